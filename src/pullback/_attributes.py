@@ -1,0 +1,429 @@
+"""What every tensor has: its attributes, and torch's autograd methods.
+
+A tensor is an array, the node that made it (or, for a leaf that requires grad, the node that collects its gradient),
+and the cell through which graphs keep its value.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+
+from . import _backward, _dtypes, _refusals, ops
+from ._core import Carrier
+from ._memory import Cell, version
+from ._modes import FieldBlock, mode
+from ._node import AccumulateGrad, Node, RemovableHandle, hooks_of, leaf
+from ._shapes import CallableInt, Size
+from ._sites import caller
+from ._tape import Cut, Tape
+from ._views import alias, exchange
+
+DIFFERENTIABLE = "Tensors of floating point and complex dtype can require gradients"
+
+
+class _Defaults(Carrier):
+    """What few tensors have of their own, and the others find here."""
+
+    __slots__ = ()
+
+    interpreter: Tape
+    _storage: Any = None
+    _base: Any = None
+    _path: tuple[Any, ...] = ()
+    _made_untracked = False
+    _inference = False
+    _cut: Cut | None = None
+    _kept_grad: Any = None
+
+
+class Attributes(_Defaults):
+    """What a tensor is: its shape, dtype, memory, and its place in the graph."""
+
+    __slots__ = ("_array", "_cell", "_node", "__dict__", "__weakref__")
+
+    _array: Any
+    _node: Node | None
+    _cell: Cell | None
+
+    @property
+    def shape(self) -> Size:
+        """The length of each axis."""
+        return Size(self._array.shape)
+
+    @property
+    def _dtype(self) -> np.dtype[Any]:
+        array = self._array
+        return array.dtype if isinstance(array, np.ndarray) else array._dtype  # type: ignore[no-any-return]
+
+    @property
+    def _type_name(self) -> str:
+        return _dtypes.type_name(self.dtype)
+
+    @property
+    def dtype(self) -> _dtypes.dtype:
+        """The type of the elements, one of pullback's own dtype objects."""
+        return _dtypes.from_numpy(self._dtype)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self._array.shape)
+
+    def dim(self) -> int:
+        """The number of axes."""
+        return len(self._array.shape)
+
+    @property
+    def size(self) -> CallableInt:
+        """The number of elements, as in NumPy; called, the shape or the length of one axis, as in torch."""
+        return CallableInt(self.shape)
+
+    def numel(self) -> int:
+        """The number of elements."""
+        return self.shape.numel()
+
+    nelement = numel
+
+    @property
+    def device(self) -> str:
+        """Where the elements are: always 'cpu'."""
+        return "cpu"
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self._dtype.itemsize
+
+    def element_size(self) -> int:
+        """Bytes of one element."""
+        return self._dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self._dtype.itemsize * self.numel()
+
+    def stride(self, dim: int | None = None) -> Any:
+        """How many elements lie between neighbours along each axis, or along one."""
+        strides = tuple(step // self.itemsize for step in self._array.strides)
+        return strides if dim is None else strides[dim]
+
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie in memory in the order of the axes."""
+        return bool(self._array.flags.c_contiguous)
+
+    def data_ptr(self) -> int:
+        """The address of the first element."""
+        return int(self._array.__array_interface__["data"][0])
+
+    def is_floating_point(self) -> bool:
+        """Whether the elements are real floating-point numbers."""
+        return self._dtype.kind == "f"
+
+    def is_complex(self) -> bool:
+        """Whether the elements are complex numbers."""
+        return self._dtype.kind == "c"
+
+    def is_inference(self) -> bool:
+        """Whether the tensor was made under inference_mode."""
+        return self._inference
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether operations on this tensor are recorded; settable on leaves."""
+        return self._node is not None
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        if not isinstance(value, bool):
+            raise RuntimeError(f"requires_grad must be a bool, not {type(value).__name__}")
+        if not self.is_leaf:
+            raise RuntimeError(_refusals.non_leaf_flag(self, value))
+        _set_flag(self, value)
+
+    @requires_grad.deleter
+    def requires_grad(self) -> None:
+        raise RuntimeError("requires_grad must be a bool: set it to False instead of deleting it")
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether no recorded operation made this tensor."""
+        return self._node is None or type(self._node) is AccumulateGrad
+
+    @property
+    def grad_fn(self) -> Node | None:
+        """The node of the operation that made this tensor; None for a leaf."""
+        node = self._node
+        return None if node is None or type(node) is AccumulateGrad else node.endpoint[0]
+
+    @property
+    def output_nr(self) -> int:
+        """Which output of its operation this tensor is."""
+        return 0 if self._node is None else self._node.endpoint[1]
+
+    @property
+    def _version(self) -> int:
+        if self._inference:
+            raise RuntimeError("Inference tensors do not track version counter.")
+        return version(self)
+
+    def _is_view(self) -> bool:
+        return self._base is not None
+
+
+class Autograd(Attributes):
+    """What a tensor knows about gradients: torch's names and rules."""
+
+    __slots__ = ()
+
+    def backward(
+        self,
+        gradient: Any = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Any = None,
+        *,
+        retain_variables: bool | None = None,
+    ) -> None:
+        """Accumulate the vector-Jacobian product of `gradient` into the `.grad` of the leaves.
+
+        Parameters
+        ----------
+        gradient
+            The vector v of v @ J: a tensor, array, list or number with this tensor's shape. May be left out for a
+            tensor of one element (v = 1). A one-element tensor takes a v of any shape, each entry pulled back and
+            summed; axes of length 1 may be missing or extra.
+        retain_graph
+            Keep what the graph has saved, so that backward can run again; defaults to `create_graph`.
+        create_graph
+            Record the pass itself, for derivatives of derivatives.
+        inputs
+            Accumulate only into these tensors (also non-leaves).
+
+        Raises
+        ------
+        RuntimeError
+            If this tensor is not tracked, if `gradient` is missing or does not fit, or if the graph has been freed.
+            Nothing has changed then.
+
+        Examples
+        --------
+        >>> import pullback
+        >>> x = pullback.tensor([1.0, 2.0], requires_grad=True)
+        >>> y = 3 * x**2
+        >>> y.backward(pullback.tensor([1.0, 10.0]))
+        >>> x.grad
+        tensor([  6., 120.])
+        """
+        if retain_variables is not None:
+            warnings.warn("retain_variables is the old name: use retain_graph", FutureWarning, stacklevel=2)
+            retain_graph = retain_variables
+        _backward.backward(self, gradient, retain_graph=retain_graph, create_graph=create_graph, inputs=inputs)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Start (or stop) recording operations on this leaf, in place."""
+        if not isinstance(requires_grad, bool):
+            raise TypeError(
+                "requires_grad_(): argument 'requires_grad' (position 1) must be bool, "
+                f"not {type(requires_grad).__name__}"
+            )
+        if not self.is_leaf:
+            if not requires_grad:
+                raise RuntimeError(_refusals.non_leaf_flag(self, requires_grad))
+            return self
+        _set_flag(self, requires_grad)
+        return self
+
+    @property
+    def grad(self) -> Any:
+        """The gradient that passes have accumulated here: None before the first; settable.
+
+        A non-leaf has one only after `retain_grad()`; reading it otherwise warns once per place in the code.
+        """
+        node = self._node
+        if type(node) is AccumulateGrad:
+            return node.grad
+        if self._kept_grad is None and node is not None and not self.retains_grad:
+            warnings.warn(_refusals.non_leaf_grad(self), UserWarning, stacklevel=2)
+        return self._kept_grad
+
+    @grad.setter
+    def grad(self, value: Any) -> None:
+        if value is not None:
+            _check_assigned_grad(self, value)
+        if type(self._node) is AccumulateGrad:
+            self._node.grad = value
+        else:
+            self._kept_grad = value
+
+    @grad.deleter
+    def grad(self) -> None:
+        self.grad = None
+
+    @property
+    def grad_dtype(self) -> Any:
+        """The dtype that `.grad` must have: the tensor's own unless set; None allows any."""
+        if type(self._node) is AccumulateGrad:
+            dtype = self._node.grad_dtype
+            return None if dtype is None else _dtypes.from_numpy(dtype)
+        return self.dtype
+
+    @grad_dtype.setter
+    def grad_dtype(self, value: Any) -> None:
+        if type(self._node) is not AccumulateGrad:
+            raise RuntimeError("grad_dtype can only be set on leaf tensors that require grad")
+        self._node.grad_dtype = None if value is None else _dtypes.as_dtype(value).numpy
+
+    def retain_grad(self) -> None:
+        """Have passes store this tensor's gradient in `.grad`, although it is not a leaf.
+
+        Raises
+        ------
+        RuntimeError
+            If the tensor does not require grad.
+
+        >>> import pullback
+        >>> x = pullback.tensor(2.0, requires_grad=True)
+        >>> y = x * 3
+        >>> y.retain_grad()
+        >>> (y * y).backward()
+        >>> y.grad
+        tensor(12.)
+        """
+        _backward.retain_grad(self)
+
+    @property
+    def retains_grad(self) -> bool:
+        """Whether `retain_grad()` has been called on this non-leaf."""
+        hooks = None if self._node is None else self._node.hooks
+        return hooks is not None and hooks.retained is not None
+
+    def register_hook(self, hook: Callable[[Any], Any]) -> RemovableHandle:
+        """Call `hook(grad)` when this tensor's gradient is computed; a tensor it returns takes its place.
+
+        Raises
+        ------
+        RuntimeError
+            If the tensor does not require grad.
+
+        >>> import pullback
+        >>> x = pullback.tensor(2.0, requires_grad=True)
+        >>> handle = x.register_hook(lambda g: g * 10)
+        >>> (x * x).backward()
+        >>> x.grad
+        tensor(40.)
+        """
+        if self._node is None:
+            raise RuntimeError(
+                f"cannot register a hook on a tensor that doesn't require gradient: this is a {_refusals.kind(self)}"
+            )
+        return hooks_of(self._node).add("tensor", hook)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Any], Any]) -> RemovableHandle:
+        """Call `hook(tensor)` after a pass has updated this leaf's `.grad`.
+
+        Raises
+        ------
+        RuntimeError
+            If the tensor is not a leaf that requires grad.
+
+        >>> import pullback
+        >>> w = pullback.tensor(2.0, requires_grad=True)
+        >>> handle = w.register_post_accumulate_grad_hook(lambda p: print(p.grad))
+        >>> (w * 3).backward()
+        tensor(3.)
+        """
+        if self._node is None:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if not isinstance(self._node, AccumulateGrad):
+            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+        return RemovableHandle(self._node.post, hook)
+
+    def detach(self) -> Any:
+        """The same values in the same memory, without the history."""
+        return _untracked_alias(self, "detach")
+
+    def detach_(self) -> Self:
+        """Forget this tensor's history, in place."""
+        if self._base is not None:
+            raise RuntimeError("Can't detach views in-place. Use detach() instead.")
+        self._node = None
+        return self
+
+    @property
+    def data(self) -> Any:
+        """The same values in the same memory, without the history; assigning exchanges the values.
+
+        Writes through it are seen by this tensor and not recorded. Values that a graph has saved stay as they were.
+        """
+        return _untracked_alias(self, "data")
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        if not isinstance(value, Attributes):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+        if self._node is not None and value._dtype.kind not in "fc":
+            raise RuntimeError(
+                "data set to a tensor that requires gradients must be floating point or complex dtype, "
+                f"not {value.dtype}"
+            )
+        exchange(self, value._array)
+        if type(self._node) is AccumulateGrad:
+            self._node.grad_dtype = value._dtype
+        alias(value, self)
+
+    def clone(self) -> Any:
+        """A recorded copy."""
+        return ops.clone(self)
+
+
+def _set_flag(tensor: Any, value: bool) -> None:
+    """Make a leaf collect gradients, or stop; `.grad` survives both."""
+    if value and tensor._dtype.kind not in "fc":
+        raise RuntimeError(f"only {DIFFERENTIABLE}: this is a {_refusals.kind(tensor)}")
+    if value and tensor._inference and not mode.get().inference:
+        raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+    if value == (tensor._node is not None):
+        return
+    if value:
+        # Threads may share a leaf: its cell is there before any of them saves the value.
+        tensor._cell = tensor._cell or Cell(tensor._array)
+        node = leaf(tensor, tensor._array)
+        node.grad = tensor._kept_grad
+        tensor._node = node
+    else:
+        tensor._kept_grad = tensor._node.grad
+        tensor._node = None
+
+
+def _untracked_alias(tensor: Any, reason: str) -> Any:
+    with FieldBlock(inference=tensor._inference):
+        result = tensor.interpreter.wrap(tensor._array, None)
+    if tensor._node is not None:
+        result._cut = Cut(reason, caller())
+    elif tensor._cut is not None:
+        result._cut = tensor._cut
+    return alias(tensor, result)
+
+
+def _check_assigned_grad(tensor: Any, value: Any) -> None:
+    if not isinstance(value, Attributes):
+        raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+    if value is tensor:
+        raise RuntimeError("can't assign Variable as its own grad: assign a clone")
+    if value.shape != tensor.shape:
+        raise RuntimeError(
+            f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size '{list(tensor.shape)}'. "
+            "Please ensure that the gradient and the tensor are the same size"
+        )
+    wanted = tensor.grad_dtype
+    if wanted is not None and value.dtype != wanted:
+        raise RuntimeError(
+            f"attempting to assign a gradient with dtype '{value._type_name}' to a tensor with grad_dtype "
+            f"'{_dtypes.type_name(wanted)}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's "
+            "dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype."
+        )

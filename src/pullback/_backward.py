@@ -1,0 +1,370 @@
+"""backward and grad: from what the user passes to a pass over the tape, and back.
+
+Everything is checked and prepared before the pass starts. `gradient` follows the seed documents: a one-element output
+takes a gradient of any shape, each entry pulled back and summed; axes of length 1 may be missing or extra; anything
+else must have the output's shape.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+import weakref
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import _refusals, _xp, ops
+from ._core import Carrier
+from ._node import AccumulateGrad, Node, hooks_of
+from ._tape import Tape, commit, pull_back
+
+
+class GradientEdge(NamedTuple):
+    """A place in the graph: a node, and which of its outputs; keeps the graph alive without the tensor.
+
+    >>> import pullback
+    >>> x = pullback.tensor(3.0, requires_grad=True)
+    >>> y = x * x
+    >>> edge = pullback.autograd.graph.get_gradient_edge(x)
+    >>> pullback.autograd.grad(y, edge)
+    (tensor(6.),)
+    """
+
+    node: Node
+    output_nr: int
+    ownership_token: Any = None
+
+
+def get_gradient_edge(tensor: Any) -> GradientEdge:
+    """The edge into which a tensor's gradient flows.
+
+    Raises
+    ------
+    RuntimeError
+        If the tensor does not require grad.
+
+    >>> import pullback
+    >>> x = pullback.ones(2, requires_grad=True)
+    >>> pullback.autograd.graph.get_gradient_edge(x * 2).node.name()
+    'MulBackward0'
+    """
+    if tensor._node is None:
+        raise RuntimeError(
+            "It is not possible to get the gradient edge for a Tensor that does not require gradients: "
+            f"this is a {_refusals.kind(tensor)}"
+        )
+    node, index = tensor._node.endpoint
+    return GradientEdge(node, index, tensor._node)
+
+
+def _place(target: Any) -> Node:
+    """The node at which the gradient of a tensor or an edge arrives."""
+    if isinstance(target, GradientEdge):
+        return target.ownership_token or target.node
+    return target._node  # type: ignore[no-any-return]  # a tensor
+
+
+def _check_output(index: int, output: Any) -> None:
+    if not isinstance(output, (Carrier, GradientEdge)):
+        raise TypeError(
+            f"Expected output to be a torch.Tensor: output {index} is a {type(output).__name__}. "
+            "backward and grad start from tensors"
+        )
+    if isinstance(output, Carrier) and output._node is None:  # type: ignore[attr-defined]  # a tensor
+        raise _refusals.no_history(index, output)
+
+
+def cotangent(tape: Tape, output: Any, gradient: Any, index: int, create_graph: bool) -> Any:
+    """The cotangent to start from: an array, or, with create_graph, a tensor."""
+    if isinstance(output, GradientEdge):
+        if gradient is None:
+            raise RuntimeError("grad can be implicitly created only for scalar outputs: pass a gradient for an edge")
+        given = _as_carrier(tape, gradient)
+        return given if create_graph else given._array
+    if gradient is None:
+        g = tape.wrap(_implicit(output), None)
+        return g if create_graph else g._array
+    given = _as_carrier(tape, gradient)
+    if given._dtype.kind == "c" and output._dtype.kind != "c":
+        raise RuntimeError(
+            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
+            f"grad_output[{index}] has a dtype of {given.dtype} and output[{index}] has a dtype of {output.dtype}."
+        )
+    return _fitted(given, output, index, create_graph)
+
+
+def _implicit(output: Any) -> Any:
+    if math.prod(output.shape) != 1:
+        raise _refusals.missing_gradient(output)
+    if output._dtype.kind == "c":
+        raise RuntimeError(
+            f"grad can be implicitly created only for real scalar outputs but got {output.dtype}: "
+            "take .real, .imag or .abs() first, or pass a gradient"
+        )
+    return np.ones(tuple(output.shape), output._dtype)
+
+
+def _as_carrier(tape: Tape, gradient: Any) -> Any:
+    if isinstance(gradient, Carrier):
+        return gradient
+    try:
+        array = np.array(gradient)
+    except ValueError as error:
+        raise TypeError(f"gradient must be a tensor, an array, a list or a number: {error}") from None
+    if array.dtype.kind not in "buifc":
+        raise TypeError(
+            "gradient must be a tensor, an array, a list or a number, "
+            f"not {type(gradient).__name__} ({str(gradient)[:40]!r})"
+        )
+    return tape.wrap(array, None)
+
+
+def _fitted(given: Any, output: Any, index: int, create_graph: bool) -> Any:
+    """A gradient with the shape and dtype of its output."""
+    want = tuple(output.shape)
+    have = tuple(given.shape)
+    if have != want and math.prod(want) != 1 and [n for n in have if n != 1] != [n for n in want if n != 1]:
+        raise _refusals.gradient_shape(given, output, index)
+    xp: Any = ops if create_graph else _xp
+    g = given if create_graph else given._array
+    if given._dtype != output._dtype:
+        g = xp.astype(g, dtype=output._dtype, source=given._dtype)
+    if have == want:
+        return g
+    if math.prod(want) == 1 and math.prod(have) != 1:
+        g = xp.sum(g, axis=tuple(range(len(have))), keepdims=False)
+    return xp.reshape(g, shape=want)
+
+
+def _roots(outputs: Sequence[Any], gradients: Sequence[Any], create_graph: bool) -> tuple[Tape, list[Any]]:
+    for index, output in enumerate(outputs):
+        _check_output(index, output)
+    if len(gradients) != len(outputs):
+        raise RuntimeError(f"got {len(outputs)} tensors and {len(gradients)} gradients: pass one gradient per tensor")
+    carriers = [value for value in (*outputs, *gradients) if isinstance(value, Carrier)]
+    tape: Any = max(carriers, key=lambda carrier: carrier.level).interpreter
+    return tape, [
+        (_place(output), cotangent(tape, output, gradient, index, create_graph))
+        for index, (output, gradient) in enumerate(zip(outputs, gradients, strict=True))
+    ]
+
+
+def _listed(name: str, function: str, values: Any, *, single: tuple[type, ...]) -> list[Any]:
+    """One or several things the user passed, as a list; the values of a dict."""
+    if isinstance(values, single):
+        return [values]
+    if isinstance(values, dict):
+        return list(values.values())
+    if isinstance(values, Mapping):
+        raise TypeError(
+            f"`{name}` argument to `{function}()` must be a dict, not {type(values).__name__}. "
+            "Other Mapping types are not supported."
+        )
+    return list(values)
+
+
+def backward(
+    tensors: Any,
+    gradients: Any = None,
+    *,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Any = None,
+) -> None:
+    """Accumulate into `.grad` what the cotangents of some tensors pull back to."""
+    outputs = _listed("tensors", "backward", tensors, single=(Carrier, GradientEdge))
+    if not outputs:
+        return
+    given = _gradients(gradients, outputs, tensors)
+    targets = None
+    if inputs is not None:
+        targets = _listed("inputs", "backward", inputs, single=(Carrier, GradientEdge))
+        if not targets:
+            raise RuntimeError(
+                "`inputs` argument to `backward()` cannot be empty. Leave it out to reach every leaf of the graph."
+            )
+        for target in targets:
+            if _place(target) is None:
+                raise RuntimeError(
+                    "can't retain_grad on Tensor that has requires_grad=False: an input of backward() is a "
+                    f"{_refusals.kind(target)} that is not tracked"
+                )
+    tape, roots = _roots(outputs, given, create_graph)
+    outcome = pull_back(
+        tape,
+        roots,
+        targets=None if targets is None else [_place(target) for target in targets],
+        retain_graph=create_graph if retain_graph is None else retain_graph,
+        create_graph=create_graph,
+    )
+    for target in targets or ():
+        place = _place(target)
+        if isinstance(target, Carrier) and not isinstance(place, AccumulateGrad) and place in outcome.targets:
+            outcome.retained.append((target, outcome.targets[place]))
+    if targets is not None:
+        wanted = {_place(target) for target in targets}
+        outcome.leaves = [(leaf, g) for leaf, g in outcome.leaves if leaf in wanted]
+    commit(tape, outcome, roots, create_graph)
+
+
+def _gradients(gradients: Any, outputs: Sequence[Any], tensors: Any) -> list[Any]:
+    """One gradient, or None, for each output; a single output may be given numbers as they are."""
+    if gradients is None:
+        return [None] * len(outputs)
+    if isinstance(tensors, (Carrier, GradientEdge)) and not (
+        isinstance(gradients, (list, tuple)) and len(gradients) == 1 and isinstance(gradients[0], (Carrier, type(None)))
+    ):
+        return [gradients]
+    if isinstance(gradients, (Carrier, np.ndarray, int, float, complex)):
+        return [gradients]
+    return list(gradients)
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> Any:
+    """The gradients of outputs with respect to inputs, as a tuple (a dict for a dict of inputs).
+
+    What `grad_outputs` pull back to, summed over the outputs; ones for one-element outputs when left out. `.grad` is
+    not touched. `retain_graph` defaults to `create_graph`. With `is_grads_batched` the first axis of `grad_outputs`
+    counts cotangents, and the results gain that axis: `grad_outputs=eye(n)` gives a Jacobian.
+
+    Raises
+    ------
+    RuntimeError
+        If an output or input is not tracked, if an input is unused (unless `allow_unused` or `materialize_grads`), if
+        a gradient does not fit its output, or if the graph has been freed.
+    ValueError
+        If `materialize_grads=True` is combined with `allow_unused=False`.
+
+    >>> import pullback
+    >>> x = pullback.tensor([1.0, 2.0], requires_grad=True)
+    >>> y = 3 * x**2
+    >>> pullback.autograd.grad(y, x, grad_outputs=pullback.tensor([1.0, 10.0]))
+    (tensor([  6., 120.]),)
+    """
+    if not only_inputs:
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for "
+            "other parts of the graph, please use backward().",
+            FutureWarning,
+            stacklevel=2,
+        )
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
+    results = _listed("outputs", "grad", outputs, single=(Carrier, GradientEdge))
+    targets = _listed("inputs", "grad", inputs, single=(Carrier, GradientEdge))
+    _check_inputs(targets, materialize_grads)
+    given = _gradients(grad_outputs, results, outputs)
+    keep_graph = create_graph if retain_graph is None else retain_graph
+    once = _batched if is_grads_batched else _grad_once
+    answers = once(results, targets, given, keep_graph, create_graph, bool(allow_unused or materialize_grads))
+    _finish(targets, answers, materialize_grads, given, is_grads_batched)
+    return dict(zip(inputs, answers, strict=True)) if isinstance(inputs, dict) else tuple(answers)
+
+
+def _check_inputs(targets: Sequence[Any], materialize: bool) -> None:
+    if not targets:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty: pass the tensors to differentiate by")
+    for index, target in enumerate(targets):
+        if isinstance(target, GradientEdge):
+            if materialize:
+                raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
+        elif not isinstance(target, Carrier):
+            raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(target).__name__}")
+        elif target._node is None:  # type: ignore[attr-defined]  # a tensor
+            raise RuntimeError(
+                f"One of the differentiated Tensors does not require grad: input {index} is a {_refusals.kind(target)}. "
+                "Call requires_grad_() on it before computing the outputs."
+            )
+
+
+def _grad_once(
+    outputs: Sequence[Any],
+    targets: Sequence[Any],
+    gradients: Sequence[Any],
+    retain_graph: bool,
+    create_graph: bool,
+    allow_unused: bool,
+) -> list[Any]:
+    """The gradient for each target, None where the outputs do not reach it."""
+    tape, roots = _roots(outputs, gradients, create_graph)
+    places = [_place(target) for target in targets]
+    outcome = pull_back(
+        tape,
+        roots,
+        targets=places,
+        refuse_unused=None if allow_unused else lambda index: _refusals.unused(index, targets[index]),
+        retain_graph=retain_graph,
+        create_graph=create_graph,
+    )
+    outcome.leaves = []
+    commit(tape, outcome, roots, create_graph)
+    answers: list[Any] = []
+    for place in places:
+        g = outcome.targets.get(place)
+        answers.append(g if g is None or create_graph else tape.wrap(g, None))
+    return answers
+
+
+def _batched(
+    outputs: Sequence[Any],
+    targets: Sequence[Any],
+    gradients: Sequence[Any],
+    retain_graph: bool,
+    create_graph: bool,
+    allow_unused: bool,
+) -> list[Any]:
+    """One pass for each cotangent along the first axis of the gradients."""
+    sizes = set()
+    for index, (gradient, output) in enumerate(zip(gradients, outputs, strict=True)):
+        if gradient.ndim == 0:
+            raise IndexError(
+                "invalid index of a 0-dim tensor: with is_grads_batched=True the first axis of grad_outputs is the batch"
+            )
+        if tuple(gradient.shape[1:]) != tuple(output.shape):
+            raise RuntimeError(
+                "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
+                "dimension. The sizes of the remaining dimensions are expected to match the shape of corresponding "
+                f"output, but a mismatch was detected: grad_output[{index}] has a shape of "
+                f"{_refusals.size(gradient.shape)} and output[{index}] has a shape of {_refusals.size(output.shape)}."
+            )
+        sizes.add(gradient.shape[0])
+    if len(sizes) != 1:
+        raise RuntimeError(f"grad_outputs have different batch sizes: {sorted(sizes)}")
+    count = sizes.pop()
+    rows = [
+        _grad_once(outputs, targets, [g[i] for g in gradients], retain_graph or i < count - 1, create_graph, allow_unused)
+        for i in range(count)
+    ]
+    return [None if column[0] is None else ops.stack(*column, axis=0) for column in zip(*rows, strict=True)]
+
+
+def _finish(targets: Sequence[Any], answers: list[Any], zeros: bool, gradients: Sequence[Any], batched: bool) -> None:
+    """Zeros for unused inputs where asked for, and each answer in the dtype of its input."""
+    for index, (target, answer) in enumerate(zip(targets, answers, strict=True)):
+        if answer is None and zeros:
+            batch = (gradients[0].shape[0],) if batched else ()
+            answers[index] = target.interpreter.wrap(np.zeros((*batch, *target.shape), target._dtype), None)
+        elif answer is not None and isinstance(target, Carrier) and answer._dtype != target._dtype:  # type: ignore[attr-defined]
+            answers[index] = ops.astype(answer, dtype=target._dtype, source=answer._dtype)  # type: ignore[attr-defined]
+
+
+def retain_grad(tensor: Any) -> None:
+    """Have passes store the gradient of a tensor that is not a leaf in its `.grad`."""
+    if tensor._node is None:
+        raise RuntimeError(f"can't retain_grad on Tensor that has requires_grad=False: this is a {_refusals.kind(tensor)}")
+    if not isinstance(tensor._node, AccumulateGrad):
+        hooks_of(tensor._node).retained = weakref.ref(tensor)

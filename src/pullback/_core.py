@@ -1,0 +1,289 @@
+"""Primitives, kinds, carriers, levels and bind: how an operation finds who interprets it.
+
+A derivative rule is a pure function, linear in its cotangent, of exactly the values its signature names, written once
+on the line that defines its primitive. This module reads those signatures and knows nothing about any particular
+operation, tape or transform.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+from . import _xp
+from ._modes import depth, quiet
+from ._sites import GENERATED
+
+# 1. Primitives and kinds
+#
+# A primitive is a name, a raw forward function, and what its kind asks the author to write. Array data comes
+# positionally, metadata by keyword. A rule's signature is `(xp, g, <saved>, *, <metadata>)`: `xp` is a namespace, `g`
+# the cotangent, a saved name is one of the forward's inputs, `y` for the output, or `<input>_shape`. What a signature
+# names is what is kept for the backward pass; a name that means nothing fails at import.
+
+Rule = Callable[..., Any]
+
+
+class Primitive:
+    """An operation with its derivative: what `bind` interprets.
+
+    Calling it dispatches: plain arrays are computed at once, boxed values go to the interpreter of the highest level.
+    """
+
+    __slots__ = ("name", "kind", "title", "forward", "inputs", "rules", "joint", "saved", "variadic", "_pull")
+
+    def __init__(
+        self,
+        name: str,
+        kind: str,
+        forward: Callable[..., Any],
+        inputs: Sequence[str],
+        rules: Sequence[Rule | None] = (),
+        *,
+        joint: Rule | None = None,
+        title: str | Callable[..., str] | None = None,
+    ) -> None:
+        self.name = name
+        self.kind = kind
+        self.forward = forward
+        self.variadic = inputs[-1].startswith("*")
+        self.inputs = tuple(name.lstrip("*") for name in inputs)
+        self.rules = tuple(rules)
+        self.joint = joint
+        self.title = title or "".join(word.title() for word in name.split("_")) + "Backward0"
+        self.saved = _saved_names(self)
+        self._pull: Callable[..., Any] | None = None
+
+    def __call__(self, *args: Any, **params: Any) -> Any:
+        return bind(self, args, params)
+
+    def __repr__(self) -> str:
+        return f"<primitive {self.name} ({self.kind})>"
+
+    def node_name(self, params: dict[str, Any]) -> str:
+        """The name torch shows for this operation's node."""
+        return self.title if isinstance(self.title, str) else self.title(**params)
+
+    def starred(self, name: str) -> str:
+        """`*name` for the input that takes any number of arrays, else `name`."""
+        return f"*{name}" if self.variadic and name == self.inputs[-1] else name
+
+    def needed(self, name: str, edges: Sequence[Any]) -> bool:
+        """Whether a rule of a tracked input names this value."""
+        if self.joint is not None:
+            return True
+        return any(
+            edge is not None and rule is not None and name in _signature(rule)[0]
+            for edge, rule in zip(edges, self.rules, strict=True)
+        )
+
+    def sources(self, count: int) -> list[int | None]:
+        """For each saved value of an operation with `count` inputs, the input it was, or None for the output."""
+        found: list[int | None] = []
+        for name in self.saved:
+            if self.starred(name) != name:
+                found.extend(range(len(self.inputs) - 1, count))
+            else:
+                found.append(None if name == "y" else self.inputs.index(name))
+        return found
+
+    @property
+    def differentiable(self) -> bool:
+        """Whether any input has a derivative."""
+        return self.joint is not None or any(rule is not None for rule in self.rules)
+
+    @property
+    def pull(self) -> Callable[..., Any]:
+        """The rules composed into one function of `(xp, g, edges, saved, params)`, built when first needed."""
+        if self._pull is None:
+            self._pull = _compose(self)
+        return self._pull
+
+
+def _signature(rule: Rule) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The saved names and the metadata names of a rule."""
+    code = rule.__code__
+    names = code.co_varnames
+    positional = names[: code.co_argcount]
+    if positional[:2] != ("xp", "g"):
+        raise TypeError(f"a rule starts with (xp, g), not {positional[:2]}: {rule}")
+    return positional[2:], names[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+
+
+def _saved_names(primitive: Primitive) -> tuple[str, ...]:
+    rules = [primitive.joint] if primitive.joint else [rule for rule in primitive.rules if rule is not None]
+    if not primitive.joint and primitive.rules and len(primitive.rules) != len(primitive.inputs):
+        raise TypeError(f"{primitive.name} has {len(primitive.inputs)} inputs and {len(primitive.rules)} rules")
+    shapes = {f"{name}_shape" for name in primitive.inputs}
+    saved: dict[str, None] = {}
+    for rule in rules:
+        for name in _signature(rule)[0]:
+            if name not in primitive.inputs and name != "y" and name not in shapes:
+                raise TypeError(f"the rule of {primitive.name} names {name!r}: not an input, 'y' or '<input>_shape'")
+            if name not in shapes:
+                saved[name] = None
+    return tuple(sorted(saved, key=("y", *primitive.inputs).index))
+
+
+def _compose(primitive: Primitive) -> Callable[..., Any]:
+    """One function `pull(xp, g, edges, saved, params)` from the rules of a primitive.
+
+    Its source is generated from the rules' signatures, which removes the loop over rules and the splatting of
+    arguments: 1.2 us against 2.2 for a binary operation. The text holds only names `_saved_names` has accepted.
+    """
+    scope: dict[str, Any] = {}
+    lines = ["def pull(xp, g, edges, saved, params):"]
+    if primitive.saved:
+        lines.append(f"    {', '.join(map(primitive.starred, primitive.saved))}, = saved")
+    if primitive.joint is not None:
+        scope["rule"] = primitive.joint
+        lines.append(f"    return rule({_arguments(primitive, primitive.joint)})")
+    else:
+        lines.append(f"    {', '.join(f'{name}_edge' for name in primitive.inputs)}, = edges")
+        calls = []
+        for name, rule in zip(primitive.inputs, primitive.rules, strict=True):
+            scope[f"{name}_rule"] = rule
+            call = f"None if {name}_edge is None else {name}_rule({_arguments(primitive, rule)})" if rule else "None"
+            calls.append(call)
+        lines.append(f"    return ({', '.join(calls)},)")
+    source = "\n".join(lines)
+    filename = f"{GENERATED}{primitive.name}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    exec(compile(source, filename, "exec"), scope)  # noqa: S102  # our own text, see above
+    return scope["pull"]  # type: ignore[no-any-return]  # what exec defined
+
+
+_METADATA = {"needs": "[edge is not None for edge in edges]"}
+
+
+def _arguments(primitive: Primitive, rule: Rule) -> str:
+    """How the generated function spells the arguments of one rule."""
+    names, metadata = _signature(rule)
+    values = []
+    for name in names:
+        if name.endswith("_shape"):
+            values.append(f"edges[{primitive.inputs.index(name[:-6])}].shape")
+        elif primitive.starred(name) != name:
+            values.append(f"[cell.array for cell in {name}]")
+        else:
+            values.append(f"{name}.array")
+    return ", ".join(["xp", "g", *values, *(f"{key}={_METADATA.get(key, f'params[{key!r}]')}" for key in metadata)])
+
+
+def _named(name: str) -> Callable[..., Any]:
+    forward: Callable[..., Any] = getattr(_xp, name)
+    return forward
+
+
+def elementwise(
+    name: str,
+    *rules: Rule | None,
+    forward: Callable[..., Any] | None = None,
+    inputs: Sequence[str] = (),
+    title: str | None = None,
+) -> Primitive:
+    """One output element from the elements in the same place; one rule per input."""
+    inputs = inputs or {1: ("x",), 2: ("a", "b")}.get(len(rules), ("condition", "a", "b"))
+    return Primitive(name, "elementwise", forward or _named(name), inputs, rules, title=title)
+
+
+def linear(
+    name: str,
+    rule: Rule,
+    *,
+    forward: Callable[..., Any] | None = None,
+    inputs: Sequence[str] = ("x",),
+    title: str | Callable[..., str] | None = None,
+) -> Primitive:
+    """A linear map of its first input: the rule is its transpose; further inputs are data without a derivative."""
+    rules = (rule, *[None] * (len(inputs) - 1)) if len(inputs) == 1 or not inputs[-1].startswith("*") else ()
+    joint = None if rules else rule
+    return Primitive(name, "linear", forward or _named(name), inputs, rules, joint=joint, title=title)
+
+
+def multilinear(
+    name: str,
+    *rules: Rule | None,
+    forward: Callable[..., Any] | None = None,
+    inputs: Sequence[str] = ("a", "b"),
+    joint: Rule | None = None,
+    title: str | Callable[..., str] | None = None,
+) -> Primitive:
+    """Linear in each operand alone: a rule per operand, or one joint rule for any number of them."""
+    return Primitive(name, "multilinear", forward or _named(name), inputs, rules, joint=joint, title=title)
+
+
+def general(
+    name: str,
+    *rules: Rule | None,
+    forward: Callable[..., Any],
+    inputs: Sequence[str] = ("x",),
+    title: str | Callable[..., str] | None = None,
+) -> Primitive:
+    """Anything else: the pullback is stated as it is."""
+    return Primitive(name, "general", forward, inputs, rules, title=title)
+
+
+def zero(name: str, *, forward: Callable[..., Any] | None = None, inputs: Sequence[str] = ("x",)) -> Primitive:
+    """An operation whose derivative is zero wherever it exists: its results are not tracked."""
+    return Primitive(name, "zero", forward or _named(name), inputs)
+
+
+# 2. Carriers and levels
+#
+# A carrier boxes a value for one interpreter and has that interpreter's level: 0 for the tape that every program runs
+# on, higher for each transform entered later, lower for what sits beneath the tape. The level, not the type, decides
+# who acts first; without it vmap(grad) and grad(vmap) cannot both be right.
+
+
+class Carrier:
+    """A boxed value: `level` says how far out its interpreter stands."""
+
+    __slots__ = ()
+    level: int = 0
+    interpreter: Interpreter
+
+
+# 3. Bind
+#
+# One rule: the interpreter of the highest level among the arguments processes the operation. When no argument is
+# boxed, the raw forward function runs.
+
+
+def bind(primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    """Hand an operation to the interpreter of the highest level among its arguments, or compute it."""
+    top: Carrier | None = None
+    for arg in args:
+        if isinstance(arg, Carrier) and (top is None or arg.level > top.level):
+            top = arg
+    if top is None:
+        return quiet.run(primitive.forward, *args, **params)
+    return top.interpreter.process(primitive, args, params)
+
+
+# 4. Interpreters
+#
+# An interpreter is one class with one method. Entering it takes the next level, so that an interpreter entered later
+# stands further out. Adding one touches no other file; `examples/printing_tracer.py` is the proof.
+
+
+class Interpreter:
+    """A reading of a program: what happens to each operation on the values it has boxed."""
+
+    level: int = 0
+
+    def __init__(self) -> None:
+        self._tokens: list[Any] = []
+
+    def __enter__(self) -> Self:
+        self.level = depth.get() + 1
+        self._tokens.append(depth.set(self.level))
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        depth.reset(self._tokens.pop())
+
+    def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+        """The result of one operation, at least one of whose arguments this interpreter has boxed."""
+        raise NotImplementedError

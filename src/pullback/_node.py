@@ -1,0 +1,309 @@
+"""Nodes: what a recorded operation leaves behind, and the hooks on it.
+
+A node knows where cotangents go (`edges`), what its rules need (`saved`, `params`), the shape its own cotangent has,
+when it was made (`seq`) and where in the user's code (`code`, `offset`). Edges point at nodes, not tensors: values can
+die while the graph lives. A node is made after everything it depends on.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from sys import _getframe
+from typing import Any, Self
+
+import numpy as np
+
+from ._core import Primitive
+from ._sites import Site, internal
+
+count = itertools.count(1)
+new = object.__new__
+
+
+class _Pull:
+    """Finds a primitive's composed rules when they are first needed and leaves them on the class."""
+
+    def __get__(self, node: Node | None, cls: type[Node]) -> Callable[..., Sequence[Any]]:
+        pull = cls.primitive.pull
+        cls.pull = staticmethod(pull)  # type: ignore[assignment]  # replaces this descriptor
+        return pull
+
+
+class Node:
+    """One recorded operation: what `tensor.grad_fn` shows."""
+
+    __slots__ = ("edges", "saved", "params", "shape", "seq", "code", "offset", "hooks", "_metadata", "__weakref__")
+
+    primitive: Primitive
+    title = "Node"
+    edges: tuple[Node | None, ...]
+    saved: Any
+    params: Any
+    shape: Any
+    seq: int
+    hooks: Hooks | None
+    pull = _Pull()
+
+    def __new__(cls, *args: object) -> Self:
+        raise TypeError(f"cannot create '{cls.__name__}' instances: nodes are made by operations on tensors")
+
+    def name(self) -> str:
+        """The node's name, as torch spells it."""
+        return self.title
+
+    @property
+    def site(self) -> Site:
+        """Where the operation was called."""
+        return self.code, self.offset  # type: ignore[attr-defined]  # slots
+
+    @property
+    def requires_grad(self) -> bool:
+        """Always true: an operation that is not tracked leaves no node."""
+        return True
+
+    @property
+    def metadata(self) -> dict[Any, Any]:
+        """A dictionary for notes on this node."""
+        try:
+            return self._metadata
+        except AttributeError:
+            self._metadata: dict[Any, Any] = {}
+            return self._metadata
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """For each input that has a derivative, its node and output number; (None, 0) for a constant."""
+        rules = self.primitive.rules
+        edges = self.edges if not rules else (e for e, rule in zip(self.edges, rules, strict=True) if rule is not None)
+        return tuple((None, 0) if edge is None else edge.endpoint for edge in edges)
+
+    @property
+    def endpoint(self) -> tuple[Node, int]:
+        """The node and output number that this node stands for."""
+        return self, 0
+
+    def _sequence_nr(self) -> int:
+        return self.seq
+
+    def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(grad_inputs, grad_outputs)` after this node has run; a tuple it returns replaces grad_inputs."""
+        return hooks_of(self).add("post", hook)
+
+    def register_prehook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(grad_outputs)` before this node runs; a tuple it returns replaces grad_outputs."""
+        return hooks_of(self).add("pre", hook)
+
+    def __repr__(self) -> str:
+        return f"<{self.title} object at {id(self):#x}>"
+
+
+_classes: dict[tuple[str, str], type[Node]] = {}
+
+
+def node_class(primitive: Primitive, title: str) -> type[Node]:
+    """The class of nodes of one primitive under one of torch's names."""
+    key = primitive.name, title
+    try:
+        return _classes[key]
+    except KeyError:
+        return _classes.setdefault(key, type(title, (Node,), {"__slots__": (), "primitive": primitive, "title": title}))
+
+
+def make(cls: type[Node], edges: tuple[Node | None, ...], saved: Any, params: Any, shape: Any) -> Any:
+    """A node of a class, stamped with its number and the user's line."""
+    node: Any = new(cls)
+    node.edges = edges
+    node.saved = saved
+    node.params = params
+    node.shape = shape
+    node.seq = next(count)
+    node.hooks = None
+    frame = _getframe(2)
+    code = frame.f_code
+    while internal[code.co_filename] and frame.f_back is not None:
+        frame = frame.f_back
+        code = frame.f_code
+    node.code = code
+    node.offset = frame.f_lasti
+    return node
+
+
+class Output(Node):
+    """One output of a node that has several."""
+
+    __slots__ = ()
+
+    @property
+    def endpoint(self) -> tuple[Node, int]:
+        """The node with several outputs, and which of them this is."""
+        assert self.edges[0] is not None
+        return self.edges[0], self.params
+
+    @staticmethod
+    def pull(xp: Any, g: Any, edges: Any, saved: Any, params: Any) -> Sequence[Any]:
+        """The cotangent, marked with the output it belongs to."""
+        return (Parts({params: g}),)
+
+
+def outputs(node: Node, shapes: Sequence[tuple[int, ...]]) -> list[Output]:
+    """The outputs of a node, each a place for one cotangent."""
+    return [make(Output, (node,), (), index, shape) for index, shape in enumerate(shapes)]
+
+
+class Parts(dict[int, Any]):
+    """The cotangent of a node with several outputs: those that have arrived, by number."""
+
+    shape = None
+
+    def __add__(self, other: Parts) -> Parts:
+        both = Parts(self)
+        for index, g in other.items():
+            both[index] = both[index] + g if index in both else g
+        return both
+
+    def filled(self, xp: Any, shapes: Sequence[tuple[int, ...]]) -> list[Any]:
+        """One cotangent for each output, zeros where none has arrived."""
+        like = next(iter(self.values()))
+        return [self[i] if i in self else xp.zeros(shape, like=like) for i, shape in enumerate(shapes)]
+
+
+class AccumulateGrad(Node):
+    """The end of the graph at a leaf: where a gradient is added to `.grad`."""
+
+    __slots__ = ("array", "grad", "grad_dtype", "tensor", "post")
+
+    title = "AccumulateGrad"
+    array: np.ndarray[Any, Any]
+    grad: Any
+    grad_dtype: Any
+    tensor: weakref.ref[Any]
+    post: list[Any]
+
+    def name(self) -> str:
+        """The node's name, as torch spells it."""
+        return "torch::autograd::AccumulateGrad"
+
+    @property
+    def next_functions(self) -> tuple[()]:
+        """Nothing comes before a leaf."""
+        return ()
+
+    @property
+    def variable(self) -> Any:
+        """The leaf tensor itself; a new handle on it when the program has dropped its own."""
+        tensor = self.tensor()
+        return self.revive() if tensor is None else tensor
+
+    def revive(self) -> Any:
+        """A new tensor for a leaf whose tensor is gone; set by the Tensor layer."""
+        raise NotImplementedError
+
+
+def leaf(tensor: Any, array: np.ndarray[Any, Any]) -> AccumulateGrad:
+    """The node that ends the graph at a tensor."""
+    node: AccumulateGrad = make(AccumulateGrad, (), (), None, array.shape)
+    node.array = array
+    node.grad = None
+    node.grad_dtype = array.dtype
+    node.tensor = weakref.ref(tensor)
+    node.post = []
+    return node
+
+
+class RemovableHandle:
+    """What registering a hook returns: `remove()` takes the hook away, as does leaving a `with` block."""
+
+    def __init__(self, hooks: list[Any], hook: Any) -> None:
+        self._hooks = hooks
+        self._entry = [hook]
+        hooks.append(self._entry)
+
+    def remove(self) -> None:
+        """Take the hook away; a second call does nothing."""
+        for i, entry in enumerate(self._hooks):
+            if entry is self._entry:
+                del self._hooks[i]
+                return
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.remove()
+
+
+class Hooks:
+    """The hooks of a node: on the tensor it makes, before it runs and after, and tensors that retain their grad."""
+
+    __slots__ = ("tensor", "pre", "post", "retained")
+
+    def __init__(self) -> None:
+        self.tensor: list[Any] = []
+        self.pre: list[Any] = []
+        self.post: list[Any] = []
+        self.retained: weakref.ref[Any] | None = None
+
+    def add(self, kind: str, hook: Callable[..., Any]) -> RemovableHandle:
+        """Register a hook of a kind."""
+        return RemovableHandle(getattr(self, kind), hook)
+
+    def before(self, g: Any, wrap: Callable[[Any], Any], unwrap: Callable[[Any], Any]) -> Any:
+        """g after the tensor hooks."""
+        for (hook,) in list(self.tensor):
+            given = wrap(g)
+            g = unwrap(_replacement(hook, hook(given), given))
+        return g
+
+    def run(self, kind: str, values: Sequence[Any], *rest: Any) -> Sequence[Any]:
+        """A tuple of gradients after the hooks on the node itself."""
+        for (hook,) in list(getattr(self, kind)):
+            answer = hook(tuple(values), *rest)
+            if answer is None:
+                continue
+            if not isinstance(answer, tuple):
+                raise TypeError(
+                    f"expected tuple, but hook returned '{type(answer).__name__}': a node hook returns None or a tuple"
+                )
+            if len(answer) != len(values):
+                raise RuntimeError(
+                    f"hook '{_hook_name(hook)}' has returned an incorrect number of values "
+                    f"(got {len(answer)}, but expected {len(values)})"
+                )
+            values = answer
+        return values
+
+
+def _hook_name(hook: Any) -> str:
+    return getattr(hook, "__name__", repr(hook))
+
+
+def _replacement(hook: Any, answer: Any, given: Any) -> Any:
+    """What a tensor hook returned, checked against the gradient it was given."""
+    if answer is None:
+        return given
+    if not isinstance(answer, type(given)):
+        raise TypeError(
+            f"expected Variable, but hook returned '{type(answer).__name__}': the hook {_hook_name(hook)!r} must return "
+            "None or a tensor"
+        )
+    if answer.shape != given.shape:
+        raise RuntimeError(
+            f"hook '{_hook_name(hook)}' has changed the size of value: it was given a gradient of shape "
+            f"{tuple(given.shape)} and returned one of shape {tuple(answer.shape)}"
+        )
+    if answer.dtype != given.dtype:
+        raise RuntimeError(
+            f"hook '{_hook_name(hook)}' has changed the type of value (was {given.type()} got {answer.type()})"
+        )
+    return answer
+
+
+def hooks_of(node: Node) -> Hooks:
+    """The hooks of a node, made when first asked for."""
+    if node.hooks is None:
+        node.hooks = Hooks()
+    return node.hooks
+
+

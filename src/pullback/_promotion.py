@@ -1,0 +1,76 @@
+"""Operands: what stands beside a tensor in an operation, brought to one dtype by torch's rules.
+
+Promotion is an explicit cast before the operation, so that rules see one dtype. Python numbers are weaker than 0-d
+tensors, and those weaker than tensors with axes; NumPy scalars count as numbers, NumPy arrays as tensors.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _dtypes, ops
+from ._core import Carrier, Primitive
+from ._shapes import broadcast_shapes
+
+_NUMBERS = {bool: np.dtype(bool), int: np.dtype(np.int64), float: np.dtype(np.float64), complex: np.dtype(np.complex128)}
+
+
+def category(operand: Any) -> tuple[np.dtype[Any], str]:
+    """An operand's dtype, and how strong that is: 'dim', 'zero' or 'scalar'."""
+    if isinstance(operand, Carrier):
+        return operand._dtype, "dim" if operand.ndim else "zero"  # type: ignore[attr-defined]  # a tensor
+    if type(operand) in _NUMBERS:
+        return _NUMBERS[type(operand)], "scalar"
+    if isinstance(operand, np.generic) and operand.dtype.kind in "buifc":
+        return _NUMBERS[type(operand.item())], "scalar"
+    if isinstance(operand, np.ndarray) and operand.dtype.kind in "buifc":
+        return operand.dtype, "dim" if operand.ndim else "zero"
+    for number in (int, float, complex):
+        if isinstance(operand, number):
+            return _NUMBERS[number], "scalar"
+    raise TypeError(
+        f"unsupported operand of type {type(operand).__name__}: operands are tensors, NumPy arrays and numbers; "
+        "for a list, use pullback.tensor(list)"
+    )
+
+
+def common(*operands: Any) -> np.dtype[Any]:
+    """The dtype in which an operation on these operands is computed."""
+    return _dtypes.result_dtype([category(operand) for operand in operands])
+
+
+def cast(operand: Any, dtype: np.dtype[Any]) -> Any:
+    """An operand in a dtype: a recorded cast for a tensor, an array for anything else."""
+    if isinstance(operand, Carrier):
+        source = operand._dtype  # type: ignore[attr-defined]  # a tensor
+        return operand if source == dtype else ops.astype(operand, dtype=dtype, source=source)
+    array = np.asarray(operand)
+    return array if array.dtype == dtype else array.astype(dtype)
+
+
+def together(*operands: Any) -> list[Any]:
+    """Operands brought to their common dtype."""
+    dtype = common(*operands)
+    return [cast(operand, dtype) for operand in operands]
+
+
+def inexact(operand: Any) -> Any:
+    """An operand for a function of real or complex numbers: integers and bools become the default dtype."""
+    source = category(operand)[0]
+    return operand if source.kind in "fc" else cast(operand, _dtypes.default_numpy())
+
+
+def binary(primitive: Primitive, a: Any, b: Any) -> Any:
+    """A primitive of two operands, promoted; a clear error when their shapes do not fit."""
+    a, b = together(a, b)
+    return broadcast(primitive, a, b)
+
+
+def broadcast(primitive: Primitive, *operands: Any) -> Any:
+    """A primitive of operands of one dtype whose shapes broadcast."""
+    shape = operands[0].shape
+    if any(operand.shape != shape for operand in operands):
+        broadcast_shapes(*(tuple(operand.shape) for operand in operands))
+    return primitive(*operands)

@@ -1,0 +1,59 @@
+"""Source lines: where the user called an operation, recorded for next to nothing and read only in errors.
+
+A site is a pair (code object, instruction offset). Nothing is formatted, and no frame is kept alive, until an error
+needs the line.
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from pathlib import Path
+from types import CodeType
+
+Site = tuple[CodeType, int]
+
+_PACKAGE = str(Path(__file__).parent)
+GENERATED = "<pullback rule "
+
+
+class _Internal(dict[str, bool]):
+    """Whether a file belongs to pullback, found out once per file."""
+
+    def __missing__(self, filename: str) -> bool:
+        inside = filename.startswith((_PACKAGE, GENERATED))
+        self[filename] = inside
+        return inside
+
+
+internal = _Internal()
+
+
+def caller(skip: int = 2) -> Site:
+    """The innermost call outside pullback."""
+    frame = sys._getframe(skip)
+    code = frame.f_code
+    while internal[code.co_filename] and frame.f_back is not None:
+        frame = frame.f_back
+        code = frame.f_code
+    return code, frame.f_lasti
+
+
+def line_of(site: Site) -> int:
+    """The line number of a site."""
+    code, offset = site
+    for start, end, line in code.co_lines():
+        if start <= offset < end and line is not None:
+            return line
+    return code.co_firstlineno
+
+
+def describe(site: Site | None) -> str:
+    """A site as text: `train.py:41: y = x * w`."""
+    if site is None:
+        return "an unknown line"
+    filename = site[0].co_filename
+    line = line_of(site)
+    text = linecache.getline(filename, line).strip()
+    place = f"{Path(filename).name}:{line}"
+    return f"{place}: {text}" if text else place

@@ -1,0 +1,428 @@
+"""Tensor: an array that remembers what was done to it, in torch's words.
+
+Its operations are the functions of `vocabulary`; the hottest of them go the short way of `_eager`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from . import _dtypes, _eager, _refusals, ops
+from ._attributes import Autograd
+from ._core import Carrier
+from ._memory import storage_of
+from ._modes import FieldBlock, is_inference_mode_enabled
+from ._node import AccumulateGrad, Node, new
+from ._printing import format_tensor
+from ._promotion import cast
+from ._shapes import parse_sizes
+from ._tape import Tape
+from ._views import write
+from .vocabulary import arithmetic, indexing, products, reductions, shapes
+
+
+class Eager(Tape):
+    """The tape every program runs on."""
+
+    def wrap(self, value: Any, node: Node | None) -> Tensor:
+        """A tensor around an array."""
+        tensor: Tensor = new(InferenceTensor if is_inference_mode_enabled() else Tensor)
+        tensor._array = value if isinstance(value, (np.ndarray, Carrier)) else np.asarray(value)
+        tensor._node = node
+        tensor._cell = None
+        return tensor
+
+
+class Conversions(Autograd):
+    """Ways out of a tensor: to NumPy, to Python numbers, to text, and to other dtypes."""
+
+    __slots__ = ()
+
+    def numpy(self, *, force: bool = False) -> Any:
+        """The NumPy array in which the elements lie; with `force`, also of a tensor that requires grad."""
+        if self._node is not None and not force:
+            raise _refusals.tracked_numpy(self, "numpy()")
+        storage_of(self)  # from here on others can see the memory: it is written in place, never exchanged
+        return self._array.view()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        if self._node is not None:
+            raise _refusals.tracked_numpy(self, "numpy()")
+        array = self.numpy()
+        if dtype is not None and array.dtype != dtype:
+            if copy is False:
+                raise ValueError(f"cannot convert from {array.dtype} to {dtype} without a copy")
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __dlpack__(self, **options: Any) -> Any:
+        if self._node is not None:
+            raise _refusals.tracked_numpy(self, "__dlpack__()")
+        return self.numpy().__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+    def item(self) -> Any:
+        """The only element, as a Python number."""
+        if self.numel() != 1:
+            raise RuntimeError(
+                f"a Tensor with {self.numel()} elements cannot be converted to Scalar: index it, or reduce it first"
+            )
+        return self._array.item()
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers; a number for a 0-d tensor."""
+        return self._array.tolist()
+
+    def _scalar(self, convert: Callable[[Any], Any]) -> Any:
+        if self._node is not None:
+            warnings.warn(
+                "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+                "Consider using tensor.detach() first.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return convert(self.item())
+
+    def __float__(self) -> float:
+        return float(self._scalar(float))
+
+    def __int__(self) -> int:
+        return int(self._scalar(int))
+
+    def __complex__(self) -> complex:
+        return complex(self._scalar(complex))
+
+    def __index__(self) -> int:
+        if self._dtype.kind not in "biu" or self.numel() != 1:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self._array.item())
+
+    def __bool__(self) -> bool:
+        if self.numel() == 0:
+            raise RuntimeError("Boolean value of Tensor with no values is ambiguous: use .numel() or .any()")
+        if self.numel() > 1:
+            raise RuntimeError(
+                "Boolean value of Tensor with more than one value is ambiguous: "
+                f"this one has shape {tuple(self.shape)}; use .any() or .all()"
+            )
+        return bool(self._array.item())
+
+    def __len__(self) -> int:
+        if self.ndim == 0:
+            raise TypeError("len() of a 0-d tensor")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.ndim == 0:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(shapes.unbind(self))
+
+    def __contains__(self, element: Any) -> bool:
+        return bool((self == element).any())
+
+    def __repr__(self) -> str:
+        suffixes = []
+        if self.dtype not in (_dtypes.get_default_dtype(), _dtypes.default_complex()) and (
+            self._dtype.kind not in "bi" or self._dtype.name not in ("int64", "bool") or self.numel() == 0
+        ):
+            suffixes.append(f"dtype={self.dtype}")
+        if self.grad_fn is not None:
+            suffixes.append(f"grad_fn=<{self.grad_fn.name()}>")
+        elif self._node is not None:
+            suffixes.append("requires_grad=True")
+        return format_tensor(self._array, suffixes=suffixes)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if self.ndim == 0 else object.__format__(self, spec)
+
+    def __copy__(self) -> Any:
+        return self._copied(self._array)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        copied = self._copied(self._array.copy(order="K"))
+        memo[id(self)] = copied
+        return copied
+
+    def _copied(self, array: Any) -> Any:
+        """A tensor with this one's values and flag: a leaf, with its gradient."""
+        copied = self.interpreter.wrap(array, None)
+        if self.is_leaf and self._node is not None:
+            copied.requires_grad = True
+        grad = self._node.grad if isinstance(self._node, AccumulateGrad) else self._kept_grad
+        if grad is not None:
+            copied.grad = grad._copied(grad._array.copy())
+        return copied
+
+    def __reduce__(self) -> Any:
+        return rebuild, (self._array, self._node is not None)
+
+    def to(self, *args: Any, dtype: Any = None, copy: bool = False, **options: Any) -> Any:
+        """This tensor in another dtype (that of another tensor, too); itself when nothing changes.
+
+        The device may be named, and must be 'cpu'.
+        """
+        for value in (*args, *(options.pop(name, None) for name in ("device", "other"))):
+            if isinstance(value, Carrier):
+                dtype = value.dtype  # type: ignore[attr-defined]  # a tensor
+            elif isinstance(value, str) and not hasattr(np, value):
+                if value.partition(":")[0] != "cpu":
+                    raise RuntimeError(f"pullback computes on the CPU: there is no device {value!r}")
+            elif value is not None and not isinstance(value, bool):
+                dtype = value
+        converted = self if dtype is None else cast(self, _dtypes.as_dtype(dtype).numpy)
+        return ops.clone(converted) if copy and converted is self else converted
+
+    def type(self, dtype: Any = None) -> Any:
+        """The name of this tensor's type, or the tensor in another dtype."""
+        return f"pullback.{self._type_name}Tensor" if dtype is None else self.to(dtype)
+
+    def type_as(self, other: Any) -> Any:
+        """This tensor in the dtype of another."""
+        return self.to(other)
+
+    def cpu(self) -> Any:
+        """This tensor."""
+        return self
+
+    def contiguous(self) -> Any:
+        """This tensor, or a copy whose elements lie in the order of the axes."""
+        return self if self.is_contiguous() else ops.clone(self)
+
+
+class Casts(Conversions):
+    """Methods named after dtypes; apart, since their names hide Python's in the class that holds them."""
+
+    __slots__ = ()
+
+    def float(self) -> Any:
+        """This tensor in float32."""
+        return self.to(_dtypes.float32)
+
+    def double(self) -> Any:
+        """This tensor in float64."""
+        return self.to(_dtypes.float64)
+
+    def half(self) -> Any:
+        """This tensor in float16."""
+        return self.to(_dtypes.float16)
+
+    def long(self) -> Any:
+        """This tensor in int64."""
+        return self.to(_dtypes.int64)
+
+    def int(self) -> Any:
+        """This tensor in int32."""
+        return self.to(_dtypes.int32)
+
+    def bool(self) -> Any:
+        """Where this tensor is not zero."""
+        return self.to(_dtypes.bool_)
+
+
+def rebuild(array: Any, requires_grad: bool) -> Tensor:
+    """A tensor from what pickle kept of it: a leaf."""
+    tensor = Tensor.interpreter.wrap(array, None)
+    tensor.requires_grad = requires_grad
+    return tensor  # type: ignore[no-any-return]  # wrap makes tensors
+
+
+def in_place(general: Callable[..., Any]) -> Callable[..., Any]:
+    """The in-place form of an operation: computed as usual, then written to the first operand."""
+
+    def method(self: Any, *args: Any, **options: Any) -> Any:
+        return write(self, general(self, *args, **options), f"{general.__name__}_")
+
+    method.__name__ = method.__qualname__ = f"{general.__name__}_"
+    method.__doc__ = f"In place: {general.__doc__}"
+    return method
+
+
+OPERANDS = (Carrier, np.ndarray, np.generic, int, float, complex)
+
+
+def operator(general: Callable[[Any, Any], Any], *, swapped: bool = False) -> Callable[[Any, Any], Any]:
+    """A binary operator: operands of unknown types are left to the other side; `swapped` for `number - tensor`."""
+
+    def method(self: Any, other: Any) -> Any:
+        if not isinstance(other, OPERANDS):
+            return NotImplemented
+        return general(other, self) if swapped else general(self, other)
+
+    method.__name__ = method.__qualname__ = general.__name__
+    method.__doc__ = general.__doc__
+    return method
+
+
+class Tensor(Casts):
+    """An array of numbers that records what is done to it when it, or what it came from, requires grad.
+
+    Made by `tensor`, `zeros`, `randn`, ...; `Tensor(nested list)` and `Tensor(2, 3)` are torch's old constructors,
+    always of the default dtype. `shape`, `dtype`, indexing, arithmetic and `@` are as in torch and NumPy.
+
+    >>> import pullback
+    >>> x = pullback.tensor([1.0, 2.0], requires_grad=True)
+    >>> y = (x * x).sum()
+    >>> y
+    tensor(5., grad_fn=<SumBackward0>)
+    >>> y.backward()
+    >>> x.grad
+    tensor([2., 4.])
+    """
+
+    __slots__ = ()
+    __array_priority__ = 1000
+    __hash__ = object.__hash__
+
+    def __new__(cls, *data: Any) -> Any:
+        """A tensor of the default dtype from nested lists, an array or a tensor, or an empty one of some sizes."""
+        dtype = _dtypes.default_numpy()
+        if len(data) == 1 and not isinstance(data[0], int):
+            values = data[0]._array if isinstance(data[0], Carrier) else data[0]  # type: ignore[attr-defined]
+            return Tensor.interpreter.wrap(np.array(values, dtype), None)
+        return Tensor.interpreter.wrap(np.empty(parse_sizes(data) if data else (0,), dtype), None)
+
+    # Operators
+    __add__ = __radd__ = operator(arithmetic.add)
+    __sub__ = operator(arithmetic.sub)
+    __rsub__ = operator(arithmetic.sub, swapped=True)
+    __mul__ = __rmul__ = operator(arithmetic.mul)
+    __truediv__ = operator(arithmetic.div)
+    __rtruediv__ = operator(arithmetic.div, swapped=True)
+    __floordiv__ = operator(arithmetic.floor_divide)
+    __rfloordiv__ = operator(arithmetic.floor_divide, swapped=True)
+    __mod__ = operator(arithmetic.remainder)
+    __rmod__ = operator(arithmetic.remainder, swapped=True)
+    __pow__ = operator(arithmetic.pow)
+    __rpow__ = operator(arithmetic.pow, swapped=True)
+    __matmul__ = operator(products.matmul)
+    __rmatmul__ = operator(products.matmul, swapped=True)
+    __and__ = __rand__ = operator(arithmetic.bitwise_and)
+    __or__ = __ror__ = operator(arithmetic.bitwise_or)
+    __xor__ = __rxor__ = operator(arithmetic.bitwise_xor)
+    __eq__ = operator(arithmetic.eq)  # type: ignore[assignment]  # elementwise, as NumPy's
+    __ne__ = operator(arithmetic.ne)  # type: ignore[assignment]  # elementwise, as NumPy's
+    __lt__ = operator(arithmetic.lt)
+    __le__ = operator(arithmetic.le)
+    __gt__ = operator(arithmetic.gt)
+    __ge__ = operator(arithmetic.ge)
+    __neg__ = arithmetic.neg
+    __abs__ = arithmetic.abs
+    __invert__ = arithmetic.bitwise_not
+    __getitem__ = indexing.getitem
+    __setitem__ = indexing.setitem
+    __iadd__ = in_place(__add__)
+    __isub__ = in_place(__sub__)
+    __imul__ = in_place(__mul__)
+    __itruediv__ = in_place(__truediv__)
+    __ifloordiv__ = in_place(__floordiv__)
+    __imod__ = in_place(__mod__)
+    __ipow__ = in_place(__pow__)
+    __iand__ = in_place(__and__)
+    __ior__ = in_place(__or__)
+    __ixor__ = in_place(__xor__)
+
+    def __pos__(self) -> Any:
+        return self
+
+    # Elementwise
+    add, sub, mul, div = arithmetic.add, arithmetic.sub, arithmetic.mul, arithmetic.div
+    subtract, multiply, divide, true_divide = sub, mul, div, div
+    floor_divide, remainder, pow = arithmetic.floor_divide, arithmetic.remainder, arithmetic.pow
+    neg = negative = arithmetic.neg
+    exp, expm1, log, log1p, sqrt = arithmetic.exp, arithmetic.expm1, arithmetic.log, arithmetic.log1p, arithmetic.sqrt
+    rsqrt, square, reciprocal = arithmetic.rsqrt, arithmetic.square, arithmetic.reciprocal
+    abs = absolute = arithmetic.abs
+    sin, cos, tan = arithmetic.sin, arithmetic.cos, arithmetic.tan
+    sinh, cosh, tanh = arithmetic.sinh, arithmetic.cosh, arithmetic.tanh
+    sigmoid, relu, sign = arithmetic.sigmoid, arithmetic.relu, arithmetic.sign
+    floor, ceil, round, trunc = arithmetic.floor, arithmetic.ceil, arithmetic.round, arithmetic.trunc
+    maximum, minimum = arithmetic.maximum, arithmetic.minimum
+    clamp = clip = arithmetic.clamp
+    eq, ne, lt, le, gt, ge = (
+        arithmetic.eq, arithmetic.ne, arithmetic.lt, arithmetic.le, arithmetic.gt, arithmetic.ge)  # fmt: skip
+    logical_and, logical_or = arithmetic.logical_and, arithmetic.logical_or
+    logical_xor, logical_not = arithmetic.logical_xor, arithmetic.logical_not
+    isnan, isinf, isfinite = arithmetic.isnan, arithmetic.isinf, arithmetic.isfinite
+    nonzero = arithmetic.nonzero
+
+    def where(self, condition: Any, other: Any) -> Any:
+        """This tensor where the condition holds, other elsewhere."""
+        return arithmetic.where(condition, self, other)
+
+    # Reductions
+    sum, mean, var, std, norm = reductions.sum, reductions.mean, reductions.var, reductions.std, reductions.norm
+    max, min, amax, amin = reductions.max, reductions.min, reductions.amax, reductions.amin
+    argmax, argmin, all, any = reductions.argmax, reductions.argmin, reductions.all, reductions.any
+    logsumexp, softmax, log_softmax = reductions.logsumexp, reductions.softmax, reductions.log_softmax
+    cumsum = reductions.cumsum
+
+    # Shapes
+    reshape, view, flatten, ravel = shapes.reshape, shapes.view, shapes.flatten, shapes.ravel
+    view_as, reshape_as = shapes.view_as, shapes.reshape_as
+    permute, transpose, t, movedim = shapes.permute, shapes.transpose, shapes.t, shapes.movedim
+    expand, expand_as, broadcast_to = shapes.expand, shapes.expand_as, shapes.broadcast_to
+    squeeze, unsqueeze, flip = shapes.squeeze, shapes.unsqueeze, shapes.flip
+    split, chunk, unbind = shapes.split, shapes.chunk, shapes.unbind
+    T = property(lambda self: shapes.permute(self, *reversed(range(self.ndim))), doc="The axes in reverse order.")
+    mT = property(shapes.matrix_transpose, doc="The last two axes exchanged.")  # noqa: N815  # torch's name
+
+    # Products
+    mm, matmul, dot, mv, bmm, outer = (
+        products.mm, products.matmul, products.dot, products.mv, products.bmm, products.outer)  # fmt: skip
+
+    # In place
+    add_, sub_, mul_, div_ = map(in_place, (add, sub, mul, div))
+    pow_, neg_, exp_, log_, sqrt_ = map(in_place, (pow, neg, exp, log, sqrt))
+    abs_, sin_, cos_, tanh_ = map(in_place, (abs, sin, cos, tanh))
+    sigmoid_, relu_, clamp_ = map(in_place, (sigmoid, relu, clamp))
+
+    def zero_(self) -> Any:
+        """In place: zeros."""
+        return write(self, ops.zeros_like(self), "zero_")
+
+    def fill_(self, value: Any) -> Any:
+        """In place: one value everywhere, a number or a 0-d tensor."""
+        return write(self, ops.fill(self, cast(value, self._dtype)), "fill_")
+
+    def copy_(self, source: Any, non_blocking: bool = False) -> Any:
+        """In place: the elements of another tensor or array, broadcast and converted."""
+        return write(self, ops.copy(self, cast(source, self._dtype)), "copy_")
+
+
+class InferenceTensor(Tensor):
+    """A tensor made under inference_mode: it takes part in no recording."""
+
+    __slots__ = ()
+    _inference = True
+
+    __class__ = Tensor  # type: ignore[assignment]  # it is a Tensor to everybody who asks
+
+
+Tensor.interpreter = Eager()
+
+SHORT_WAYS = {
+    _eager.unary: {
+        name: getattr(ops, name)
+        for name in ("exp", "log", "sqrt", "abs", "square", "sin", "cos", "tanh", "sigmoid", "relu", "reciprocal")
+    }
+    | {"__neg__": ops.negative, "neg": ops.negative},
+    _eager.binary: {
+        "__add__": ops.add,
+        "__radd__": ops.add,
+        "__sub__": ops.subtract,
+        "__mul__": ops.multiply,
+        "__rmul__": ops.multiply,
+        "__truediv__": ops.divide,
+        "maximum": ops.maximum,
+        "minimum": ops.minimum,
+    },
+}
+for short_way, methods in SHORT_WAYS.items():
+    for name, primitive in methods.items():
+        setattr(Tensor, name, short_way(Tensor, primitive, getattr(Tensor, name)))

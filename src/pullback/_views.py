@@ -1,0 +1,157 @@
+"""Views and writes: tensors that share memory, and what a write does to their history.
+
+A view remembers its base and the chain of primitives that leads from the base to it. A write changes memory once, in
+place, and rebases histories: the target's, or, when the target is a view, its base's and that of every view of it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _refusals, ops
+from ._core import Carrier, Primitive
+from ._memory import Cell, protect, storage_of, written
+from ._modes import mode
+from ._node import AccumulateGrad, Node, hooks_of
+
+Path = tuple[tuple[Primitive, dict[str, Any]], ...]
+
+
+def view(primitive: Primitive, tensor: Any, **params: Any) -> Any:
+    """The result of a primitive that moves no elements, known as a view where it shares memory."""
+    result = primitive(tensor, **params)
+    if type(result) is tuple:
+        getitem = ops.getitem
+        for piece, index in zip(result, _pieces(primitive, params, result), strict=True):
+            track(tensor, piece, (getitem, {"index": index}))
+    else:
+        track(tensor, result, (primitive, params))
+    return result
+
+
+def _pieces(primitive: Primitive, params: dict[str, Any], result: Any) -> list[Any]:
+    """The index of each output of unbind and split."""
+    before = (slice(None),) * params["axis"]
+    if primitive is ops.unbind:
+        return [(*before, i) for i in range(len(result))]
+    ends = np.cumsum(params["sizes"]).tolist()
+    return [(*before, slice(end - size, end)) for size, end in zip(params["sizes"], ends, strict=True)]
+
+
+def track(base: Any, result: Any, step: tuple[Primitive, dict[str, Any]]) -> None:
+    """Record that `result` is `base` seen through one more primitive, if they share memory."""
+    array, source = result._array, base._array
+    if isinstance(array, np.ndarray) and not (_owner(array) is _owner(source) and array.size):
+        return
+    storage_of(base).join(result)
+    result._base = base if base._base is None else base._base
+    result._path = (*base._path, step)
+    result._made_untracked = not mode.get().grad or base._made_untracked
+
+
+def _owner(array: Any) -> Any:
+    while isinstance(array, np.ndarray) and array.base is not None:
+        array = array.base
+    return array
+
+
+def alias(tensor: Any, result: Any) -> Any:
+    """Record that `result` lies in the memory of `tensor` without being a differentiable view of it."""
+    storage_of(tensor).join(result)
+    return result
+
+
+def check_writable(tensor: Any, operation: str) -> None:
+    """Refuse a write that would make a gradient wrong, before anything has changed."""
+    current = mode.get()
+    if tensor._inference and not current.inference:
+        raise RuntimeError(_refusals.INFERENCE_WRITTEN)
+    array = tensor._array
+    if isinstance(array, np.ndarray) and array.size > 1:
+        if any(stride == 0 and size > 1 for stride, size in zip(array.strides, array.shape, strict=True)):
+            raise RuntimeError(_refusals.overlapping(tensor, operation))
+        if not array.flags.writeable:
+            raise ValueError(_refusals.read_only(tensor, operation))
+    if not current.grad:
+        return
+    if isinstance(tensor._node, AccumulateGrad):
+        raise RuntimeError(_refusals.leaf_write(tensor, operation))
+    base = tensor._base
+    if base is not None:
+        if isinstance(base._node, AccumulateGrad):
+            raise RuntimeError(_refusals.leaf_view_write(tensor, operation))
+        if tensor._made_untracked and base._node is not None:
+            raise RuntimeError(_refusals.UNTRACKED_VIEW_WRITTEN)
+
+
+def write(target: Any, result: Any, operation: str) -> Any:
+    """Make the target hold a result: the same memory, a new history."""
+    check_writable(target, operation)
+    if tuple(result.shape) != tuple(target.shape):
+        raise RuntimeError(_refusals.written_shape(target, result, operation))
+    if result._dtype != target._dtype:
+        if not np.can_cast(result._dtype, target._dtype, "same_kind"):
+            raise RuntimeError(_refusals.written_dtype(target, result, operation))
+        result = ops.astype(result, dtype=target._dtype, source=result._dtype)
+    replace(target, result._array)
+    rebase(target, result)
+    return target
+
+
+def replace(target: Any, array: Any) -> None:
+    """Put new values into the target's memory, and leave graphs the values they kept.
+
+    Memory that nothing else can see is simply exchanged: the graph keeps the old array, and nothing is copied.
+    """
+    old = target._array
+    if not isinstance(old, np.ndarray) or (target._storage is None and old.base is None and array.base is None):
+        exchange(target, array)
+    else:
+        protect(target)
+        np.copyto(old, array)
+    written(target)
+
+
+def exchange(tensor: Any, array: Any) -> None:
+    """Give a tensor another array."""
+    tensor._array = array
+    tensor._cell = Cell(array) if tensor._cell is not None else None
+    if isinstance(tensor._node, AccumulateGrad):
+        tensor._node.array = array
+        tensor._node.shape = array.shape
+
+
+def rebase(target: Any, result: Any) -> None:
+    """Give the target, all of which now holds a result, the result's history."""
+    if target._base is not None:
+        rebase_region(target._base, result, target._path)
+    elif mode.get().grad and result._node is not None:
+        set_node(target, result._node)
+        refresh(target)
+
+
+def rebase_region(base: Any, value: Any, path: Path) -> None:
+    """Record that a region of a base, a chain of views away, now holds a value."""
+    edges = (base._node, value._node if isinstance(value, Carrier) else None)  # type: ignore[attr-defined]  # a tensor
+    if edges != (None, None) and mode.get().grad:
+        out = base.interpreter.record(ops.overwrite, (base, value), edges, base._array, {"path": path})
+        set_node(base, out._node)
+        refresh(base)
+
+
+def refresh(base: Any) -> None:
+    """Give every live view of a base that has been written the base's new history."""
+    for member in base._storage.tensors() if base._storage is not None else ():
+        if member._base is base and not member._made_untracked:
+            set_node(member, ops.replay(base, path=member._path)._node)
+
+
+def set_node(tensor: Any, node: Node) -> None:
+    """A new history for a tensor; a retained gradient follows, hooks stay with the value they were set on."""
+    old = tensor._node
+    tensor._node = node
+    if old is not None and old.hooks is not None and old.hooks.retained is not None:
+        hooks_of(node).retained = old.hooks.retained
+        old.hooks.retained = None

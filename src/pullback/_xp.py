@@ -1,0 +1,270 @@
+"""The raw namespace: what a rule's `xp` is when values are plain NumPy arrays.
+
+The array API standard's names over NumPy, plus a short list of extras the standard lacks. The dispatching namespace,
+`pullback.ops`, has the same names; a rule cannot tell which of the two it was given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy import (  # noqa: F401  # the namespace itself
+    abs,
+    add,
+    all,
+    any,
+    bitwise_and,
+    bitwise_or,
+    bitwise_xor,
+    ceil,
+    cos,
+    cosh,
+    divide,
+    equal,
+    exp,
+    expand_dims,
+    cumsum,
+    expm1,
+    flip,
+    floor,
+    floor_divide,
+    greater,
+    greater_equal,
+    isfinite,
+    isinf,
+    isnan,
+    less,
+    less_equal,
+    log,
+    log1p,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+    matmul,
+    mean,
+    maximum,
+    minimum,
+    multiply,
+    negative,
+    not_equal,
+    ones_like,
+    power as pow,
+    reciprocal,
+    remainder,
+    rint,
+    sign,
+    sin,
+    sinh,
+    sqrt,
+    square,
+    squeeze,
+    subtract,
+    sum,
+    take_along_axis,
+    tan,
+    tanh,
+    trunc,
+    where,
+    zeros_like,
+)
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+def astype(x: Array, *, dtype: Any, source: Any = None) -> Array:
+    """x converted to a dtype; `source` is the dtype it has, which the transpose needs."""
+    return np.asarray(x).astype(dtype)
+
+
+def broadcast_to(x: Any, *, shape: tuple[int, ...]) -> Array:
+    """x repeated to a shape without copying: `np.broadcast_to` at a tenth of its cost, writable flag apart."""
+    x = np.asarray(x)
+    added = len(shape) - x.ndim
+    strides = [0] * added
+    for size, target, stride in zip(x.shape, shape[added:], x.strides, strict=True):
+        strides.append(stride if size == target else 0)
+    out = np.ndarray(shape, x.dtype, x, 0, tuple(strides)) if x.flags.c_contiguous else np.broadcast_to(x, shape)
+    out.flags.writeable = False
+    return out
+
+
+def matrix_transpose(x: Array) -> Array:
+    """The last two axes exchanged."""
+    return x.swapaxes(-1, -2)
+
+
+def unbind(x: Array, *, axis: int) -> tuple[Array, ...]:
+    """The slices of x along an axis, as views."""
+    return tuple(np.moveaxis(x, axis, 0)[i, ...] for i in range(x.shape[axis]))
+
+
+def split(x: Array, *, sizes: tuple[int, ...], axis: int) -> tuple[Array, ...]:
+    """Consecutive pieces of x along an axis, as views."""
+    before = (slice(None),) * axis
+    ends = np.cumsum(sizes).tolist()
+    return tuple(x[(*before, slice(end - size, end))] for size, end in zip(sizes, ends, strict=True))
+
+
+def zeros(shape: tuple[int, ...], *, like: Any) -> Array:
+    """Zeros with the dtype of `like`."""
+    return np.zeros(shape, like.dtype)
+
+
+def diagonal(x: Array, *, axes: tuple[int, int]) -> Array:
+    """The diagonal of two axes, as the last axis, as a view."""
+    return np.diagonal(x, 0, *axes)
+
+
+def scatter_diagonal(g: Any, *, axes: tuple[int, int], shape: tuple[int, ...]) -> Array:
+    """Zeros of `shape` with g on the diagonal of two axes: the transpose of `diagonal`."""
+    out = np.zeros(shape, getattr(g, "dtype", None))
+    view = np.diagonal(out, 0, *axes)
+    view.flags.writeable = True
+    view[...] = g
+    return out
+
+
+def getitem(x: Array, *, index: Any) -> Any:
+    """Basic indexing: ints, slices, None and Ellipsis."""
+    return x[index]
+
+
+def scatter_slice(g: Any, *, shape: tuple[int, ...], index: Any) -> Array:
+    """Zeros of `shape` with g at a basic index: the transpose of `getitem`."""
+    out = np.zeros(shape, getattr(g, "dtype", None))
+    out[index] = g
+    return out
+
+
+def place(arrays: Sequence[Any], spec: tuple[Any, ...]) -> tuple[Any, ...]:
+    """An index from its metadata and its arrays: each `array` in spec stands for the next array."""
+    rest = iter(arrays)
+    return tuple(next(rest) if entry is array else entry for entry in spec)
+
+
+class _Marker:
+    """Stands in an index's metadata for an array, which is data."""
+
+    def __repr__(self) -> str:
+        return "array"
+
+
+array = _Marker()
+
+
+def index(x: Array, *arrays: Any, spec: tuple[Any, ...]) -> Any:
+    """Advanced indexing by integer and boolean arrays."""
+    return x[place(arrays, spec)]
+
+
+def index_add(g: Any, *arrays: Any, spec: tuple[Any, ...], shape: tuple[int, ...]) -> Array:
+    """Zeros of `shape` with g added at an advanced index, repeats adding up: the transpose of `index`."""
+    out = np.zeros(shape, getattr(g, "dtype", None))
+    if all_masks(arrays):
+        out[place(arrays, spec)] = g
+    else:
+        np.add.at(out, place(arrays, spec), g)
+    return out
+
+
+def all_masks(arrays: Sequence[Any]) -> bool:
+    """Whether an index holds one boolean array and nothing else: then no place occurs twice."""
+    return len(arrays) == 1 and arrays[0].dtype == np.bool_
+
+
+def put_along_axis(g: Any, indices: Array, *, axis: int, shape: tuple[int, ...]) -> Array:
+    """Zeros of `shape` with g at one place along an axis: the transpose of `take_along_axis`."""
+    out = np.zeros(shape, getattr(g, "dtype", None))
+    np.put_along_axis(out, indices, g, axis)
+    return out
+
+
+def reshape(x: Any, *, shape: tuple[int, ...]) -> Array:
+    """x with another shape, without copying where the layout allows it."""
+    return np.reshape(x, shape)
+
+
+def permute_dims(x: Any, *, axes: tuple[int, ...]) -> Array:
+    """The axes in another order."""
+    return np.transpose(x, axes)
+
+
+def concat(*arrays: Any, axis: int, sizes: tuple[int, ...]) -> Array:
+    """Arrays joined along an axis; `sizes` are their lengths there, which the transpose needs."""
+    return np.concatenate(arrays, axis)
+
+
+def stack(*arrays: Any, axis: int) -> Array:
+    """Arrays joined along a new axis."""
+    return np.stack(arrays, axis)
+
+
+def einsum(*arrays: Any, equation: str) -> Any:
+    """Sums of products over labelled axes."""
+    return np.einsum(equation, *arrays, optimize=len(arrays) > 2)
+
+
+def overwrite(x: Any, value: Any, *, path: Any) -> Array:
+    """A copy of x whose view along `path`, a chain of (primitive, metadata), holds value."""
+    out = np.array(x)
+    replay(out, path=path)[...] = value
+    return out
+
+
+def replay(x: Any, *, path: Any) -> Any:
+    """x through a chain of views, each a pair of primitive and metadata."""
+    for primitive, params in path:
+        x = primitive(x, **params)
+    return x
+
+
+def index_put(x: Any, value: Any, *arrays: Any, spec: tuple[Any, ...]) -> Array:
+    """A copy of x that holds value at an advanced index."""
+    out = np.array(x)
+    out[place(arrays, spec)] = value
+    return out
+
+
+def power(x: Any, *, exponent: float) -> Any:
+    """x to a Python number; NumPy's operator has quick ways for 2, 1, 0.5, 0 and -1."""
+    return x**exponent
+
+
+def sigmoid(x: Array) -> Any:
+    """1 / (1 + exp(-x)); an exponential that overflows gives the right 0."""
+    return 1 / (1 + np.exp(-x))
+
+
+def relu(x: Array) -> Any:
+    """max(x, 0); NaN stays NaN."""
+    return np.maximum(x, x.dtype.type(0))
+
+
+def softmax(x: Array, *, axis: int) -> Any:
+    """exp(x) over its sum along an axis, shifted by the maximum."""
+    if x.size == 0:
+        return x.copy()
+    out = np.exp(x - x.max(axis=axis, keepdims=True))
+    out /= out.sum(axis=axis, keepdims=True)
+    return out
+
+
+def logsumexp(x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+    """log(sum(exp(x))) over axes, shifted by the maximum; all -inf gives -inf, any inf gives inf."""
+    if x.size == 0:
+        return np.log(np.exp(x).sum(axis=axis, keepdims=keepdims))
+    top = x.max(axis=axis, keepdims=True)
+    shift = np.where(np.isfinite(top), top, x.dtype.type(0))
+    total = np.log(np.exp(x - shift).sum(axis=axis, keepdims=True)) + shift
+    return total if keepdims else np.squeeze(total, axis=axis)
+
+
+def log_softmax(x: Array, *, axis: int) -> Any:
+    """x - logsumexp(x), in the shifted form."""
+    if x.size == 0:
+        return x.copy()
+    shifted = x - x.max(axis=axis, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))

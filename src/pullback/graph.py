@@ -1,0 +1,150 @@
+"""torch.autograd.graph's surface: nodes, edges, hooks on saved values and on several gradients at once."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+from ._backward import GradientEdge as GradientEdge
+from ._backward import get_gradient_edge as get_gradient_edge
+from ._memory import written
+from ._modes import FieldBlock, ModeBlock, mode, running
+from ._node import Node as Node
+from ._node import hooks_of
+from ._refusals import kind
+
+
+class saved_tensors_hooks(ModeBlock):  # noqa: N801  # torch's name
+    """A block in which each value saved for backward passes through `pack`, and through `unpack` when it is needed.
+
+    `pack(tensor)` may return anything; `unpack` turns that into a tensor again. Only the innermost block counts.
+
+    >>> import pullback
+    >>> x = pullback.tensor([1.0, 2.0], requires_grad=True)
+    >>> with pullback.autograd.graph.saved_tensors_hooks(lambda t: t.numpy(force=True), pullback.from_numpy):
+    ...     y = x * x
+    >>> y.backward(pullback.ones(2))
+    >>> x.grad
+    tensor([2., 4.])
+    """
+
+    def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+        super().__init__()
+        self._hooks = pack_hook, unpack_hook
+
+    def _fields(self) -> dict[str, Any]:
+        refused = mode.get().hooks_refused
+        if refused is not None:
+            raise RuntimeError(refused)
+        return {"pack": self._hooks[0], "unpack": self._hooks[1]}
+
+    def _fresh(self) -> ModeBlock:
+        return type(self)(*self._hooks)
+
+
+class save_on_cpu(saved_tensors_hooks):  # noqa: N801  # torch's name
+    """A block in which graphs keep copies of the values they save; torch moves them from a GPU, here all is on the CPU.
+
+    >>> import pullback
+    >>> with pullback.autograd.graph.save_on_cpu():
+    ...     y = pullback.ones(2, requires_grad=True).exp()
+    """
+
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
+        super().__init__(lambda tensor: tensor.detach().clone(), lambda tensor: tensor)
+
+    def _fresh(self) -> ModeBlock:
+        return type(self)()
+
+
+def disable_saved_tensors_hooks(error_message: str) -> ModeBlock:
+    """A block in which entering `saved_tensors_hooks` raises RuntimeError with this message.
+
+    >>> import pullback
+    >>> with pullback.autograd.graph.disable_saved_tensors_hooks("not here"):
+    ...     pass
+    """
+    return FieldBlock(hooks_refused=error_message)
+
+
+def allow_mutation_on_saved_tensors() -> ModeBlock:
+    """A block without effect: in pullback a graph always keeps the values it has saved, whatever is written later.
+
+    >>> import pullback
+    >>> with pullback.autograd.graph.allow_mutation_on_saved_tensors():
+    ...     pass
+    """
+    return FieldBlock()
+
+
+def increment_version(tensor: Any) -> None:
+    """Count a write that pullback could not see, on one tensor or several.
+
+    >>> import pullback
+    >>> t = pullback.ones(2)
+    >>> pullback.autograd.graph.increment_version(t)
+    >>> t._version
+    1
+    """
+    for each in tensor if isinstance(tensor, (list, tuple)) else [tensor]:
+        written(each)
+
+
+class _MultiHook:
+    """A hook on several tensors, and what has arrived for it in each pass."""
+
+    def __init__(self, tensors: Sequence[Any], function: Callable[..., Any], first_only: bool) -> None:
+        self.count = len(tensors)
+        self.function = function
+        self.first_only = first_only
+        self.handles = [
+            hooks_of(tensor._node).add("tensor", functools.partial(self._arrived, index))
+            for index, tensor in enumerate(tensors)
+        ]
+
+    def _arrived(self, index: int, g: Any) -> None:
+        arrived = running.get().waiting.setdefault(self, {})
+        if self.first_only and not arrived:
+            self.function(g)
+        arrived[index] = g
+
+    def finish(self, arrived: dict[int, Any]) -> None:
+        """Called by the pass when every gradient it computes is known."""
+        if not self.first_only:
+            self.function([arrived.get(index) for index in range(self.count)])
+
+    def remove(self) -> None:
+        """Take the hook off every tensor."""
+        for handle in self.handles:
+            handle.remove()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.remove()
+
+
+def register_multi_grad_hook(tensors: Sequence[Any], fn: Callable[..., Any], *, mode: str = "all") -> Any:
+    """Call `fn` once per pass: with all gradients, None for those not computed, or, in mode 'any', with the first.
+
+    Raises
+    ------
+    ValueError
+        If `mode` is neither 'all' nor 'any'.
+    RuntimeError
+        If a tensor does not require grad.
+
+    >>> import pullback
+    >>> x, y = pullback.ones(2, requires_grad=True), pullback.ones(2, requires_grad=True)
+    >>> handle = pullback.autograd.graph.register_multi_grad_hook([x, y], print)
+    >>> (x * 3).sum().backward()
+    [tensor([3., 3.]), None]
+    """
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    for index, tensor in enumerate(tensors):
+        if tensor._node is None:
+            raise RuntimeError(f"Expected gradient function to be set: tensor {index} is a {kind(tensor)}, not tracked")
+    return _MultiHook(tensors, fn, mode == "any")

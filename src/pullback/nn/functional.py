@@ -1,0 +1,71 @@
+"""Functions of layers and losses, by torch's names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import ops
+from .._core import Carrier
+from ..vocabulary.arithmetic import relu as relu
+from ..vocabulary.arithmetic import sigmoid as sigmoid
+from ..vocabulary.arithmetic import tanh as tanh
+from ..vocabulary.reductions import log_softmax as log_softmax
+from ..vocabulary.reductions import softmax as softmax
+
+REDUCTIONS = ("mean", "sum", "none")
+
+
+def _reduced(losses: Any, reduction: str) -> Any:
+    if reduction not in REDUCTIONS:
+        raise ValueError(f"{reduction} is not a valid value for reduction: use 'mean', 'sum' or 'none'")
+    return losses if reduction == "none" else getattr(losses, reduction)()
+
+
+def cross_entropy(input: Any, target: Any, *, reduction: str = "mean") -> Any:
+    """The negative log-probability of the target classes, from unnormalised scores of shape (N, C).
+
+    `target` holds N class numbers.
+
+    Raises
+    ------
+    ValueError
+        If the shapes of scores and targets do not fit.
+    IndexError
+        If a target is no class number.
+
+    >>> import pullback
+    >>> scores = pullback.zeros(2, 4)
+    >>> pullback.nn.functional.cross_entropy(scores, pullback.tensor([0, 3]))
+    tensor(1.3863)
+    """
+    classes = target._array if isinstance(target, Carrier) else np.asarray(target)  # type: ignore[attr-defined]
+    if input.ndim != 2 or classes.shape != tuple(input.shape[:1]):
+        raise ValueError(
+            f"Expected input batch_size ({input.shape[0] if input.ndim else 0}) to match target batch_size "
+            f"({classes.shape[0] if classes.ndim else 0}): scores have shape (N, C), here {tuple(input.shape)}, and "
+            f"targets (N,), here {classes.shape}"
+        )
+    if classes.dtype.kind not in "iu":
+        raise RuntimeError(f"expected scalar type Long: targets are class numbers, not {classes.dtype}")
+    if classes.size and (classes.min() < 0 or classes.max() >= input.shape[1]):
+        wrong = classes[(classes < 0) | (classes >= input.shape[1])][0]
+        raise IndexError(f"Target {wrong} is out of bounds: there are {input.shape[1]} classes")
+    return _reduced(ops.cross_entropy(input, target), reduction)
+
+
+def mse_loss(input: Any, target: Any, *, reduction: str = "mean") -> Any:
+    """The squared difference of two tensors of one shape.
+
+    >>> import pullback
+    >>> pullback.nn.functional.mse_loss(pullback.tensor([1.0, 3.0]), pullback.tensor([1.0, 1.0]))
+    tensor(2.)
+    """
+    if tuple(input.shape) != tuple(target.shape):
+        raise ValueError(
+            f"mse_loss: input has shape {tuple(input.shape)} and target {tuple(target.shape)}. Broadcasting them would "
+            "compare every element with every other: reshape one of them"
+        )
+    difference = input - target
+    return _reduced(difference * difference, reduction)

@@ -1,0 +1,100 @@
+"""Elementwise operations: one output element from the elements in the same place.
+
+Each line is the whole derivative. A name in a rule's signature is what that rule keeps for the backward pass.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _xp
+from .._core import elementwise, zero
+
+
+def _pow_base(xp: Any, g: Any, a: Any, b: Any) -> Any:
+    return xp.where(b == 0, 0, g * b * xp.pow(a, b - 1))
+
+
+def _pow_exponent(xp: Any, g: Any, a: Any, b: Any, y: Any) -> Any:
+    return xp.where((a == 0) & (b >= 0), 0, g * y * xp.log(a))
+
+
+def _power(xp: Any, g: Any, x: Any, *, exponent: float) -> Any:
+    if exponent == 0:
+        return xp.zeros_like(x)
+    return g * (exponent * x) if exponent == 2 else g * (exponent * xp.power(x, exponent=exponent - 1))
+
+
+def _clip(xp: Any, g: Any, x: Any, *, lower: float | None, upper: float | None) -> Any:
+    if lower is not None:
+        g = xp.where(x >= lower, g, 0)
+    return g if upper is None else xp.where(x <= upper, g, 0)
+
+
+def _clip_forward(x: Any, *, lower: float | None, upper: float | None) -> Any:
+    if lower is not None:
+        x = _xp.maximum(x, x.dtype.type(lower))
+    return x if upper is None else _xp.minimum(x, x.dtype.type(upper))
+
+
+# fmt: off
+#                             name         pullback per input
+add        = elementwise("add",         lambda xp, g: g,
+                                        lambda xp, g: g)
+subtract   = elementwise("subtract",    lambda xp, g: g,
+                                        lambda xp, g: -g,                              title="SubBackward0")
+multiply   = elementwise("multiply",    lambda xp, g, b: g * b,
+                                        lambda xp, g, a: g * a,                        title="MulBackward0")
+divide     = elementwise("divide",      lambda xp, g, b: g / b,
+                                        lambda xp, g, b, y: -g * y / b,                title="DivBackward0")
+remainder  = elementwise("remainder",   lambda xp, g: g,
+                                        lambda xp, g, a, b: -g * xp.floor(a / b))
+pow        = elementwise("pow",         _pow_base,
+                                        _pow_exponent,                                 title="PowBackward1")
+maximum    = elementwise("maximum",     lambda xp, g, a, b: xp.where(a < b, 0, xp.where(a == b, g / 2, g)),
+                                        lambda xp, g, a, b: xp.where(a > b, 0, xp.where(a == b, g / 2, g)))
+minimum    = elementwise("minimum",     lambda xp, g, a, b: xp.where(a > b, 0, xp.where(a == b, g / 2, g)),
+                                        lambda xp, g, a, b: xp.where(a < b, 0, xp.where(a == b, g / 2, g)))
+where      = elementwise("where",       None,
+                                        lambda xp, g, condition: xp.where(condition, g, 0),
+                                        lambda xp, g, condition: xp.where(condition, 0, g))
+
+negative   = elementwise("negative",    lambda xp, g: -g,                              title="NegBackward0")
+reciprocal = elementwise("reciprocal",  lambda xp, g, y: -g * y * y)
+square     = elementwise("square",      lambda xp, g, x: g * (2 * x),                  title="PowBackward0")
+sqrt       = elementwise("sqrt",        lambda xp, g, y: g / (2 * y))
+abs        = elementwise("abs",         lambda xp, g, x: g * xp.sign(x))
+exp        = elementwise("exp",         lambda xp, g, y: g * y)
+expm1      = elementwise("expm1",       lambda xp, g, y: g * (y + 1))
+log        = elementwise("log",         lambda xp, g, x: g / x)
+log1p      = elementwise("log1p",       lambda xp, g, x: g / (x + 1))
+sin        = elementwise("sin",         lambda xp, g, x: g * xp.cos(x))
+cos        = elementwise("cos",         lambda xp, g, x: g * -xp.sin(x))
+tan        = elementwise("tan",         lambda xp, g, y: g * (1 + y * y))
+sinh       = elementwise("sinh",        lambda xp, g, x: g * xp.cosh(x))
+cosh       = elementwise("cosh",        lambda xp, g, x: g * xp.sinh(x))
+tanh       = elementwise("tanh",        lambda xp, g, y: g * (1 - y * y))
+sigmoid    = elementwise("sigmoid",     lambda xp, g, y: g * (1 - y) * y)
+relu       = elementwise("relu",        lambda xp, g, y: xp.where(y <= 0, 0, g))
+power      = elementwise("power",       _power,                                        title="PowBackward0")
+clip       = elementwise("clip",        _clip, forward=_clip_forward,                  title="ClampBackward1")
+clip_by    = elementwise("clip_by",     lambda xp, g, x, a, b: xp.where((x >= a) & (x <= b), g, 0),
+                                        lambda xp, g, x, a, b: xp.where((a < b) & (x < a), g, 0),
+                                        lambda xp, g, x, a, b: xp.where((x > b) | (b < a), g, 0),
+                         forward=lambda x, a, b: _xp.minimum(_xp.maximum(x, a), b),
+                         inputs=("x", "a", "b"),                                       title="ClampBackward0")
+floor      = elementwise("floor",       lambda xp, g: xp.zeros_like(g))
+ceil       = elementwise("ceil",        lambda xp, g: xp.zeros_like(g))
+rint       = elementwise("rint",        lambda xp, g: xp.zeros_like(g),                title="RoundBackward0")
+trunc      = elementwise("trunc",       lambda xp, g: xp.zeros_like(g))
+sign       = elementwise("sign",        lambda xp, g: xp.zeros_like(g))
+zeros_like = elementwise("zeros_like",  lambda xp, g: xp.zeros_like(g),                title="ZeroBackward0")
+
+isnan, isinf, isfinite, logical_not = map(zero, ("isnan", "isinf", "isfinite", "logical_not"))
+equal, not_equal, less, less_equal, greater, greater_equal = (
+    zero(name, inputs=("a", "b")) for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"))
+logical_and, logical_or, logical_xor, bitwise_and, bitwise_or, bitwise_xor = (
+    zero(name, inputs=("a", "b"))
+    for name in ("logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor"))
+floor_divide = zero("floor_divide", inputs=("a", "b"))
+# fmt: on

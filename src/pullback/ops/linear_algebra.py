@@ -1,0 +1,75 @@
+"""Products: matmul in all its ranks, and einsum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._core import multilinear
+
+
+def _left(xp: Any, g: Any, b: Any, a_shape: Any) -> Any:
+    """The cotangent of a in a @ b; batch axes that were broadcast are summed at the tape's edge."""
+    if b.ndim == 1:
+        return g * b if len(a_shape) == 1 else _column(xp, g) * b
+    if len(a_shape) == 1:
+        return xp.matmul(b, g) if b.ndim == 2 else xp.sum(b * _row(xp, g), axis=(b.ndim - 1,), keepdims=False)
+    return xp.matmul(g, xp.matrix_transpose(b))
+
+
+def _right(xp: Any, g: Any, a: Any, b_shape: Any) -> Any:
+    """The cotangent of b in a @ b."""
+    if a.ndim == 1:
+        return g * a if len(b_shape) == 1 else _column(xp, a) * _row(xp, g)
+    if len(b_shape) == 1:
+        axes = tuple(range(a.ndim - 1))
+        return xp.matmul(g, a) if a.ndim == 2 else xp.sum(_column(xp, g) * a, axis=axes, keepdims=False)
+    return xp.matmul(xp.matrix_transpose(a), g)
+
+
+def _column(xp: Any, x: Any) -> Any:
+    return xp.reshape(x, shape=(*x.shape, 1))
+
+
+def _row(xp: Any, x: Any) -> Any:
+    return xp.reshape(x, shape=(*x.shape[:-1], 1, x.shape[-1]))
+
+
+def _matmul_title(*, label: str = "MmBackward0") -> str:
+    return label
+
+
+def _einsum(xp: Any, g: Any, arrays: Any, *, equation: str, needs: Any) -> Any:
+    """For each operand, the einsum of the cotangent with all the others.
+
+    Labels are unique within an operand (callers take diagonals first), so only a label that occurs in one operand
+    alone, and is summed there, is left: the cotangent is constant along it.
+    """
+    terms, result = equation.split("->")
+    operands = terms.split(",")
+    cotangents = []
+    for i, (labels, array) in enumerate(zip(operands, arrays, strict=True)):
+        if not needs[i]:
+            cotangents.append(None)
+            continue
+        others = [(term, other) for j, (term, other) in enumerate(zip(operands, arrays, strict=True)) if j != i]
+        known = set(result).union(*(term for term, _ in others))
+        kept = "".join(label for label in labels if label in known)
+        given = ",".join([result, *(term for term, _ in others)])
+        part = xp.einsum(g, *(other for _, other in others), equation=f"{given}->{kept}")
+        shape = tuple(size if label in known else 1 for label, size in zip(labels, array.shape, strict=True))
+        if kept != labels:
+            sizes = iter(part.shape)
+            part = xp.reshape(part, shape=tuple(next(sizes) if label in known else 1 for label in labels))
+            full = tuple(map(max, part.shape, array.shape)) if 0 not in shape else shape
+            part = xp.broadcast_to(part, shape=full)
+        cotangents.append(part)
+    return cotangents
+
+
+# fmt: off
+#                         name      pullback per operand
+matmul = multilinear("matmul", _left, _right, title=_matmul_title, forward=lambda a, b, *, label="": np.matmul(a, b))
+einsum = multilinear("einsum", joint=_einsum, inputs=("*arrays",))
+# fmt: on

@@ -1,0 +1,161 @@
+"""Reductions: sums, means, extremes, norms and the softmax family.
+
+`axis` is a tuple of non-negative ints (an int where one axis is meant), made so by the callers.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import _xp
+from .._core import general, linear, zero
+
+
+def _spread(xp: Any, g: Any, shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool) -> Any:
+    """g, the cotangent of a reduction, laid out again over the reduced axes."""
+    if not keepdims and axis and g.shape:
+        g = xp.reshape(g, shape=tuple(1 if i in axis else size for i, size in enumerate(shape)))
+    return xp.broadcast_to(g, shape=shape)
+
+
+def _sum(xp: Any, g: Any, x_shape: Any, *, axis: Any, keepdims: bool) -> Any:
+    return _spread(xp, g, x_shape, axis, keepdims)
+
+
+def _mean(xp: Any, g: Any, x_shape: Any, *, axis: Any, keepdims: bool) -> Any:
+    return _spread(xp, g / _count(x_shape, axis), x_shape, axis, keepdims)
+
+
+def _count(shape: tuple[int, ...], axis: tuple[int, ...]) -> int:
+    return math.prod(shape[i] for i in axis)
+
+
+def _sum_forward(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+    return np.add.reduce(x, axis=axis if len(axis) < x.ndim else None, keepdims=keepdims)
+
+
+def _mean_forward(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+    return np.divide(np.add.reduce(x, axis=axis, keepdims=keepdims), _count(x.shape, axis), dtype=x.dtype)
+
+
+def _variance_forward(x: Any, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Any:
+    centred = x - _mean_forward(x, axis=axis, keepdims=True)
+    total = np.add.reduce(centred * centred, axis=axis, keepdims=keepdims)
+    return np.divide(total, max(_count(x.shape, axis) - correction, 0), dtype=x.dtype)
+
+
+def _variance(xp: Any, g: Any, x: Any, *, axis: Any, correction: float, keepdims: bool) -> Any:
+    count = _count(x.shape, axis)
+    centred = x - xp.mean(x, axis=axis, keepdims=True)
+    divisor = count - correction
+    factor = 2 / divisor if divisor > 0 else math.nan if count > 0 and divisor == 0 else math.inf
+    return _spread(xp, g, x.shape, axis, keepdims) * (factor * centred)
+
+
+def _deviation(xp: Any, g: Any, x: Any, y: Any, *, axis: Any, correction: float, keepdims: bool) -> Any:
+    """The slope where all elements are equal is zero."""
+    g = xp.where(y == 0, 0, g / (2 * y))
+    return _variance(xp, g, x, axis=axis, correction=correction, keepdims=keepdims)
+
+
+def _extreme(xp: Any, g: Any, x: Any, y: Any, *, axis: Any, keepdims: bool) -> Any:
+    """Ties share equally; a NaN takes everything, as torch has it."""
+    y = _spread(xp, y, x.shape, axis, keepdims)
+    chosen = xp.where(xp.isnan(y), xp.isnan(x), x == y)
+    share = xp.where(chosen, 1, xp.zeros_like(x))
+    return _spread(xp, g, x.shape, axis, keepdims) * share / xp.sum(share, axis=axis, keepdims=True)
+
+
+def _logsumexp(xp: Any, g: Any, x: Any, y: Any, *, axis: Any, keepdims: bool) -> Any:
+    y = _spread(xp, y, x.shape, axis, keepdims)
+    return _spread(xp, g, x.shape, axis, keepdims) * xp.exp(x - y)
+
+
+def _softmax(xp: Any, g: Any, y: Any, *, axis: int) -> Any:
+    scaled = g * y
+    return scaled - y * xp.sum(scaled, axis=(axis,), keepdims=True)
+
+
+def _log_softmax(xp: Any, g: Any, y: Any, *, axis: int) -> Any:
+    return g - xp.exp(y) * xp.sum(g, axis=(axis,), keepdims=True)
+
+
+def _cross_entropy_forward(x: Any, indices: Any) -> Any:
+    scores = _xp.log_softmax(x, axis=1)
+    return -np.take_along_axis(scores, indices.reshape(-1, 1), 1)[:, 0]
+
+
+def _cross_entropy(xp: Any, g: Any, x: Any, indices: Any) -> Any:
+    """Softmax minus the one-hot target, weighted by g."""
+    column = xp.reshape(g, shape=(*g.shape, 1))
+    target = xp.reshape(indices, shape=(*g.shape, 1))
+    return xp.softmax(x, axis=1) * column - xp.put_along_axis(column, target, axis=1, shape=x.shape)
+
+
+def _norm_forward(x: Any, *, order: float, axis: tuple[int, ...], keepdims: bool) -> Any:
+    size = np.abs(x)
+    if order == math.inf:
+        return np.max(size, axis=axis, keepdims=keepdims)
+    if order == -math.inf:
+        return np.min(size, axis=axis, keepdims=keepdims)
+    if order == 0:
+        return np.not_equal(x, 0).sum(axis=axis, keepdims=keepdims, dtype=size.dtype)
+    if order == 2:
+        return np.sqrt(np.add.reduce(size * size, axis=axis, keepdims=keepdims))
+    return np.add.reduce(size**order, axis=axis, keepdims=keepdims) ** (1 / order)
+
+
+def _norm(xp: Any, g: Any, x: Any, y: Any, *, order: float, axis: Any, keepdims: bool) -> Any:
+    """The subgradient at zero is zero, for every order."""
+    if order in (math.inf, -math.inf):
+        return xp.sign(x) * _extreme(xp, g, xp.abs(x), y, axis=axis, keepdims=keepdims)
+    g = _spread(xp, g, x.shape, axis, keepdims)
+    if order == 0:
+        return xp.zeros_like(g)
+    if order == 1:
+        return g * xp.sign(x)
+    y = _spread(xp, y, x.shape, axis, keepdims)
+    if order == 2:
+        return xp.where(y == 0, 0, g * (x / y))
+    slope = xp.sign(x) * xp.power(xp.abs(x), exponent=order - 1) / xp.power(y, exponent=order - 1)
+    return xp.where((x == 0) | (y == 0), 0, g * slope)
+
+
+def _by_axis(name: str) -> Any:
+    """torch numbers the variants: 0 reduces everything, 1 some axes."""
+    return lambda **params: f"{name}Backward{1 if params.get('given') else 0}"
+
+
+def _labelled(title: str) -> Any:
+    """The node's name, unless the caller has another for this use of the primitive."""
+    return lambda **params: params.get("label", title)
+
+
+def _reduce(function: Any) -> Any:
+    """A NumPy reduction that takes, and drops, the metadata that only names the node."""
+    return lambda x, *, given=True, label="", **params: function(x, **params)
+
+
+# fmt: off
+#                         name         pullback
+sum         = linear("sum",         _sum,      forward=_reduce(_sum_forward),      title=_by_axis("Sum"))
+mean        = linear("mean",        _mean,     forward=_reduce(_mean_forward),     title=_by_axis("Mean"))
+var         = general("var",        _variance, forward=_variance_forward)
+std         = general("std",        _deviation,
+                      forward=lambda x, **metadata: np.sqrt(_variance_forward(x, **metadata)))
+amax        = general("amax",       _extreme,  forward=_reduce(np.max),            title=_labelled("AmaxBackward0"))
+amin        = general("amin",       _extreme,  forward=_reduce(np.min),            title=_labelled("AminBackward0"))
+logsumexp   = general("logsumexp",  _logsumexp,   forward=_xp.logsumexp)
+softmax     = general("softmax",    _softmax,     forward=_xp.softmax)
+log_softmax = general("log_softmax", _log_softmax, forward=_xp.log_softmax,        title="LogSoftmaxBackward0")
+cross_entropy = general("cross_entropy", _cross_entropy, None, inputs=("x", "indices"), forward=_cross_entropy_forward,
+                        title="NllLossBackward0")
+vector_norm = general("vector_norm", _norm,        forward=_norm_forward,          title="LinalgVectorNormBackward0")
+cumsum      = linear("cumsum",      lambda xp, g, *, axis: xp.flip(xp.cumsum(xp.flip(g, axis=axis), axis=axis), axis=axis),
+                     forward=lambda x, *, axis: np.cumsum(x, axis=axis, dtype=x.dtype))
+all, any, argmax, argmin = (
+    zero(name, forward=getattr(np, name)) for name in ("all", "any", "argmax", "argmin"))
+# fmt: on

@@ -1,0 +1,168 @@
+"""Reading and writing through ints, slices, Ellipsis, None, and boolean and integer arrays."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from .. import _xp, ops
+from .._core import Carrier
+from .._memory import protect, written
+from .._modes import mode
+from .._promotion import cast, category
+from .._views import check_writable, rebase, rebase_region, view, write
+
+Index = tuple[Any, ...]
+
+
+def _entries(index: Any) -> Index:
+    """An index as a tuple; a list of numbers counts as an array, as in NumPy and torch."""
+    if isinstance(index, tuple):
+        return index
+    return (index,)
+
+
+def _entry(entry: Any) -> Any:
+    """One part of an index: metadata as it is, data as an array or tensor of integers or bools."""
+    if entry is None or entry is Ellipsis or isinstance(entry, slice):
+        return _plain_slice(entry) if isinstance(entry, slice) else entry
+    if isinstance(entry, (bool, np.bool_)):
+        return np.asarray(entry)
+    if isinstance(entry, (int, np.integer)):
+        return int(entry)
+    if isinstance(entry, (list, range)):
+        entry = np.asarray(entry) if len(entry) else np.zeros(0, np.int64)
+    if isinstance(entry, (Carrier, np.ndarray)):
+        kind = category(entry)[0].kind
+        if kind in "iu":
+            return int(entry) if entry.ndim == 0 and not isinstance(entry, Carrier) else entry
+        if kind == "b":
+            return entry
+        raise IndexError(
+            f"tensors used as indices must be long, int, byte or bool tensors: this one has dtype {entry.dtype}"
+        )
+    raise IndexError(
+        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
+        f"(got {type(entry).__name__})"
+    )
+
+
+def _plain_slice(entry: slice) -> slice:
+    """A slice whose bounds are plain ints, so that it holds no tensors."""
+
+    def bound(value: Any) -> Any:
+        return value if value is None or type(value) is int else operator.index(value)
+
+    return slice(bound(entry.start), bound(entry.stop), bound(entry.step))
+
+
+def split_index(tensor: Any, index: Any) -> tuple[Index, list[Any]]:
+    """An index as metadata and arrays: each `_xp.array` in the first stands for the next of the second."""
+    spec: list[Any] = []
+    arrays: list[Any] = []
+    axes = 0
+    for given in _entries(index):
+        entry = _entry(given)
+        if isinstance(entry, (Carrier, np.ndarray)):
+            spec.append(_xp.array)
+            arrays.append(entry)
+            axes += max(entry.ndim, 1) if category(entry)[0].kind == "b" else 1
+        else:
+            spec.append(entry)
+            axes += entry is not None and entry is not Ellipsis
+    if axes > tensor.ndim:
+        raise IndexError(f"too many indices for tensor of dimension {tensor.ndim}: the index has {axes}")
+    if sum(entry is Ellipsis for entry in spec) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    _check_bounds(tensor, spec, arrays)
+    if not arrays and not any(entry is Ellipsis for entry in spec):
+        spec.append(Ellipsis)  # so that NumPy gives a view of one element, too, not a scalar
+    return tuple(spec), arrays
+
+
+def _check_bounds(tensor: Any, spec: list[Any], arrays: list[Any]) -> None:
+    shape = tuple(tensor.shape)
+    rest = iter(arrays)
+    axis = 0
+    taken = sum(entry is not None and entry is not Ellipsis for entry in spec)
+    for entry in spec:
+        if entry is Ellipsis:
+            axis += len(shape) - taken
+        elif type(entry) is int:
+            if not -shape[axis] <= entry < shape[axis]:
+                raise IndexError(f"index {entry} is out of bounds for dimension {axis} with size {shape[axis]}")
+            axis += 1
+        elif entry is _xp.array:
+            array = next(rest)
+            taken += max(array.ndim, 1) - 1 if category(array)[0].kind == "b" else 0
+            axis += max(array.ndim, 1) if category(array)[0].kind == "b" else 1
+        elif entry is not None:
+            axis += 1
+
+
+def getitem(tensor: Any, index: Any) -> Any:
+    """tensor[index]: a view for ints, slices, None and Ellipsis, a copy for arrays; steps may be negative."""
+    spec, arrays = split_index(tensor, index)
+    if not arrays:
+        return view(ops.getitem, tensor, index=spec)
+    try:
+        return ops.index(tensor, *arrays, spec=spec)
+    except IndexError as error:
+        raise IndexError(f"{error} (the tensor has shape {tuple(tensor.shape)})") from None
+
+
+def setitem(tensor: Any, index: Any, value: Any) -> None:
+    """tensor[index] = value: the memory is written, and the history is rebased."""
+    spec, arrays = split_index(tensor, index)
+    check_writable(tensor, "x[...] = value")
+    value = _fitting(tensor, value)
+    if not isinstance(tensor._array, np.ndarray):
+        write(tensor, _written_copy(tensor, value, spec, arrays), "x[...] = value")
+        return
+    place = _xp.place([array._array if isinstance(array, Carrier) else array for array in arrays], spec)
+    source = value._array if isinstance(value, Carrier) else value
+    _check_value_shape(tensor, place, source)
+    protect(tensor)
+    tensor._array[place] = source
+    written(tensor)
+    if not arrays:
+        base = tensor if tensor._base is None else tensor._base
+        rebase_region(base, value, (*tensor._path, (ops.getitem, {"index": spec})))
+        return
+    edges = [arg._node if isinstance(arg, Carrier) else None for arg in (tensor, value)]
+    if any(edges) and mode.get().grad:
+        args = (tensor, value, *arrays)
+        edges += [None] * len(arrays)
+        rebase(tensor, tensor.interpreter.record(ops.index_put, args, edges, tensor._array, {"spec": spec}))
+
+
+def _fitting(tensor: Any, value: Any) -> Any:
+    """What is written, in the dtype of the tensor it is written to."""
+    source, strength = category(value)
+    if source.kind == "c" and tensor._dtype.kind != "c":
+        raise RuntimeError(
+            f"value cannot be converted to type {tensor.dtype} without overflow: it is complex; write its .real"
+        )
+    return cast(value, tensor._dtype) if strength != "scalar" else np.asarray(value).astype(tensor._dtype)
+
+
+def _check_value_shape(tensor: Any, place: Index, source: Any) -> None:
+    have, want = list(source.shape), list(np.shape(tensor._array[place]))
+    while have and have[0] == 1 and len(have) > len(want):
+        have = have[1:]
+    for axis in range(1, len(have) + 1):
+        if axis > len(want) or have[-axis] not in (1, want[-axis]):
+            size = want[-axis] if axis <= len(want) else 1
+            raise RuntimeError(
+                f"The expanded size of the tensor ({size}) must match the existing size ({have[-axis]}) at non-singleton "
+                f"dimension {max(len(want) - axis, 0)}.  Target sizes: {want}.  Tensor sizes: {list(source.shape)}"
+            )
+
+
+def _written_copy(tensor: Any, value: Any, spec: Index, arrays: list[Any]) -> Any:
+    """The tensor after the write, as a new value: for carriers whose memory cannot be written."""
+    if arrays:
+        return ops.index_put(tensor, value, *arrays, spec=spec)
+    return ops.overwrite(tensor, value, path=((ops.getitem, {"index": spec}),))

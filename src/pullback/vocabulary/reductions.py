@@ -1,0 +1,242 @@
+"""Reductions: sums, means, extremes, norms, and the softmax family."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _dtypes, ops
+from .._promotion import cast, inexact, together
+from .._shapes import normalize_axes, normalize_axis
+
+Dim = int | tuple[int, ...] | list[int] | None
+
+
+class Extremes(NamedTuple):
+    """What max(dim), min(dim) return: the values, and where they stand."""
+
+    values: Any
+    indices: Any
+
+
+def _one_of(name: str, torch_name: str, dim: Any, axis: Any) -> Any:
+    """The value of an argument that torch and NumPy spell differently."""
+    if axis is None or axis is False:
+        return dim
+    if dim is not None and dim is not False:
+        raise TypeError(f"{name}() got both '{torch_name}' and NumPy's spelling of it: pass one")
+    return axis
+
+
+def _axes(name: str, input: Any, dim: Dim, axis: Dim) -> tuple[int, ...]:
+    chosen = _one_of(name, "dim", dim, axis)
+    return normalize_axes(None if chosen in ((), []) else chosen, input.ndim)
+
+
+def _converted(input: Any, dtype: Any) -> Any:
+    return input if dtype is None else cast(input, _dtypes.as_dtype(dtype).numpy)
+
+
+def sum(
+    input: Any, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None, axis: Dim = None, keepdims: bool = False
+) -> Any:
+    """The sum of all elements, or along axes; integers and bools are summed in int64."""
+    input = _converted(input, dtype)
+    if dtype is None and input._dtype.kind in "bui":
+        input = cast(input, np.dtype(np.int64))
+    axes = _axes("sum", input, dim, axis)
+    given = dim is not None or axis is not None
+    return ops.sum(input, axis=axes, keepdims=keepdim or keepdims, given=given)
+
+
+def mean(
+    input: Any, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None, axis: Dim = None, keepdims: bool = False
+) -> Any:
+    """The mean of all elements, or along axes; of floating or complex tensors only."""
+    input = _converted(input, dtype)
+    if input._dtype.kind not in "fc":
+        raise RuntimeError(
+            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
+            f"Got: {input._type_name}. Convert first: x.float().mean()"
+        )
+    given = dim is not None or axis is not None
+    return ops.mean(input, axis=_axes("mean", input, dim, axis), keepdims=keepdim or keepdims, given=given)
+
+
+def _spread(
+    primitive: Any,
+    input: Any,
+    dim: Dim | bool,
+    unbiased: bool | None,
+    keepdim: bool,
+    *,
+    correction: float | None = None,
+    axis: Dim = None,
+    keepdims: bool = False,
+) -> Any:
+    """var and std: their arguments are the same."""
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    if correction is None:
+        correction = 1 if unbiased is None else int(unbiased)
+    if input._dtype.kind not in "fc":
+        raise RuntimeError(f"std and var only support floating point and complex dtypes, not {input.dtype}")
+    axes = _axes(primitive.name, input, dim, axis)
+    return primitive(input, axis=axes, correction=correction, keepdims=keepdim or keepdims)
+
+
+def var(input: Any, dim: Dim | bool = None, unbiased: bool | None = None, keepdim: bool = False, **options: Any) -> Any:
+    """The variance over all elements or along axes, divided by count - correction (1 unless given)."""
+    return _spread(ops.var, input, dim, unbiased, keepdim, **options)
+
+
+def std(input: Any, dim: Dim | bool = None, unbiased: bool | None = None, keepdim: bool = False, **options: Any) -> Any:
+    """The standard deviation: the square root of `var`, with its arguments; the slope at 0 is 0."""
+    return _spread(ops.std, input, dim, unbiased, keepdim, **options)
+
+
+def _extreme(name: str, input: Any, dim: Any, keepdim: bool, axis: Any, keepdims: bool) -> Any:
+    """max and min: over everything, along an axis with indices, or against another tensor."""
+    dim = _one_of(name, "dim", dim, axis)
+    if dim is not None and not isinstance(dim, int):
+        return (ops.maximum if name == "max" else ops.minimum)(*together(input, dim))
+    reduce, locate = (ops.amax, ops.argmax) if name == "max" else (ops.amin, ops.argmin)
+    if dim is None:
+        if input.numel() == 0:
+            raise RuntimeError(
+                f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
+                "with the 'dim' argument."
+            )
+        return reduce(input, axis=tuple(range(input.ndim)), keepdims=False, label=f"{name.title()}Backward1")
+    place = normalize_axis(dim, input.ndim)
+    if input.ndim == 0:
+        return Extremes(input.clone(), locate(input, axis=None))
+    _refuse_empty(name, input, place)
+    indices = locate(input, axis=place, keepdims=True)
+    keepdim = keepdim or keepdims
+    values = ops.select_along(input, indices, axis=place, keepdims=keepdim, label=f"{name.title()}Backward0")
+    return Extremes(values, indices if keepdim else ops.squeeze(indices, axis=place, given=True))
+
+
+def _refuse_empty(name: str, input: Any, axis: int) -> None:
+    if input.shape[axis] == 0:
+        raise IndexError(f"{name}(): Expected reduction dim {axis} to have non-zero size.")
+
+
+def max(input: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """The largest element; with a dim, (values, indices) along it; with a tensor, the elementwise maximum.
+
+    Over everything ties share the gradient; along a dim the first of them takes it.
+    """
+    return _extreme("max", input, dim, keepdim, axis, keepdims)
+
+
+def min(input: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """The smallest element; with a dim, (values, indices) along it; with a tensor, the elementwise minimum."""
+    return _extreme("min", input, dim, keepdim, axis, keepdims)
+
+
+def amax(input: Any, dim: Dim = None, keepdim: bool = False, *, axis: Dim = None, keepdims: bool = False) -> Any:
+    """The largest element along axes; ties share the gradient."""
+    return ops.amax(input, axis=_nonempty_axes("amax", input, dim, axis), keepdims=keepdim or keepdims)
+
+
+def amin(input: Any, dim: Dim = None, keepdim: bool = False, *, axis: Dim = None, keepdims: bool = False) -> Any:
+    """The smallest element along axes; ties share the gradient."""
+    return ops.amin(input, axis=_nonempty_axes("amin", input, dim, axis), keepdims=keepdim or keepdims)
+
+
+def _nonempty_axes(name: str, input: Any, dim: Dim, axis: Dim) -> tuple[int, ...]:
+    axes = _axes(name, input, dim, axis)
+    for place in axes:
+        _refuse_empty(name, input, place)
+    return axes
+
+
+def _locate(name: str, primitive: Any, input: Any, dim: int | None, keepdim: bool) -> Any:
+    if dim is None:
+        if input.numel() == 0:
+            raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
+        return primitive(input, axis=None, keepdims=keepdim)
+    place = normalize_axis(dim, input.ndim)
+    if input.ndim == 0:
+        return primitive(input, axis=None)
+    _refuse_empty(name, input, place)
+    return primitive(input, axis=place, keepdims=keepdim)
+
+
+def argmax(input: Any, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None) -> Any:
+    """Where the largest element stands: in the flattened tensor, or along a dim; the first of several."""
+    return _locate("argmax", ops.argmax, input, _one_of("argmax", "dim", dim, axis), keepdim)
+
+
+def argmin(input: Any, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None) -> Any:
+    """Where the smallest element stands: in the flattened tensor, or along a dim; the first of several."""
+    return _locate("argmin", ops.argmin, input, _one_of("argmin", "dim", dim, axis), keepdim)
+
+
+def all(input: Any, dim: Dim = None, keepdim: bool = False, *, axis: Dim = None, keepdims: bool = False) -> Any:
+    """Whether every element is nonzero, over everything or along axes."""
+    return ops.all(input, axis=_axes("all", input, dim, axis), keepdims=keepdim or keepdims)
+
+
+def any(input: Any, dim: Dim = None, keepdim: bool = False, *, axis: Dim = None, keepdims: bool = False) -> Any:
+    """Whether some element is nonzero, over everything or along axes."""
+    return ops.any(input, axis=_axes("any", input, dim, axis), keepdims=keepdim or keepdims)
+
+
+def norm(input: Any, p: Any = 2, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """The p-norm of all elements or along axes: p a number, inf, -inf or 'fro' (2); its slope at 0 is 0."""
+    input = _converted(input, dtype)
+    if input._dtype.kind not in "fc":
+        raise RuntimeError(
+            f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {input._type_name}"
+        )
+    if p == "fro" or p is None:
+        p = 2
+    if isinstance(p, str):
+        raise ValueError(f"norm: p must be a number, inf, -inf or 'fro', not {p!r}")
+    axes = normalize_axes(dim, input.ndim)
+    if input.numel() == 0 and (p < 0 or p == math.inf) and math.prod(input.shape[i] for i in axes) == 0:
+        raise RuntimeError(f"linalg.vector_norm cannot compute the {p} norm on an empty tensor: it has no identity")
+    return ops.vector_norm(input, order=float(p), axis=axes, keepdims=keepdim)
+
+
+def logsumexp(input: Any, dim: Dim, keepdim: bool = False, *, keepdims: bool = False) -> Any:
+    """log(sum(exp(input))) along axes, without overflow."""
+    return ops.logsumexp(inexact(input), axis=normalize_axes(dim, input.ndim), keepdims=keepdim or keepdims)
+
+
+def softmax(input: Any, dim: int | None = None, *, dtype: Any = None, axis: int | None = None) -> Any:
+    """exp(input) divided by its sum along a dim."""
+    return _along("softmax", ops.softmax, input, _one_of("softmax", "dim", dim, axis), dtype)
+
+
+def log_softmax(input: Any, dim: int | None = None, *, dtype: Any = None, axis: int | None = None) -> Any:
+    """The logarithm of softmax along a dim, without overflow."""
+    return _along("log_softmax", ops.log_softmax, input, _one_of("log_softmax", "dim", dim, axis), dtype)
+
+
+def _along(name: str, primitive: Any, input: Any, dim: int | None, dtype: Any) -> Any:
+    if dim is None:
+        raise TypeError(f"{name}() missing 1 required positional argument: 'dim', the axis that sums to one")
+    input = _converted(input, dtype)
+    if input._dtype.kind not in "fc":
+        raise NotImplementedError(f'"{name}" not implemented for {input._type_name!r}: convert first, x.float()')
+    place = normalize_axis(dim, input.ndim)
+    if input.ndim:
+        return primitive(input, axis=place)
+    return ops.reshape(primitive(ops.reshape(input, shape=(1,)), axis=0), shape=())
+
+
+def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
+    """The running sum along a dim."""
+    input = _converted(input, dtype)
+    if dtype is None and input._dtype.kind in "bui":
+        input = cast(input, np.dtype(np.int64))
+    place = normalize_axis(dim, input.ndim)
+    return ops.cumsum(input, axis=place) if input.ndim else input.clone()
+
+

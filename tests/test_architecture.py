@@ -1,0 +1,193 @@
+"""The shape of the source: who imports whom, how long things are, what they are called, what is public."""
+
+import ast
+import inspect
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+# Modules from the lowest layer to the highest, as patterns: each imports from its own layer and those above it here.
+LAYERS = [
+    ["_xp", "_dtypes", "_shapes", "_printing", "_sites", "_modes", "_refusals", "_memory"],
+    ["_core"],
+    ["ops", "ops.*"],
+    ["_node"],
+    ["_functions"],
+    ["_tape"],
+    ["_backward"],
+    ["_views"],
+    ["_tensor"],
+    ["_creation"],
+    ["autograd"],
+    ["__init__"],
+]
+
+# Imports against that order which only type checkers follow (under `if TYPE_CHECKING:`), as (importer, imported).
+TYPES_ONLY: set[tuple[str, str]] = set()
+
+# Clients of everything else: nothing outside one of these packages imports it.
+CLIENTS = {"explain", "testing"}
+
+MODULE_LINES = 700
+FUNCTION_LINES = 50
+LINES = {"_core": 350, "_tape": 400}
+
+# Digits are for dtypes, for the number of axes, and for the logarithms and the like that mathematics calls so.
+NAMES_WITH_DIGITS = [
+    "u?int[0-9]+",
+    "b?float[0-9]+(_[a-z0-9]+)?",
+    "complex[0-9]+",
+    "(conv|conv_transpose|batch_norm|avg_pool|max_pool|dropout)[123]d",
+    "atleast_[123]d",
+    "log(2|10|1p)",
+    "exp2|expm1",
+    "(arc|a)tan2",
+]
+BAD_NAMES = re.compile(r"utils?|helper|misc|_impl(?![a-z])", re.IGNORECASE)
+
+PACKAGE = Path(__file__).parent.parent / "src" / "pullback"
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(parts[:-1] if len(parts) > 1 and parts[-1] == "__init__" else parts)
+
+
+PATHS = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in PATHS.items()}
+
+every_module = pytest.mark.parametrize("name", TREES)
+
+
+def layer(name: str) -> int | None:
+    """The layer of a module, None for one that LAYERS does not know."""
+    return next((i for i, patterns in enumerate(LAYERS) if any(fnmatchcase(name, p) for p in patterns)), None)
+
+
+def imported(statement: ast.Import | ast.ImportFrom, importer: str) -> Iterator[str]:
+    """The modules of pullback that an import statement names."""
+    if isinstance(statement, ast.Import):
+        origins = [(alias.name, None) for alias in statement.names]
+    else:
+        package = ["pullback", *importer.split(".")]
+        if PATHS[importer].name != "__init__.py" or importer == "__init__":
+            package.pop()
+        start = package[: len(package) - statement.level + 1] if statement.level else []
+        origin = ".".join([*start, *filter(None, [statement.module])])
+        origins = [(origin, alias.name) for alias in statement.names]
+    for origin, attribute in origins:
+        top, _, module = origin.partition(".")
+        if top == "pullback":
+            deeper = ".".join(filter(None, [module, attribute]))
+            yield deeper if deeper in PATHS else module or "__init__"
+
+
+def imports(tree: ast.AST) -> list[ast.Import | ast.ImportFrom]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+
+
+def for_types_only(tree: ast.Module) -> set[ast.AST]:
+    """The imports under `if TYPE_CHECKING:`."""
+    blocks = [node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)]
+    return {statement for block in blocks for branch in block.body for statement in imports(branch)}
+
+
+@every_module
+def test_imports_go_down(name: str) -> None:
+    own = layer(name)
+    assert own is not None, f"{name} is in no layer: give it a place in LAYERS, at the top of {__file__}"
+    types_only = for_types_only(TREES[name])
+    for statement in imports(TREES[name]):
+        for other in imported(statement, name):
+            if statement in types_only and (name, other) in TYPES_ONLY:
+                continue
+            theirs = layer(other)
+            assert theirs is not None, f"{name}:{statement.lineno} imports {other}, which is in no layer"
+            assert theirs <= own, f"{name}:{statement.lineno} imports {other}, which lies above it"
+
+
+@every_module
+def test_nothing_imports_a_client(name: str) -> None:
+    for statement in imports(TREES[name]):
+        for other in imported(statement, name):
+            client = other.partition(".")[0]
+            own = name.partition(".")[0]
+            assert client not in CLIENTS or own == client, f"{name}:{statement.lineno} imports {other}"
+
+
+@every_module
+def test_pullback_is_imported_at_the_top_of_a_module(name: str) -> None:
+    for function in ast.walk(TREES[name]):
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            for statement in imports(function):
+                others = list(imported(statement, name))
+                assert not others, f"{name}:{statement.lineno} imports {others} inside a function"
+
+
+@every_module
+def test_sizes(name: str) -> None:
+    most = LINES.get(name, MODULE_LINES)
+    count = len(PATHS[name].read_text(encoding="utf-8").splitlines())
+    assert count <= most, f"{name} has {count} lines, {most} are allowed"
+    for function in ast.walk(TREES[name]):
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            count = (function.end_lineno or 0) - function.lineno + 1
+            assert count <= FUNCTION_LINES, f"{name}.{function.name} has {count} lines, {FUNCTION_LINES} are allowed"
+
+
+@every_module
+def test_names(name: str) -> None:
+    defined = [node.name for node in ast.walk(TREES[name]) if hasattr(node, "name") and isinstance(node, ast.stmt)]
+    for word in [*name.split("."), *defined]:
+        assert not BAD_NAMES.search(word), f"{name}: {word} says nothing about what it is"
+        allowed = any(re.fullmatch(pattern, word.strip("_")) for pattern in NAMES_WITH_DIGITS)
+        assert allowed or not re.search(r"\d", word), f"{name}: {word} has a digit, and is not in NAMES_WITH_DIGITS"
+
+
+def test_every_public_name_exists_and_is_documented() -> None:
+    import pullback
+
+    assert len(set(pullback.__all__)) == len(pullback.__all__)
+    missing = [name for name in pullback.__all__ if not hasattr(pullback, name)]
+    assert not missing
+    undocumented = [name for name in pullback.__all__ if not inspect.getdoc(getattr(pullback, name))]
+    assert not undocumented
+
+
+def test_nothing_else_is_public() -> None:
+    import pullback
+
+    public = {name: value for name, value in vars(pullback).items() if not name.startswith("_")}
+    modules = {name: value.__name__ for name, value in public.items() if isinstance(value, ModuleType)}
+    assert modules == {name: f"pullback.{name}" for name in modules}
+    strays = public.keys() - modules.keys() - set(pullback.__all__)
+    assert not strays
+
+
+WATCH = """
+import sys
+import numpy
+
+class Watch:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        top = name.partition(".")[0]
+        if top not in {"numpy", "pullback"} and top not in sys.stdlib_module_names:
+            print(name)
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Watch)
+import pullback
+"""
+
+
+def test_the_import_asks_for_nothing_but_numpy() -> None:
+    """Not even in vain: an import whose failure is caught is printed all the same."""
+    result = subprocess.run([sys.executable, "-c", WATCH], capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout) == (0, ""), result.stdout + result.stderr

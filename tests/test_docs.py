@@ -1,0 +1,66 @@
+"""Every example that a reader meets is run: in docstrings, in the pages, and in examples/."""
+
+import doctest
+import importlib
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src"
+MODULES = [
+    ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
+    for path in sorted((SOURCE / "pullback").rglob("*.py"))
+]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+EXAMPLES = sorted((ROOT / "examples").rglob("*.py"))
+
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+
+
+def relative(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def run(test: doctest.DocTest) -> None:
+    """Run one doctest to its end, and fail with all that differs."""
+    report: list[str] = []
+    failed, _ = doctest.DocTestRunner().run(test, out=report.append, clear_globs=False)
+    assert not failed, "".join(report)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstrings(name: str) -> None:
+    for test in doctest.DocTestFinder().find(importlib.import_module(name), name):
+        run(test)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=relative)
+def test_pages(page: Path) -> None:
+    """The blocks of a page share their names, as its reader's session does; one without prompts is run as it is."""
+    text = page.read_text(encoding="utf-8")
+    names = {"__name__": "__main__"}
+    for block in BLOCK.finditer(text):
+        line = text.count("\n", 0, block.start(1))
+        if ">>>" in block[1]:
+            test = doctest.DocTestParser().get_doctest(block[1], names, relative(page), str(page), line)
+            run(test)
+            names = test.globs
+        else:
+            exec(compile("\n" * line + block[1], page, "exec"), names)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=relative)
+def test_links_lead_somewhere(page: Path) -> None:
+    dead = [link for link in LINK.findall(page.read_text(encoding="utf-8")) if not (page.parent / link).exists()]
+    assert not dead
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=relative)
+def test_examples(example: Path) -> None:
+    result = subprocess.run([sys.executable, "-W", "error", example], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
