@@ -346,7 +346,9 @@ def _batched(
         raise RuntimeError(f"grad_outputs have different batch sizes: {sorted(sizes)}")
     count = sizes.pop()
     rows = [
-        _grad_once(outputs, targets, [g[i] for g in gradients], retain_graph or i < count - 1, create_graph, allow_unused)
+        _grad_once(
+            outputs, targets, [g[i] for g in gradients], retain_graph or i < count - 1, create_graph, allow_unused
+        )
         for i in range(count)
     ]
     return [None if column[0] is None else ops.stack(*column, axis=0) for column in zip(*rows, strict=True)]
@@ -365,6 +367,8 @@ def _finish(targets: Sequence[Any], answers: list[Any], zeros: bool, gradients: 
 def retain_grad(tensor: Any) -> None:
     """Have passes store the gradient of a tensor that is not a leaf in its `.grad`."""
     if tensor._node is None:
-        raise RuntimeError(f"can't retain_grad on Tensor that has requires_grad=False: this is a {_refusals.kind(tensor)}")
+        raise RuntimeError(
+            f"can't retain_grad on Tensor that has requires_grad=False: this is a {_refusals.kind(tensor)}"
+        )
     if not isinstance(tensor._node, AccumulateGrad):
         hooks_of(tensor._node).retained = weakref.ref(tensor)

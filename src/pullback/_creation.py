@@ -16,6 +16,7 @@ import numpy as np
 from . import _dtypes
 from ._core import Carrier
 from ._memory import storage_of
+from ._promotion import common
 from ._shapes import parse_sizes
 from ._tensor import Tensor
 
@@ -183,25 +184,43 @@ def _named(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-zeros = _named("zeros", _from_shape(np.zeros, """Zeros of a shape.
+zeros = _named(
+    "zeros",
+    _from_shape(
+        np.zeros,
+        """Zeros of a shape.
 
     >>> import pullback
     >>> pullback.zeros(2, 2)
     tensor([[0., 0.],
             [0., 0.]])
-    """))
-ones = _named("ones", _from_shape(np.ones, """Ones of a shape.
+    """,
+    ),
+)
+ones = _named(
+    "ones",
+    _from_shape(
+        np.ones,
+        """Ones of a shape.
 
     >>> import pullback
     >>> pullback.ones(3)
     tensor([1., 1., 1.])
-    """))
-empty = _named("empty", _from_shape(np.empty, """A tensor of a shape whose elements are whatever the memory held.
+    """,
+    ),
+)
+empty = _named(
+    "empty",
+    _from_shape(
+        np.empty,
+        """A tensor of a shape whose elements are whatever the memory held.
 
     >>> import pullback
     >>> pullback.empty(2, 3).shape
     pullback.Size([2, 3])
-    """))
+    """,
+    ),
+)
 
 
 def full(size: Sequence[int], fill_value: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
@@ -298,19 +317,31 @@ def _random(size: tuple[int, ...], dtype: np.dtype[Any], draw: str) -> Any:
     return np.asarray(method(size)).astype(dtype)
 
 
-rand = _named("rand", _from_shape(lambda size, dtype: _random(size, dtype, "random"), """Numbers drawn evenly from [0, 1).
+rand = _named(
+    "rand",
+    _from_shape(
+        lambda size, dtype: _random(size, dtype, "random"),
+        """Numbers drawn evenly from [0, 1).
 
     >>> import pullback
     >>> pullback.rand(2, 2).shape
     pullback.Size([2, 2])
-    """))
-randn = _named("randn", _from_shape(lambda size, dtype: _random(size, dtype, "standard_normal"), """Numbers drawn from the
+    """,
+    ),
+)
+randn = _named(
+    "randn",
+    _from_shape(
+        lambda size, dtype: _random(size, dtype, "standard_normal"),
+        """Numbers drawn from the
     normal distribution with mean 0 and variance 1.
 
     >>> import pullback
     >>> pullback.randn(3).dtype
     pullback.float32
-    """))
+    """,
+    ),
+)
 
 
 def randint(low: int, high: Any = None, size: Any = None, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
@@ -361,3 +392,46 @@ def randint_like(input: Any, low: int, high: int | None = None, **options: Any) 
     """
     low, high = (0, low) if high is None else (low, high)
     return randint(low, high, tuple(input.shape), **{"dtype": input.dtype, **options})
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether a value is a tensor.
+
+    >>> import pullback
+    >>> pullback.is_tensor([1.0])
+    False
+    """
+    return isinstance(value, Tensor)
+
+
+def result_type(tensor: Any, other: Any) -> _dtypes.dtype:
+    """The dtype that an operation on two tensors or numbers is computed in.
+
+    >>> import pullback
+    >>> pullback.result_type(pullback.tensor([1]), 1.5)
+    pullback.float32
+    """
+    return _dtypes.from_numpy(common(tensor, other))
+
+
+def _typed(name: str, dtype: _dtypes.dtype) -> Callable[..., Tensor]:
+    """torch's old constructor of one dtype: from nested lists, an array or a tensor, or unset elements of some sizes."""
+
+    def make(*data: Any) -> Tensor:
+        if len(data) == 1 and not isinstance(data[0], int):
+            values = data[0]._array if isinstance(data[0], Carrier) else data[0]  # type: ignore[attr-defined]
+            return _made(np.array(values, dtype.numpy), False)
+        return empty(*data or (0,), dtype=dtype)  # type: ignore[no-any-return]  # makes tensors
+
+    make.__doc__ = f"""torch's old constructor of {dtype}: from nested lists or an array, or of some sizes.
+
+    >>> import pullback
+    >>> pullback.{name}([[1, 2]]).shape
+    pullback.Size([1, 2])
+    """
+    return _named(name, make)  # type: ignore[return-value]  # the same function
+
+
+FloatTensor = _typed("FloatTensor", _dtypes.float32)
+DoubleTensor = _typed("DoubleTensor", _dtypes.float64)
+LongTensor = _typed("LongTensor", _dtypes.int64)

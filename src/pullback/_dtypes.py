@@ -69,8 +69,8 @@ class dtype:  # noqa: N801  # torch's name
             return self
         if not self.is_floating_point:
             raise RuntimeError(
-                f"Unknown Complex ScalarType for {self._legacy}: to_complex takes a floating or complex dtype, and this "
-                f"is {self!r}"
+                f"Unknown Complex ScalarType for {self._legacy}: {self!r} is neither floating nor complex, so "
+                "convert to float32 or float64 first"
             )
         return _COMPLEX[self]
 
@@ -217,8 +217,8 @@ def _refusal(value: object) -> TypeError:
     """The error for a value that stands for no dtype, with what would."""
     return TypeError(
         f"{value!r} is not a dtype of pullback: {_reason(value)}. A dtype is one of "
-        f"{', '.join(repr(each) for each in DTYPES)}; NumPy's dtypes, scalar types and names for these; or Python's bool, "
-        "int (int64), float (float64) and complex (complex128)"
+        f"{', '.join(repr(each) for each in DTYPES)}; NumPy's dtypes, scalar types and names for these; or Python's "
+        "bool, int (int64), float (float64) and complex (complex128)"
     )
 
 
@@ -387,7 +387,7 @@ class _Limits:
     dtype: str
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and other.dtype == self.dtype  # type: ignore[attr-defined]  # the same class
+        return type(other) is type(self) and other.dtype == self.dtype
 
     def __hash__(self) -> int:
         return hash(self.dtype)

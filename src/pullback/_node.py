@@ -305,5 +305,3 @@ def hooks_of(node: Node) -> Hooks:
     if node.hooks is None:
         node.hooks = Hooks()
     return node.hooks
-
-

@@ -14,7 +14,12 @@ from . import _dtypes, ops
 from ._core import Carrier, Primitive
 from ._shapes import broadcast_shapes
 
-_NUMBERS = {bool: np.dtype(bool), int: np.dtype(np.int64), float: np.dtype(np.float64), complex: np.dtype(np.complex128)}
+_NUMBERS = {
+    bool: np.dtype(bool),
+    int: np.dtype(np.int64),
+    float: np.dtype(np.float64),
+    complex: np.dtype(np.complex128),
+}
 
 
 def category(operand: Any) -> tuple[np.dtype[Any], str]:

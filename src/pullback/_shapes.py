@@ -55,7 +55,7 @@ class Size(tuple[int, ...]):
     def __add__(self, other: tuple[Any, ...], /) -> Size:
         return Size(tuple.__add__(self, other))
 
-    def __radd__(self, other: tuple[Any, ...], /) -> Size:
+    def __radd__(self, other: object, /) -> Size:
         return Size(tuple.__add__(other, self)) if isinstance(other, tuple) else NotImplemented
 
     def __mul__(self, count: SupportsIndex, /) -> Size:
@@ -82,7 +82,7 @@ def size_of(shape: Shape) -> Size:
 
 
 class CallableInt(int):
-    """A number of elements that is also torch's method: `t.size` is the int, `t.size()` the shape, `t.size(dim)` a size.
+    """What `t.size` is: the number of elements, and torch's method as well, which gives the shape or one of its sizes.
 
     >>> import pullback
     >>> t = pullback.ones(2, 3)
@@ -132,8 +132,8 @@ def normalize_axis(dim: SupportsIndex, ndim: int, operation: str = "") -> int:
         return 0
     last = max(ndim, 1)
     raise IndexError(
-        f"{_begun(operation)}Dimension out of range (expected to be in range of [{-last}, {last - 1}], but got {place}): "
-        "dims count from 0, and from the end with -1"
+        f"{_begun(operation)}Dimension out of range (expected to be in range of [{-last}, {last - 1}], but got {place})"
+        ": dims count from 0, or from -1 at the end"
     )
 
 
@@ -311,39 +311,37 @@ def expand_shape(shape: Shape, target: Shape, operation: str = "expand") -> Shap
     new = len(target) - len(shape)
     if new < 0:
         raise RuntimeError(
-            f"{operation}(tensor{{{list(shape)}}}, size={list(target)}): the number of sizes provided ({len(target)}) must "
-            f"be greater or equal to the number of dimensions in the tensor ({len(shape)}): a size for each dimension, -1 "
-            "to keep it"
+            f"{operation}(tensor{{{list(shape)}}}, size={list(target)}): the number of sizes provided ({len(target)}) "
+            f"must be greater or equal to the number of dimensions in the tensor ({len(shape)}): give a size for each "
+            "dimension, -1 to keep the one it has"
         )
     result = list(target)
     for dim in reversed(range(len(target))):
         size, existing = target[dim], shape[dim - new] if dim >= new else None
-        begun = f"{_begun(operation)}The expanded size of the tensor ({size})"
-        if existing is None and size < 0:
-            raise RuntimeError(
-                f"{begun} isn't allowed in a leading, non-existing dimension {dim}: the tensor has shape {tuple(shape)}, so "
-                "there is no size to keep"
-            )
-        if size < -1:
-            raise RuntimeError(
-                f"{begun} isn't allowed in dimension {dim}: sizes are not negative, but for -1, which keeps"
-            )
-        if existing is not None and size == -1:
+        if size == -1 and existing is not None:
             result[dim] = existing
-        elif existing not in {None, 1, size}:
+        elif size < 0 or existing not in (None, 1, size):
             raise RuntimeError(
-                f"{begun} must match the existing size ({existing}) at non-singleton dimension {dim}.  Target sizes: "
-                f"{list(target)}.  Tensor sizes: {list(shape)}. Only a size of 1 can be expanded; repeat() copies others"
+                f"{_begun(operation)}The expanded size of the tensor ({size}) {_not_expanded(dim, size, existing)}  "
+                f"Target sizes: {list(target)}.  Tensor sizes: {list(shape)}"
             )
     return tuple(result)
 
 
+def _not_expanded(dim: int, size: int, existing: int | None) -> str:
+    if existing is None:
+        return f"isn't allowed in a leading, non-existing dimension {dim}, where there is no size to keep."
+    if size < 0:
+        return f"isn't allowed in dimension {dim}: the only negative size is -1, to keep the one it has."
+    return f"must match the existing size ({existing}) at non-singleton dimension {dim}."
+
+
 @functools.lru_cache(maxsize=1024)
 def sum_to_axes(shape: Shape, target: Shape) -> tuple[Shape, bool]:
-    """The axes over which an array of a shape is summed to undo its broadcasting from a target, and whether a reshape is left.
+    """The axes to sum to undo a broadcasting from a target to a shape, and whether a reshape is left to do.
 
-    Summed over them without keeping them, an array of `shape` has the elements of `target`, and its shape too unless the
-    second is True. A target that does not broadcast to the shape raises RuntimeError.
+    Summed over them without keeping them, an array of the shape has the target's elements; where the second is True, it
+    does not have the target's shape yet. A target that does not broadcast to the shape raises RuntimeError.
 
     >>> from pullback._shapes import sum_to_axes
     >>> sum_to_axes((5, 2, 3), (3,)), sum_to_axes((2, 3), (2, 1)), sum_to_axes((1, 3), (3,))
@@ -352,8 +350,8 @@ def sum_to_axes(shape: Shape, target: Shape) -> tuple[Shape, bool]:
     new = len(shape) - len(target)
     if new < 0 or any(size not in {1, have} for size, have in zip(target, shape[new:], strict=True)):
         raise RuntimeError(
-            f"got {list(shape)} but expected shape compatible with {list(target)}: a gradient has the shape of its tensor, or "
-            "one to which that broadcasts"
+            f"got {list(shape)} but expected shape compatible with {list(target)}: a gradient has its tensor's shape, "
+            "or one to which that broadcasts"
         )
     wanted = (1,) * new + tuple(target)
     axes = tuple([axis for axis, have in enumerate(shape) if have != 1 and have != wanted[axis]])

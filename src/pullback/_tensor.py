@@ -417,6 +417,7 @@ SHORT_WAYS = {
         "__radd__": ops.add,
         "__sub__": ops.subtract,
         "__mul__": ops.multiply,
+        "mul": ops.multiply,
         "__rmul__": ops.multiply,
         "__truediv__": ops.divide,
         "maximum": ops.maximum,

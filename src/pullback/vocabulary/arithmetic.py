@@ -52,7 +52,9 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     if rounding_mode == "floor":
         return floor_divide(input, other)
     if rounding_mode != "trunc":
-        raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'")
+        raise RuntimeError(
+            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
+        )
     a, b = together(input, other)
     if a.dtype.is_floating_point if isinstance(a, Carrier) else a.dtype.kind == "f":
         return trunc(broadcast(ops.divide, a, b))

@@ -33,7 +33,9 @@ def mm(input: Any, mat2: Any) -> Any:
     """The product of two matrices."""
     for name, value in (("self", input), ("mat2", mat2)):
         if value.ndim != 2:
-            raise RuntimeError(f"{name} must be a matrix: mm multiplies matrices, and it has shape {tuple(value.shape)}")
+            raise RuntimeError(
+                f"{name} must be a matrix: mm multiplies matrices, and it has shape {tuple(value.shape)}"
+            )
     return matmul(input, mat2)
 
 
@@ -72,7 +74,9 @@ def dot(input: Any, tensor: Any) -> Any:
     """The sum of the products of two vectors."""
     for value in (input, tensor):
         if value.ndim != 1:
-            raise RuntimeError(f"1D tensors expected, but got {input.ndim}D and {tensor.ndim}D tensors: dot is for vectors")
+            raise RuntimeError(
+                f"1D tensors expected, but got {input.ndim}D and {tensor.ndim}D tensors: dot is for vectors"
+            )
     return matmul(input, tensor)
 
 

@@ -238,5 +238,3 @@ def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
         input = cast(input, np.dtype(np.int64))
     place = normalize_axis(dim, input.ndim)
     return ops.cumsum(input, axis=place) if input.ndim else input.clone()
-
-

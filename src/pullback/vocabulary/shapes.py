@@ -51,7 +51,9 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
         return reshape(input, 1)
     start, end = normalize_axis(start_dim, len(shape)), normalize_axis(end_dim, len(shape))
     if start > end:
-        raise RuntimeError(f"flatten() has invalid args: start_dim cannot come after end_dim: got {start_dim}, {end_dim}")
+        raise RuntimeError(
+            f"flatten() has invalid args: start_dim cannot come after end_dim: got {start_dim}, {end_dim}"
+        )
     if start == end:
         return input
     return reshape(input, *shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :])
@@ -107,7 +109,9 @@ def t(input: Any) -> Any:
 def matrix_transpose(input: Any) -> Any:
     """The last two axes exchanged."""
     if input.ndim < 2:
-        raise RuntimeError(f"tensor.mT is only supported on matrices or batches of matrices. Got {input.ndim}-D tensor.")
+        raise RuntimeError(
+            f"tensor.mT is only supported on matrices or batches of matrices. Got {input.ndim}-D tensor."
+        )
     return _swapped(input, input.ndim - 2, input.ndim - 1, "TransposeBackward0")
 
 
