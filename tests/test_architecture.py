@@ -19,6 +19,7 @@ LAYERS = [
     ["ops", "ops.*"],
     ["_node", "_promotion"],
     ["_tape"],
+    ["_pass"],
     ["_backward", "_views", "_eager"],
     ["vocabulary", "vocabulary.*"],
     ["_attributes"],

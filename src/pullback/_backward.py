@@ -18,7 +18,8 @@ import numpy as np
 from . import _refusals, _xp, ops
 from ._core import Carrier
 from ._node import AccumulateGrad, Node, hooks_of
-from ._tape import Tape, commit, pull_back
+from ._pass import commit, pull_back
+from ._tape import Tape
 
 
 class GradientEdge(NamedTuple):
@@ -72,7 +73,7 @@ def _check_output(index: int, output: Any) -> None:
             f"Expected output to be a torch.Tensor: output {index} is a {type(output).__name__}. "
             "backward and grad start from tensors"
         )
-    if isinstance(output, Carrier) and output._node is None:  # type: ignore[attr-defined]  # a tensor
+    if isinstance(output, Carrier) and output._node is None:
         raise _refusals.no_history(index, output)
 
 
@@ -201,12 +202,12 @@ def backward(
     )
     for target in targets or ():
         place = _place(target)
-        if isinstance(target, Carrier) and not isinstance(place, AccumulateGrad) and place in outcome.targets:
-            outcome.retained.append((target, outcome.targets[place]))
+        if isinstance(target, Carrier) and not isinstance(place, AccumulateGrad) and place in outcome.found:
+            outcome.retained.append((target, outcome.found[place]))
     if targets is not None:
         wanted = {_place(target) for target in targets}
         outcome.leaves = [(leaf, g) for leaf, g in outcome.leaves if leaf in wanted]
-    commit(tape, outcome, roots, create_graph)
+    commit(outcome, roots)
 
 
 def _gradients(gradients: Any, outputs: Sequence[Any], tensors: Any) -> list[Any]:
@@ -260,13 +261,9 @@ def grad(
             FutureWarning,
             stacklevel=2,
         )
-    if materialize_grads and allow_unused is False:
-        raise ValueError(
-            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
-        )
     results = _listed("outputs", "grad", outputs, single=(Carrier, GradientEdge))
     targets = _listed("inputs", "grad", inputs, single=(Carrier, GradientEdge))
-    _check_inputs(targets, materialize_grads)
+    _check_inputs(targets, materialize_grads, allow_unused)
     given = _gradients(grad_outputs, results, outputs)
     keep_graph = create_graph if retain_graph is None else retain_graph
     once = _batched if is_grads_batched else _grad_once
@@ -275,7 +272,11 @@ def grad(
     return dict(zip(inputs, answers, strict=True)) if isinstance(inputs, dict) else tuple(answers)
 
 
-def _check_inputs(targets: Sequence[Any], materialize: bool) -> None:
+def _check_inputs(targets: Sequence[Any], materialize: bool, allow_unused: bool | None) -> None:
+    if materialize and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
     if not targets:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty: pass the tensors to differentiate by")
     for index, target in enumerate(targets):
@@ -284,7 +285,7 @@ def _check_inputs(targets: Sequence[Any], materialize: bool) -> None:
                 raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
         elif not isinstance(target, Carrier):
             raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(target).__name__}")
-        elif target._node is None:  # type: ignore[attr-defined]  # a tensor
+        elif target._node is None:
             raise RuntimeError(
                 f"One of the differentiated Tensors does not require grad: input {index} is a {_refusals.kind(target)}. "
                 "Call requires_grad_() on it before computing the outputs."
@@ -311,10 +312,10 @@ def _grad_once(
         create_graph=create_graph,
     )
     outcome.leaves = []
-    commit(tape, outcome, roots, create_graph)
+    commit(outcome, roots)
     answers: list[Any] = []
     for place in places:
-        g = outcome.targets.get(place)
+        g = outcome.found.get(place)
         answers.append(g if g is None or create_graph else tape.wrap(g, None))
     return answers
 
@@ -360,8 +361,8 @@ def _finish(targets: Sequence[Any], answers: list[Any], zeros: bool, gradients: 
         if answer is None and zeros:
             batch = (gradients[0].shape[0],) if batched else ()
             answers[index] = target.interpreter.wrap(np.zeros((*batch, *target.shape), target._dtype), None)
-        elif answer is not None and isinstance(target, Carrier) and answer._dtype != target._dtype:  # type: ignore[attr-defined]
-            answers[index] = ops.astype(answer, dtype=target._dtype, source=answer._dtype)  # type: ignore[attr-defined]
+        elif answer is not None and isinstance(target, Carrier) and answer._dtype != target._dtype:
+            answers[index] = ops.astype(answer, dtype=target._dtype, source=answer._dtype)
 
 
 def retain_grad(tensor: Any) -> None:

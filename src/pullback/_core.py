@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from . import _xp
 from ._modes import depth, quiet
@@ -243,6 +243,10 @@ class Carrier:
     __slots__ = ()
     level: int = 0
     interpreter: Interpreter
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...  # a carrier is a tensor to everybody but this module
 
 
 # 3. Bind

@@ -50,14 +50,14 @@ def _first(data: Any) -> Any:
 def _without_tensors(data: Any) -> Any:
     """Nested sequences with arrays in the place of tensors."""
     if isinstance(data, Carrier):
-        if data._node is not None:  # type: ignore[attr-defined]  # a tensor
+        if data._node is not None:
             warnings.warn(
                 "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
                 "Consider using tensor.detach() first. To keep the gradient, join tensors with pullback.stack.",
                 UserWarning,
                 stacklevel=4,
             )
-        return data._array  # type: ignore[attr-defined]  # a tensor
+        return data._array
     if isinstance(data, (list, tuple)):
         return [_without_tensors(item) for item in data]
     return data
@@ -125,7 +125,7 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
             UserWarning,
             stacklevel=2,
         )
-        data = data._array.copy()  # type: ignore[attr-defined]  # a tensor
+        data = data._array.copy()
     return _made(_array(data, dtype), requires_grad)
 
 
@@ -138,7 +138,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
     tensor([1., 1.], dtype=pullback.float64)
     """
     if isinstance(data, Carrier):
-        return data if dtype is None else data.to(dtype)  # type: ignore[attr-defined]  # a tensor
+        return data if dtype is None else data.to(dtype)
     if isinstance(data, np.ndarray) and (dtype is None or _dtypes.as_dtype(dtype).numpy == data.dtype):
         return from_numpy(data)
     return tensor(data, dtype=dtype)
@@ -230,7 +230,7 @@ def full(size: Sequence[int], fill_value: Any, *, dtype: Any = None, requires_gr
     >>> pullback.full((2,), 7)
     tensor([7, 7])
     """
-    value = _array(fill_value.item() if isinstance(fill_value, Carrier) else fill_value, dtype)  # type: ignore[attr-defined]
+    value = _array(fill_value.item() if isinstance(fill_value, Carrier) else fill_value, dtype)
     return _made(np.full(parse_sizes((size,)), value, value.dtype), requires_grad)
 
 
@@ -256,7 +256,7 @@ def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, req
     """
     if end is None:
         start, end = 0, start
-    start, end, step = (value.item() if isinstance(value, Carrier) else value for value in (start, end, step))  # type: ignore[attr-defined]
+    start, end, step = (value.item() if isinstance(value, Carrier) else value for value in (start, end, step))
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if (end - start) * step < 0:
@@ -419,7 +419,7 @@ def _typed(name: str, dtype: _dtypes.dtype) -> Callable[..., Tensor]:
 
     def make(*data: Any) -> Tensor:
         if len(data) == 1 and not isinstance(data[0], int):
-            values = data[0]._array if isinstance(data[0], Carrier) else data[0]  # type: ignore[attr-defined]
+            values = data[0]._array if isinstance(data[0], Carrier) else data[0]
             return _made(np.array(values, dtype.numpy), False)
         return empty(*data or (0,), dtype=dtype)  # type: ignore[no-any-return]  # makes tensors
 
@@ -429,7 +429,7 @@ def _typed(name: str, dtype: _dtypes.dtype) -> Callable[..., Tensor]:
     >>> pullback.{name}([[1, 2]]).shape
     pullback.Size([1, 2])
     """
-    return _named(name, make)  # type: ignore[return-value]  # the same function
+    return _named(name, make)
 
 
 FloatTensor = _typed("FloatTensor", _dtypes.float32)

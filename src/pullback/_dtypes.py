@@ -103,7 +103,8 @@ class dtype:  # noqa: N801  # torch's name
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"attribute {name!r} of 'pullback.dtype' objects is not writable")
 
-    __delattr__ = __setattr__  # type: ignore[assignment]  # refuses as well, whatever the arguments
+    def __delattr__(self, name: str) -> NoReturn:
+        self.__setattr__(name, None)
 
 
 def _declare(name: str, legacy: str) -> dtype:
@@ -359,12 +360,19 @@ def result_dtype(operands: Sequence[tuple[NumpyType, str]]) -> NumpyType:
 
 @functools.lru_cache(maxsize=1024)
 def _resolved(operands: tuple[tuple[NumpyType, str], ...], default: dtype) -> NumpyType:
-    strongest: dict[str, NumpyType] = {}
-    for numpy, strength in operands:
-        kind = _of_number(numpy.kind, default) if strength == "scalar" else from_numpy(numpy).numpy
-        strongest[strength] = _promoted(strongest.get(strength, kind), kind)
-    ordered = [strongest[strength] for strength in ("dim", "zero", "scalar") if strength in strongest]
-    return functools.reduce(_raised, ordered)
+    known = [
+        (_of_number(numpy.kind, default) if strength == "scalar" else from_numpy(numpy).numpy, strength)
+        for numpy, strength in operands
+    ]
+    known.sort(
+        key=lambda operand: -_RANK[operand[0].kind]
+    )  # integers that do not fit together do not matter to a float
+    together: dict[str, NumpyType] = {}
+    for numpy, strength in known:
+        together[strength] = _promoted(together.get(strength, numpy), numpy)
+    return functools.reduce(
+        _raised, [together[strength] for strength in ("dim", "zero", "scalar") if strength in together]
+    )
 
 
 def _of_number(kind: str, default: dtype) -> NumpyType:

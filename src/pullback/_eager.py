@@ -22,7 +22,7 @@ asarray = np.asarray
 array_of = np.array
 
 
-def unary(cls: type, primitive: Primitive, general: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def unary(cls: type[Any], primitive: Primitive, general: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """The short way for a function of one plain tensor of class `cls`."""
     forward = primitive.forward
     kind = node_class(primitive, primitive.node_name({}))
@@ -62,7 +62,7 @@ def unary(cls: type, primitive: Primitive, general: Callable[[Any], Any]) -> Cal
     return _named(method, general)
 
 
-def binary(cls: type, primitive: Primitive, general: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def binary(cls: type[Any], primitive: Primitive, general: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """The short way for two plain tensors of class `cls` and of one dtype, or one and a Python number."""
     forward = primitive.forward
     kind = node_class(primitive, primitive.node_name({}))

@@ -2,7 +2,7 @@
 
 Everything global and mutable in the library lives here. A mode is an immutable value in a context variable, so
 leaving a block restores exactly what was there, per thread and per asyncio task. The usual mode is one object,
-`RECORD`, so that the hot path decides with a single identity test.
+`RECORD`, so that the hot path decides with a single identity test. (The options of `_printing` are the one exception.)
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ class Mode(NamedTuple):
 
 
 RECORD = Mode()
+NO_GRAD = Mode(grad=False)
 mode: contextvars.ContextVar[Mode] = contextvars.ContextVar("pullback.mode", default=RECORD)
 running: contextvars.ContextVar[Any] = contextvars.ContextVar("pullback.pass")
 depth: contextvars.ContextVar[int] = contextvars.ContextVar("pullback.depth", default=0)
@@ -38,7 +39,7 @@ depth: contextvars.ContextVar[int] = contextvars.ContextVar("pullback.depth", de
 def changed(**fields: Any) -> Mode:
     """The current mode with some fields changed; the usual mode is always the same object."""
     new = mode.get()._replace(**fields)
-    return RECORD if new == RECORD else new
+    return RECORD if new == RECORD else NO_GRAD if new == NO_GRAD else new
 
 
 def is_grad_enabled() -> bool:

@@ -87,6 +87,9 @@ class Node:
     def _sequence_nr(self) -> int:
         return self.seq
 
+    def __call__(self, *cotangents: Any) -> tuple[Any, ...]:
+        return cotangents[0].interpreter.run(self, cotangents)  # type: ignore[no-any-return]  # of a duck-typed tensor
+
     def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(grad_inputs, grad_outputs)` after this node has run; a tuple it returns replaces grad_inputs."""
         return hooks_of(self).add("post", hook)
@@ -172,7 +175,7 @@ class Parts(dict[int, Any]):
 class AccumulateGrad(Node):
     """The end of the graph at a leaf: where a gradient is added to `.grad`."""
 
-    __slots__ = ("array", "grad", "grad_dtype", "tensor", "post")
+    __slots__ = ("array", "grad", "grad_dtype", "post", "tape", "tensor")
 
     title = "AccumulateGrad"
     array: np.ndarray[Any, Any]
@@ -180,6 +183,7 @@ class AccumulateGrad(Node):
     grad_dtype: Any
     tensor: weakref.ref[Any]
     post: list[Any]
+    tape: Any
 
     def name(self) -> str:
         """The node's name, as torch spells it."""
@@ -194,11 +198,10 @@ class AccumulateGrad(Node):
     def variable(self) -> Any:
         """The leaf tensor itself; a new handle on it when the program has dropped its own."""
         tensor = self.tensor()
-        return self.revive() if tensor is None else tensor
-
-    def revive(self) -> Any:
-        """A new tensor for a leaf whose tensor is gone; set by the Tensor layer."""
-        raise NotImplementedError
+        if tensor is None:
+            tensor = self.tape.wrap(self.array, self)
+            self.tensor = weakref.ref(tensor)
+        return tensor
 
 
 def leaf(tensor: Any, array: np.ndarray[Any, Any]) -> AccumulateGrad:
@@ -209,6 +212,7 @@ def leaf(tensor: Any, array: np.ndarray[Any, Any]) -> AccumulateGrad:
     node.grad_dtype = array.dtype
     node.tensor = weakref.ref(tensor)
     node.post = []
+    node.tape = tensor.interpreter
     return node
 
 
@@ -249,11 +253,10 @@ class Hooks:
         """Register a hook of a kind."""
         return RemovableHandle(getattr(self, kind), hook)
 
-    def before(self, g: Any, wrap: Callable[[Any], Any], unwrap: Callable[[Any], Any]) -> Any:
-        """g after the tensor hooks."""
+    def before(self, g: Any) -> Any:
+        """A gradient after the tensor hooks."""
         for (hook,) in list(self.tensor):
-            given = wrap(g)
-            g = unwrap(_replacement(hook, hook(given), given))
+            g = _replacement(hook, hook(g), g)
         return g
 
     def run(self, kind: str, values: Sequence[Any], *rest: Any) -> Sequence[Any]:

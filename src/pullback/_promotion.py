@@ -25,7 +25,7 @@ _NUMBERS = {
 def category(operand: Any) -> tuple[np.dtype[Any], str]:
     """An operand's dtype, and how strong that is: 'dim', 'zero' or 'scalar'."""
     if isinstance(operand, Carrier):
-        return operand._dtype, "dim" if operand.ndim else "zero"  # type: ignore[attr-defined]  # a tensor
+        return operand._dtype, "dim" if operand.ndim else "zero"
     if type(operand) in _NUMBERS:
         return _NUMBERS[type(operand)], "scalar"
     if isinstance(operand, np.generic) and operand.dtype.kind in "buifc":
@@ -49,7 +49,7 @@ def common(*operands: Any) -> np.dtype[Any]:
 def cast(operand: Any, dtype: np.dtype[Any]) -> Any:
     """An operand in a dtype: a recorded cast for a tensor, an array for anything else."""
     if isinstance(operand, Carrier):
-        source = operand._dtype  # type: ignore[attr-defined]  # a tensor
+        source = operand._dtype
         return operand if source == dtype else ops.astype(operand, dtype=dtype, source=source)
     array = np.asarray(operand)
     return array if array.dtype == dtype else array.astype(dtype)

@@ -357,3 +357,11 @@ def sum_to_axes(shape: Shape, target: Shape) -> tuple[Shape, bool]:
     axes = tuple([axis for axis, have in enumerate(shape) if have != 1 and have != wanted[axis]])
     left = tuple([have for axis, have in enumerate(shape) if axis not in axes])
     return axes, left != tuple(target)
+
+
+def sum_to(xp: Any, g: Any, shape: tuple[int, ...]) -> Any:
+    """A cotangent summed over the axes along which its input was repeated."""
+    axes, _ = sum_to_axes(tuple(g.shape), shape)
+    if axes:
+        g = xp.sum(g, axis=axes, keepdims=True)
+    return g if g.shape == shape else xp.reshape(g, shape=shape)

@@ -169,7 +169,7 @@ class Conversions(Autograd):
         """
         for value in (*args, *(options.pop(name, None) for name in ("device", "other"))):
             if isinstance(value, Carrier):
-                dtype = value.dtype  # type: ignore[attr-defined]  # a tensor
+                dtype = value.dtype
             elif isinstance(value, str) and not hasattr(np, value):
                 if value.partition(":")[0] != "cpu":
                     raise RuntimeError(f"pullback computes on the CPU: there is no device {value!r}")
@@ -283,7 +283,7 @@ class Tensor(Casts):
         """A tensor of the default dtype from nested lists, an array or a tensor, or an empty one of some sizes."""
         dtype = _dtypes.default_numpy()
         if len(data) == 1 and not isinstance(data[0], int):
-            values = data[0]._array if isinstance(data[0], Carrier) else data[0]  # type: ignore[attr-defined]
+            values = data[0]._array if isinstance(data[0], Carrier) else data[0]
             return Tensor.interpreter.wrap(np.array(values, dtype), None)
         return Tensor.interpreter.wrap(np.empty(parse_sizes(data) if data else (0,), dtype), None)
 
@@ -305,8 +305,8 @@ class Tensor(Casts):
     __and__ = __rand__ = operator(arithmetic.bitwise_and)
     __or__ = __ror__ = operator(arithmetic.bitwise_or)
     __xor__ = __rxor__ = operator(arithmetic.bitwise_xor)
-    __eq__ = operator(arithmetic.eq)  # type: ignore[assignment]  # elementwise, as NumPy's
-    __ne__ = operator(arithmetic.ne)  # type: ignore[assignment]  # elementwise, as NumPy's
+    __eq__ = operator(arithmetic.eq)
+    __ne__ = operator(arithmetic.ne)
     __lt__ = operator(arithmetic.lt)
     __le__ = operator(arithmetic.le)
     __gt__ = operator(arithmetic.gt)

@@ -134,7 +134,7 @@ def rebase(target: Any, result: Any) -> None:
 
 def rebase_region(base: Any, value: Any, path: Path) -> None:
     """Record that a region of a base, a chain of views away, now holds a value."""
-    edges = (base._node, value._node if isinstance(value, Carrier) else None)  # type: ignore[attr-defined]  # a tensor
+    edges = (base._node, value._node if isinstance(value, Carrier) else None)
     if edges != (None, None) and mode.get().grad:
         out = base.interpreter.record(ops.overwrite, (base, value), edges, base._array, {"path": path})
         set_node(base, out._node)

@@ -75,7 +75,7 @@ class Variable(metaclass=_VariableType):
                 UserWarning,
                 stacklevel=2,
             )
-        made: Any = data.detach()  # type: ignore[attr-defined]  # a tensor
+        made: Any = data.detach()
         made._cut = None
         made.requires_grad = requires_grad
         return made

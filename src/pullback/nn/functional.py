@@ -40,7 +40,7 @@ def cross_entropy(input: Any, target: Any, *, reduction: str = "mean") -> Any:
     >>> pullback.nn.functional.cross_entropy(scores, pullback.tensor([0, 3]))
     tensor(1.3863)
     """
-    classes = target._array if isinstance(target, Carrier) else np.asarray(target)  # type: ignore[attr-defined]
+    classes = target._array if isinstance(target, Carrier) else np.asarray(target)
     if input.ndim != 2 or classes.shape != tuple(input.shape[:1]):
         raise ValueError(
             f"Expected input batch_size ({input.shape[0] if input.ndim else 0}) to match target batch_size "

@@ -48,7 +48,7 @@ def _einsum(xp: Any, g: Any, arrays: Any, *, equation: str, needs: Any) -> Any:
     """
     terms, result = equation.split("->")
     operands = terms.split(",")
-    cotangents = []
+    cotangents: list[Any] = []
     for i, (labels, array) in enumerate(zip(operands, arrays, strict=True)):
         if not needs[i]:
             cotangents.append(None)

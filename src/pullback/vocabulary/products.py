@@ -117,10 +117,9 @@ def einsum(equation: str, *operands: Any) -> Any:
     terms, result = _parsed(equation, operands)
     dtype = np.result_type(*(op._dtype if isinstance(op, Carrier) else np.asarray(op).dtype for op in operands))
     arrays = []
-    for i, (labels, operand) in enumerate(zip(terms, operands, strict=True)):
-        labels, operand = _unique_labels(labels, cast(operand, dtype))
-        terms[i] = labels
-        arrays.append(operand)
+    for i, operand in enumerate(operands):
+        terms[i], array = _unique_labels(terms[i], cast(operand, dtype))
+        arrays.append(array)
     _check_sizes(terms, arrays)
     return ops.einsum(*arrays, equation=f"{','.join(terms)}->{result}")
 

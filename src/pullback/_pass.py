@@ -1,0 +1,265 @@
+"""The pass: how a cotangent travels back over the tape, and where it ends up.
+
+Nodes are made after everything they depend on, so running them youngest first is a topological order, and traversal
+needs no recursion. A pass first checks the whole graph it is about to walk, then walks it, and only then touches
+`.grad`: a refused call changes nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+
+from . import _xp, ops
+from ._core import Carrier
+from ._memory import Cell, protect, written
+from ._modes import NO_GRAD, RECORD, changed, mode, running
+from ._node import AccumulateGrad, Node, Parts
+from ._shapes import sum_to
+from ._sites import caller
+from ._tape import Freed, Tape, saved_tensors
+
+Array = np.ndarray[Any, np.dtype[Any]]
+ndarray = np.ndarray
+
+# 1. Order
+#
+# Everything reachable is known before anything runs.
+
+
+def youngest_first(roots: Iterable[Node]) -> list[Node]:
+    """Every node reachable from the roots, the latest made first."""
+    seen = set(roots)
+    stack = list(seen)
+    while stack:
+        for edge in stack.pop().edges:
+            if edge is not None and edge not in seen:
+                seen.add(edge)
+                stack.append(edge)
+    return sorted(seen, key=attrgetter("seq"), reverse=True)
+
+
+def restrict(order: list[Node], targets: Iterable[Node]) -> set[Node]:
+    """The nodes that lie on a way to a target."""
+    needed = set(targets)
+    for node in reversed(order):
+        if node not in needed and not needed.isdisjoint(node.edges):
+            needed.add(node)
+    return needed
+
+
+# 2. The walk
+#
+# One loop for raw arrays and for `create_graph`: only the namespace, and what saved values look like, differ. The
+# cotangent of an input that was broadcast is summed down to the input's shape here, once, so that no rule has to.
+
+
+class Pass:
+    """One walk over the tape: what it is asked, and what it finds."""
+
+    def __init__(self, tape: Tape, *, create_graph: bool, raw: bool, freed: Freed | None) -> None:
+        self.tape = tape
+        self.create_graph = create_graph
+        self.xp: Any = _xp if raw else ops
+        self.freed = freed
+        self.leaves: list[tuple[AccumulateGrad, Any]] = []
+        self.found: dict[Node, Any] = {}
+        self.retained: list[tuple[Any, Any]] = []
+        self.seen: list[Any] = []  # what hooks hold: never to be written
+        self.waiting: dict[Any, dict[int, Any]] = {}  # hooks on several tensors, and what has arrived for each
+
+    def walk(self, order: list[Node], pending: dict[Node, Any], wanted: frozenset[Node], needed: set[Node] | None) -> None:
+        """Run the nodes in order, each on the sum of the cotangents that have reached it."""
+        xp, freed, create_graph = self.xp, self.freed, self.create_graph
+        for node in order:
+            g = pending.pop(node, None)
+            if g is None:
+                continue
+            if type(g) is Parts:
+                g = g.filled(xp, node.params["shapes"])
+            hooks = node.hooks
+            if hooks is not None:
+                g = self.before(node, g)
+            edges = node.edges
+            if not edges:
+                self.leaves.append((node, g))  # type: ignore[arg-type]  # only leaves have no edges
+            if needed is not None:
+                if node in wanted:
+                    self.found[node] = g
+                edges = tuple(edge if edge in needed else None for edge in edges)
+                if not any(edges):
+                    continue
+            if not edges:
+                continue
+            saved = self.connected(node) if create_graph else node.saved
+            results = node.pull(xp, g, edges, saved, node.params)
+            if hooks is not None and hooks.post:
+                results = self.after(node, results, g)
+            if freed is not None and saved:
+                node.saved = freed
+            for edge, result in zip(edges, results, strict=False):
+                if edge is not None and result is not None:
+                    if result.shape != edge.shape and edge.shape is not None:
+                        result = sum_to(xp, result, edge.shape)
+                    before = pending.get(edge)
+                    pending[edge] = result if before is None else before + result
+
+    def connected(self, node: Node) -> tuple[Cell, ...]:
+        """What a node kept, as tensors connected to the graph again."""
+        return tuple(map(Cell, saved_tensors(self.tape, node)))
+
+    def wrapped(self, value: Any) -> Any:
+        """A cotangent as hooks see it: a tensor."""
+        if value is None or (isinstance(value, Carrier) and value.level == self.tape.level):
+            return value
+        return self.tape.wrap(value, None)
+
+    def unwrapped(self, value: Any) -> Any:
+        """What a hook returned, as the walk holds it; from now on somebody else may hold it too."""
+        if value is not None and not self.create_graph:
+            value = value._array
+        self.seen.append(value)
+        return value
+
+    def before(self, node: Node, g: Any) -> Any:
+        """g after the hooks on the tensor, kept for a tensor that retains its gradient, after the hooks on the node."""
+        hooks = node.hooks
+        assert hooks is not None
+        if hooks.tensor:
+            g = self.unwrapped(hooks.before(self.wrapped(g)))
+        if hooks.retained is not None and (tensor := hooks.retained()) is not None:
+            self.retained.append((tensor, g))
+        if hooks.pre:
+            several = type(g) is list
+            given = tuple(map(self.wrapped, g if several else (g,)))
+            replaced = [self.unwrapped(value) for value in hooks.run("pre", given)]
+            g = replaced if several else replaced[0]
+        return g
+
+    def after(self, node: Node, results: Sequence[Any], g: Any) -> Sequence[Any]:
+        """The cotangents of the inputs after the hooks on the node."""
+        assert node.hooks is not None
+        given = tuple(map(self.wrapped, g if type(g) is list else (g,)))
+        shaped = [
+            r if r is None or edge is None or edge.shape is None or r.shape == edge.shape else sum_to(self.xp, r, edge.shape)
+            for edge, r in zip(node.edges, results, strict=True)
+        ]
+        return [self.unwrapped(r) for r in node.hooks.run("post", tuple(map(self.wrapped, shaped)), given)]
+
+
+def pull_back(
+    tape: Tape,
+    roots: Sequence[tuple[Node, Any]],
+    *,
+    targets: Sequence[Node] | None = None,
+    refuse_unused: Callable[[int], Exception] | None = None,
+    retain_graph: bool,
+    create_graph: bool,
+) -> Pass:
+    """Walk back from roots and their cotangents; with targets, only along ways that lead to one."""
+    order = youngest_first(node for node, _ in roots)
+    wanted: frozenset[Node] = frozenset()
+    needed = None
+    if targets is not None:
+        wanted = frozenset(targets)
+        if refuse_unused is not None and not wanted.issubset(order):
+            raise refuse_unused(next(index for index, target in enumerate(targets) if target not in order))
+        needed = restrict(order, wanted)
+    for node in order:
+        if type(node.saved) is not tuple and (needed is None or (node in needed and node not in wanted)):
+            raise node.saved.error(node)
+    pending: dict[Node, Any] = {}
+    raw = not create_graph
+    for node, g in roots:
+        pending[node] = pending[node] + g if node in pending else g
+        raw = raw and type(g) is ndarray
+    walker = Pass(tape, create_graph=create_graph, raw=raw, freed=None if retain_graph else Freed(caller()))
+    usual = mode.get() is RECORD
+    token = mode.set((RECORD if create_graph else NO_GRAD) if usual else changed(grad=create_graph))
+    inside = running.set(walker)
+    try:
+        with np.errstate(all="ignore"):
+            walker.walk(order, pending, wanted, needed)
+        for hook, arrived in walker.waiting.items():
+            hook.finish(arrived)
+    finally:
+        running.reset(inside)
+        mode.reset(token)
+    return walker
+
+
+# 3. Accumulation
+#
+# Only here does a pass change anything a user can see. The first gradient becomes `.grad` as it is when nobody else
+# holds it, else as a copy with the leaf's layout; later ones are added in place, or, with create_graph, into a new
+# tensor. Two threads that accumulate into one leaf take turns.
+
+_turn = threading.RLock()
+
+
+def accumulate(tape: Tape, leaf: AccumulateGrad, g: Any, held: set[int], create_graph: bool) -> None:
+    """Add a cotangent to the gradient of a leaf."""
+    with _turn:
+        leaf.grad = _sum_into(tape, leaf.grad, g, leaf.array, leaf.grad_dtype or leaf.array.dtype, held, create_graph)
+
+
+def _sum_into(tape: Tape, old: Any, g: Any, like: Array, dtype: Any, held: set[int], create_graph: bool) -> Any:
+    if create_graph:
+        if np.dtype(g._dtype) != dtype:
+            g = ops.astype(g, dtype=dtype, source=g._dtype)
+        if old is None and id(g) not in held:
+            held.add(id(g))
+            return g
+        return ops.clone(g) if old is None else old + g
+    if old is None:
+        return tape.wrap(owned(g, like, dtype, held), None)
+    if old._node is not None or not old._array.flags.writeable:
+        return tape.wrap(np.asarray(old._array + g, dtype=old._array.dtype), None)
+    protect(old)
+    np.add(old._array, g, out=old._array, casting="unsafe")
+    written(old)
+    return old
+
+
+def owned(g: Any, like: Array, dtype: Any, held: set[int]) -> Array:
+    """g as an array that nobody else holds, laid out like the leaf."""
+    if (
+        type(g) is np.ndarray
+        and g.base is None
+        and g.dtype == dtype
+        and g.strides == like.strides
+        and id(g) not in held
+        and g.flags.writeable
+    ):
+        held.add(id(g))
+        return g
+    out = np.empty_like(like, dtype=dtype, subok=False)
+    np.copyto(out, g, casting="unsafe")
+    return out
+
+
+def retain(tape: Tape, tensor: Any, g: Any, held: set[int], create_graph: bool) -> None:
+    """Add a cotangent to the `.grad` of a tensor that is not a leaf."""
+    like = tensor._array
+    if isinstance(like, np.ndarray):
+        tensor._kept_grad = _sum_into(tape, tensor._kept_grad, g, like, like.dtype, held, create_graph)
+    else:
+        tensor._kept_grad = tape.wrap(g, None) if tensor._kept_grad is None else tensor._kept_grad + g
+
+
+def commit(walker: Pass, roots: Sequence[tuple[Node, Any]]) -> None:
+    """Write the gradients a pass has found into `.grad`, then run the hooks that wait for them."""
+    held = {id(g) for _, g in roots}
+    if walker.seen:
+        held.update(map(id, walker.seen))
+    for tensor, g in walker.retained:
+        retain(walker.tape, tensor, g, held, walker.create_graph)
+    for leaf, g in walker.leaves:
+        accumulate(walker.tape, leaf, g, held, walker.create_graph)
+    for leaf, _ in walker.leaves:
+        for (hook,) in list(leaf.post):
+            hook(leaf.variable)
