@@ -5,7 +5,7 @@ Tensors record what is done to them; `backward(gradient)` pulls a vector back th
 
 from math import e, inf, nan, pi
 
-from . import autograd, nn
+from . import autograd, interpreters, nn
 from ._creation import (
     DoubleTensor,
     FloatTensor,
@@ -251,6 +251,7 @@ __all__ = [
     "half",
     "iinfo",
     "inf",
+    "interpreters",
     "inference_mode",
     "int",
     "int16",

@@ -17,7 +17,7 @@ from ._core import Carrier
 from ._memory import Cell, version
 from ._modes import FieldBlock, mode
 from ._node import AccumulateGrad, Node, RemovableHandle, hooks_of, leaf
-from ._shapes import CallableInt, Size
+from ._shapes import CallableInt, Size, size_of
 from ._sites import caller
 from ._tape import Cut, Tape
 from ._views import alias, exchange
@@ -52,7 +52,7 @@ class Attributes(_Defaults):
     @property
     def shape(self) -> Size:
         """The length of each axis."""
-        return Size(self._array.shape)
+        return size_of(self._array.shape)
 
     @property
     def _dtype(self) -> np.dtype[Any]:

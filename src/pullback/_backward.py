@@ -79,15 +79,12 @@ def _check_output(index: int, output: Any) -> None:
 
 def cotangent(tape: Tape, output: Any, gradient: Any, index: int, create_graph: bool) -> Any:
     """The cotangent to start from: an array, or, with create_graph, a tensor."""
-    if isinstance(output, GradientEdge):
-        if gradient is None:
-            raise RuntimeError("grad can be implicitly created only for scalar outputs: pass a gradient for an edge")
-        given = _as_carrier(tape, gradient)
-        return given if create_graph else given._array
     if gradient is None:
-        g = tape.wrap(_implicit(output), None)
-        return g if create_graph else g._array
+        g = _implicit(output)
+        return tape.wrap(g, None) if create_graph else g
     given = _as_carrier(tape, gradient)
+    if isinstance(output, GradientEdge):
+        return given if create_graph else given._array
     if given._dtype.kind == "c" and output._dtype.kind != "c":
         raise RuntimeError(
             "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
@@ -97,14 +94,20 @@ def cotangent(tape: Tape, output: Any, gradient: Any, index: int, create_graph: 
 
 
 def _implicit(output: Any) -> Any:
-    if math.prod(output.shape) != 1:
+    """The gradient 1 of a one-element output."""
+    if isinstance(output, GradientEdge):
+        raise RuntimeError("grad can be implicitly created only for scalar outputs: pass a gradient for an edge")
+    array = output._array
+    shape = array.shape
+    if math.prod(shape) != 1:
         raise _refusals.missing_gradient(output)
-    if output._dtype.kind == "c":
+    dtype = output._dtype
+    if dtype.kind == "c":
         raise RuntimeError(
             f"grad can be implicitly created only for real scalar outputs but got {output.dtype}: "
             "take .real, .imag or .abs() first, or pass a gradient"
         )
-    return np.ones(tuple(output.shape), output._dtype)
+    return np.array(1, dtype) if shape == () else np.ones(shape, dtype)
 
 
 def _as_carrier(tape: Tape, gradient: Any) -> Any:
@@ -140,16 +143,28 @@ def _fitted(given: Any, output: Any, index: int, create_graph: bool) -> Any:
 
 
 def _roots(outputs: Sequence[Any], gradients: Sequence[Any], create_graph: bool) -> tuple[Tape, list[Any]]:
+    """The tape on which outputs and gradients meet, and each output's node with its cotangent."""
+    tape: Any = None
     for index, output in enumerate(outputs):
         _check_output(index, output)
+        tape = outer(tape, output)
     if len(gradients) != len(outputs):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(gradients)} gradients: pass one gradient per tensor")
-    carriers = [value for value in (*outputs, *gradients) if isinstance(value, Carrier)]
-    tape: Any = max(carriers, key=lambda carrier: carrier.level).interpreter
-    return tape, [
-        (_place(output), cotangent(tape, output, gradient, index, create_graph))
-        for index, (output, gradient) in enumerate(zip(outputs, gradients, strict=True))
-    ]
+    for gradient in gradients:
+        tape = outer(tape, gradient)
+    roots = []
+    for index, output in enumerate(outputs):
+        roots.append((_place(output), cotangent(tape, output, gradients[index], index, create_graph)))
+    return tape, roots
+
+
+def outer(tape: Any, value: Any) -> Any:
+    """The tape that stands further out: this one, or that of a value."""
+    if isinstance(value, GradientEdge):
+        value = getattr(value.node, "variable", None) if tape is None else None
+    if not isinstance(value, Carrier) or (tape is not None and value.level <= tape.level):
+        return tape
+    return value.interpreter
 
 
 def _listed(name: str, function: str, values: Any, *, single: tuple[type, ...]) -> list[Any]:
@@ -193,20 +208,16 @@ def backward(
                     f"{_refusals.kind(target)} that is not tracked"
                 )
     tape, roots = _roots(outputs, given, create_graph)
-    outcome = pull_back(
-        tape,
-        roots,
-        targets=None if targets is None else [_place(target) for target in targets],
-        retain_graph=create_graph if retain_graph is None else retain_graph,
-        create_graph=create_graph,
-    )
-    for target in targets or ():
-        place = _place(target)
+    keep_graph = create_graph if retain_graph is None else retain_graph
+    if targets is None:
+        commit(pull_back(tape, roots, retain_graph=keep_graph, create_graph=create_graph), roots)
+        return
+    places = [_place(target) for target in targets]
+    outcome = pull_back(tape, roots, targets=places, retain_graph=keep_graph, create_graph=create_graph)
+    for target, place in zip(targets, places, strict=True):
         if isinstance(target, Carrier) and not isinstance(place, AccumulateGrad) and place in outcome.found:
             outcome.retained.append((target, outcome.found[place]))
-    if targets is not None:
-        wanted = {_place(target) for target in targets}
-        outcome.leaves = [(leaf, g) for leaf, g in outcome.leaves if leaf in wanted]
+    outcome.leaves = [(leaf, g) for leaf, g in outcome.leaves if leaf in places]
     commit(outcome, roots)
 
 

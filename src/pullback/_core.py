@@ -31,7 +31,10 @@ class Primitive:
     Calling it dispatches: plain arrays are computed at once, boxed values go to the interpreter of the highest level.
     """
 
-    __slots__ = ("name", "kind", "title", "forward", "inputs", "rules", "joint", "saved", "variadic", "_pull")
+    __slots__ = (
+        "name", "kind", "title", "forward", "inputs", "rules", "joint", "saved", "variadic", "differentiable", "_pull",
+        "_users",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -52,7 +55,12 @@ class Primitive:
         self.rules = tuple(rules)
         self.joint = joint
         self.title = title or "".join(word.title() for word in name.split("_")) + "Backward0"
+        self.differentiable = joint is not None or any(rule is not None for rule in rules)
         self.saved = _saved_names(self)
+        self._users = {
+            name: [i for i, rule in enumerate(self.rules) if rule is not None and name in _signature(rule)[0]]
+            for name in self.saved
+        }
         self._pull: Callable[..., Any] | None = None
 
     def __call__(self, *args: Any, **params: Any) -> Any:
@@ -73,10 +81,10 @@ class Primitive:
         """Whether a rule of a tracked input names this value."""
         if self.joint is not None:
             return True
-        return any(
-            edge is not None and rule is not None and name in _signature(rule)[0]
-            for edge, rule in zip(edges, self.rules, strict=True)
-        )
+        for index in self._users.get(name, ()):
+            if edges[index] is not None:
+                return True
+        return False
 
     def sources(self, count: int) -> list[int | None]:
         """For each saved value of an operation with `count` inputs, the input it was, or None for the output."""
@@ -87,11 +95,6 @@ class Primitive:
             else:
                 found.append(None if name == "y" else self.inputs.index(name))
         return found
-
-    @property
-    def differentiable(self) -> bool:
-        """Whether any input has a derivative."""
-        return self.joint is not None or any(rule is not None for rule in self.rules)
 
     @property
     def pull(self) -> Callable[..., Any]:

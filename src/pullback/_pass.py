@@ -61,7 +61,7 @@ def restrict(order: list[Node], targets: Iterable[Node]) -> set[Node]:
 class Pass:
     """One walk over the tape: what it is asked, and what it finds."""
 
-    def __init__(self, tape: Tape, *, create_graph: bool, raw: bool, freed: Freed | None) -> None:
+    def __init__(self, tape: Tape, create_graph: bool, raw: bool, freed: Freed | None) -> None:
         self.tape = tape
         self.create_graph = create_graph
         self.xp: Any = _xp if raw else ops
@@ -177,7 +177,7 @@ def pull_back(
     for node, g in roots:
         pending[node] = pending[node] + g if node in pending else g
         raw = raw and type(g) is ndarray
-    walker = Pass(tape, create_graph=create_graph, raw=raw, freed=None if retain_graph else Freed(caller()))
+    walker = Pass(tape, create_graph, raw, None if retain_graph else Freed(caller()))
     usual = mode.get() is RECORD
     token = mode.set((RECORD if create_graph else NO_GRAD) if usual else changed(grad=create_graph))
     inside = running.set(walker)
@@ -201,26 +201,22 @@ def pull_back(
 _turn = threading.RLock()
 
 
-def accumulate(tape: Tape, leaf: AccumulateGrad, g: Any, held: set[int], create_graph: bool) -> None:
-    """Add a cotangent to the gradient of a leaf."""
-    with _turn:
-        leaf.grad = _sum_into(tape, leaf.grad, g, leaf.array, leaf.grad_dtype or leaf.array.dtype, held, create_graph)
-
-
-def _sum_into(tape: Tape, old: Any, g: Any, like: Array, dtype: Any, held: set[int], create_graph: bool) -> Any:
-    if create_graph:
-        if np.dtype(g._dtype) != dtype:
+def _sum_into(walker: Pass, old: Any, g: Any, like: Array, dtype: Any, held: set[int]) -> Any:
+    """The gradient `old`, or None, and one more cotangent."""
+    if walker.create_graph:
+        if g._dtype != dtype:
             g = ops.astype(g, dtype=dtype, source=g._dtype)
         if old is None and id(g) not in held:
             held.add(id(g))
             return g
         return ops.clone(g) if old is None else old + g
     if old is None:
-        return tape.wrap(owned(g, like, dtype, held), None)
-    if old._node is not None or not old._array.flags.writeable:
-        return tape.wrap(np.asarray(old._array + g, dtype=old._array.dtype), None)
+        return walker.tape.wrap(owned(g, like, dtype, held), None)
+    array = old._array
+    if old._node is not None or not array.flags.writeable:
+        return walker.tape.wrap(np.asarray(array + g, dtype=array.dtype), None)
     protect(old)
-    np.add(old._array, g, out=old._array, casting="unsafe")
+    np.add(array, g, array, casting="unsafe")
     written(old)
     return old
 
@@ -242,24 +238,19 @@ def owned(g: Any, like: Array, dtype: Any, held: set[int]) -> Array:
     return out
 
 
-def retain(tape: Tape, tensor: Any, g: Any, held: set[int], create_graph: bool) -> None:
-    """Add a cotangent to the `.grad` of a tensor that is not a leaf."""
-    like = tensor._array
-    if isinstance(like, np.ndarray):
-        tensor._kept_grad = _sum_into(tape, tensor._kept_grad, g, like, like.dtype, held, create_graph)
-    else:
-        tensor._kept_grad = tape.wrap(g, None) if tensor._kept_grad is None else tensor._kept_grad + g
-
-
 def commit(walker: Pass, roots: Sequence[tuple[Node, Any]]) -> None:
     """Write the gradients a pass has found into `.grad`, then run the hooks that wait for them."""
     held = {id(g) for _, g in roots}
     if walker.seen:
         held.update(map(id, walker.seen))
     for tensor, g in walker.retained:
-        retain(walker.tape, tensor, g, held, walker.create_graph)
+        tensor._kept_grad = _sum_into(walker, tensor._kept_grad, g, tensor._array, tensor._dtype, held)
+    hooked = False
     for leaf, g in walker.leaves:
-        accumulate(walker.tape, leaf, g, held, walker.create_graph)
-    for leaf, _ in walker.leaves:
-        for (hook,) in list(leaf.post):
-            hook(leaf.variable)
+        with _turn:
+            leaf.grad = _sum_into(walker, leaf.grad, g, leaf.array, leaf.grad_dtype or leaf.array.dtype, held)
+        hooked = hooked or bool(leaf.post)
+    if hooked:
+        for leaf, _ in walker.leaves:
+            for (hook,) in list(leaf.post):
+                hook(leaf.variable)

@@ -6,6 +6,7 @@ tensors, and those weaker than tensors with axes; NumPy scalars count as numbers
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -55,8 +56,13 @@ def cast(operand: Any, dtype: np.dtype[Any]) -> Any:
     return array if array.dtype == dtype else array.astype(dtype)
 
 
-def together(*operands: Any) -> list[Any]:
+def together(*operands: Any) -> Sequence[Any]:
     """Operands brought to their common dtype."""
+    first = operands[0]
+    if isinstance(first, Carrier):
+        dtype = first._dtype
+        if all(isinstance(other, Carrier) and other._dtype is dtype for other in operands):
+            return operands
     dtype = common(*operands)
     return [cast(operand, dtype) for operand in operands]
 
@@ -75,7 +81,8 @@ def binary(primitive: Primitive, a: Any, b: Any) -> Any:
 
 def broadcast(primitive: Primitive, *operands: Any) -> Any:
     """A primitive of operands of one dtype whose shapes broadcast."""
-    shape = operands[0].shape
-    if any(operand.shape != shape for operand in operands):
-        broadcast_shapes(*(tuple(operand.shape) for operand in operands))
-    return primitive(*operands)
+    try:
+        return primitive(*operands)
+    except ValueError:
+        broadcast_shapes(*(tuple(operand.shape) for operand in operands))  # says which shapes do not fit
+        raise

@@ -125,7 +125,9 @@ def normalize_axis(dim: SupportsIndex, ndim: int, operation: str = "") -> int:
     >>> normalize_axis(-1, 3), normalize_axis(-1, 0)
     (2, 0)
     """
-    place = dim if type(dim) is int else _index(dim, operation)
+    place = dim if type(dim) is int else _int(dim)
+    if place is None:
+        raise TypeError(f"{_begun(operation)}argument 'dim' must be int, not {type(dim).__name__}: {dim!r}")
     if -ndim <= place < ndim:
         return place + ndim if place < 0 else place
     if ndim == 0 and place in (0, -1):
@@ -137,13 +139,14 @@ def normalize_axis(dim: SupportsIndex, ndim: int, operation: str = "") -> int:
     )
 
 
-def _index(dim: SupportsIndex, operation: str) -> int:
+def _int(value: Any) -> int | None:
+    """A value as an int; None for a bool, a float, and whatever else is none."""
+    if isinstance(value, bool):
+        return None
     try:
-        if not isinstance(dim, bool):
-            return operator.index(dim)
+        return operator.index(value)
     except TypeError:
-        pass
-    raise TypeError(f"{_begun(operation)}argument 'dim' must be int, not {type(dim).__name__}: {dim!r}")
+        return None
 
 
 def normalize_axes(dims: SupportsIndex | Iterable[SupportsIndex] | None, ndim: int, operation: str = "") -> Shape:
@@ -192,18 +195,16 @@ def parse_sizes(args: tuple[Any, ...], operation: str = "", argument: str = "siz
             break
     else:
         return sizes
-    try:
-        if not any(isinstance(size, bool) for size in sizes):
-            return tuple([operator.index(size) for size in sizes])
-    except TypeError:
-        pass
+    ints = [_int(size) for size in sizes]
+    if None not in ints:
+        return tuple([size for size in ints if size is not None])
+    begun = f"{_begun(operation)}argument {argument!r}"
     if members is None:
-        found = type(args[0]).__name__
-        raise TypeError(f"{_begun(operation)}argument {argument!r} (position 1) must be tuple of ints, not {found}")
-    place = next(i for i, size in enumerate(sizes) if isinstance(size, bool) or not hasattr(size, "__index__"))
+        raise TypeError(f"{begun} (position 1) must be tuple of ints, not {type(args[0]).__name__}")
+    place = ints.index(None)
     raise TypeError(
-        f"{_begun(operation)}argument {argument!r} failed to unpack the object at pos {place + 1} with error "
-        f'"type must be tuple of ints,but got {type(sizes[place]).__name__}": {sizes}'
+        f'{begun} failed to unpack the object at pos {place + 1} with error "type must be tuple of ints,but got '
+        f'{type(sizes[place]).__name__}": {sizes}'
     )
 
 
@@ -249,7 +250,7 @@ def _alignment(a: Shape, b: Shape) -> str:
     if len(short) > 1:
         ways.append((f"{name}.mT", (*short[:-2], short[-1], short[-2]), tall))
     if len(a) == len(b) == 1:
-        ways.append(("a.unsqueeze(-1)", (*a, 1), b))
+        ways.append((f"a.reshape{(*a, 1)}", (*a, 1), b))
     for text, shape, other in ways:
         if _fits(shape, other):
             return f" {text}, of shape {shape}, fits {other}: together {_together(shape, other)}."

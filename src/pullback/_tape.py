@@ -64,7 +64,9 @@ class Tape(Interpreter):
         self, primitive: Primitive, args: Sequence[Any], edges: Sequence[Node | None], result: Any, params: Any
     ) -> Any:
         """The result of an operation, boxed, with its node."""
-        node = make(node_class(primitive, primitive.node_name(params)), tuple(edges), (), params, None)
+        title = primitive.title
+        cls = node_class(primitive, title if type(title) is str else primitive.node_name(params))
+        node = make(cls, tuple(edges), (), params, None)
         if type(result) is tuple:
             shapes = [piece.shape for piece in result]
             node.params = {**params, "shapes": shapes}

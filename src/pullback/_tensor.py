@@ -15,7 +15,7 @@ from . import _dtypes, _eager, _refusals, ops
 from ._attributes import Autograd
 from ._core import Carrier
 from ._memory import storage_of
-from ._modes import FieldBlock, is_inference_mode_enabled
+from ._modes import mode
 from ._node import AccumulateGrad, Node, new
 from ._printing import format_tensor
 from ._promotion import cast
@@ -30,7 +30,7 @@ class Eager(Tape):
 
     def wrap(self, value: Any, node: Node | None) -> Tensor:
         """A tensor around an array."""
-        tensor: Tensor = new(InferenceTensor if is_inference_mode_enabled() else Tensor)
+        tensor: Tensor = new(InferenceTensor if mode.get().inference else Tensor)
         tensor._array = value if isinstance(value, (np.ndarray, Carrier)) else np.asarray(value)
         tensor._node = node
         tensor._cell = None

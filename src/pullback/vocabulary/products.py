@@ -67,7 +67,8 @@ def _check_product(a: tuple[int, ...], b: tuple[int, ...]) -> None:
             f"mat1 and mat2 shapes cannot be multiplied ({sizes[0]} and {sizes[1]}): the last axis of the first, {a[-1]}, "
             f"must equal the {'only' if len(b) == 1 else 'second to last'} axis of the second, {inner}"
         )
-    broadcast_shapes(a[:-2], b[:-2])
+    if len(a) > 2 and len(b) > 2:
+        broadcast_shapes(a[:-2], b[:-2])
 
 
 def dot(input: Any, tensor: Any) -> Any:
