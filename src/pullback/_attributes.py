@@ -15,7 +15,7 @@ import numpy as np
 from . import _backward, _dtypes, _refusals, ops
 from ._core import Carrier
 from ._memory import Cell, version
-from ._modes import FieldBlock, mode
+from ._modes import mode
 from ._node import AccumulateGrad, Node, RemovableHandle, hooks_of, leaf
 from ._shapes import CallableInt, Size, size_of
 from ._sites import caller
@@ -111,6 +111,14 @@ class Attributes(_Defaults):
         """How many elements lie between neighbours along each axis, or along one."""
         strides = tuple(step // self.itemsize for step in self._array.strides)
         return strides if dim is None else strides[dim]
+
+    def storage_offset(self) -> int:
+        """How many elements of the memory lie before the first of this tensor's."""
+        base = self._array if self._array.base is None else self._array.base
+        if not isinstance(base, np.ndarray):
+            return 0
+        start = base.__array_interface__["data"][0]
+        return int((self.data_ptr() - start) // self.itemsize)
 
     def is_contiguous(self) -> bool:
         """Whether the elements lie in memory in the order of the axes."""
@@ -358,7 +366,7 @@ class Autograd(Attributes):
     def data(self) -> Any:
         """The same values in the same memory, without the history; assigning exchanges the values.
 
-        Writes through it are seen by this tensor and not recorded. Values that a graph has saved stay as they were.
+        Writes through it are neither recorded nor counted. Values that a graph has saved stay as they were.
         """
         return _untracked_alias(self, "data")
 
@@ -401,13 +409,14 @@ def _set_flag(tensor: Any, value: bool) -> None:
 
 
 def _untracked_alias(tensor: Any, reason: str) -> Any:
-    with FieldBlock(inference=tensor._inference):
-        result = tensor.interpreter.wrap(tensor._array, None)
+    result = tensor.interpreter.wrap(tensor._array, None)
+    if tensor._inference:
+        result._inference = True
     if tensor._node is not None:
         result._cut = Cut(reason, caller())
     elif tensor._cut is not None:
         result._cut = tensor._cut
-    return alias(tensor, result)
+    return alias(tensor, result, counted=reason != "data")
 
 
 def _check_assigned_grad(tensor: Any, value: Any) -> None:
@@ -423,7 +432,7 @@ def _check_assigned_grad(tensor: Any, value: Any) -> None:
     wanted = tensor.grad_dtype
     if wanted is not None and value.dtype != wanted:
         raise RuntimeError(
-            f"attempting to assign a gradient with dtype '{value._type_name}' to a tensor with grad_dtype "
+            f"attempting to assign a gradient with dtype '{value._type_name.lower()}' to a tensor with grad_dtype "
             f"'{_dtypes.type_name(wanted)}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's "
             "dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype."
         )

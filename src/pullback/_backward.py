@@ -171,7 +171,7 @@ def _listed(name: str, function: str, values: Any, *, single: tuple[type, ...]) 
     """One or several things the user passed, as a list; the values of a dict."""
     if isinstance(values, single):
         return [values]
-    if isinstance(values, dict):
+    if type(values) is dict:
         return list(values.values())
     if isinstance(values, Mapping):
         raise TypeError(

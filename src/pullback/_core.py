@@ -21,6 +21,10 @@ from ._sites import GENERATED
 # positionally, metadata by keyword. A rule's signature is `(xp, g, <saved>, *, <metadata>)`: `xp` is a namespace, `g`
 # the cotangent, a saved name is one of the forward's inputs, `y` for the output, or `<input>_shape`. What a signature
 # names is what is kept for the backward pass; a name that means nothing fails at import.
+#
+# Rules are written for real numbers. Of a complex operation the cotangent is conjugated before and after its rule
+# ("holomorphic"), which is torch's convention; the rule runs as it is ("as written", where it says the same for complex
+# numbers), or the operation is refused when it would be recorded ("refused").
 
 Rule = Callable[..., Any]
 
@@ -32,8 +36,8 @@ class Primitive:
     """
 
     __slots__ = (
-        "name", "kind", "title", "forward", "inputs", "rules", "joint", "saved", "variadic", "differentiable", "_pull",
-        "_users",
+        "name", "kind", "title", "forward", "inputs", "rules", "joint", "saved", "variadic", "differentiable",
+        "complex", "_pull", "_users",
     )  # fmt: skip
 
     def __init__(
@@ -46,7 +50,9 @@ class Primitive:
         *,
         joint: Rule | None = None,
         title: str | Callable[..., str] | None = None,
+        complex: str = "refused",
     ) -> None:
+        self.complex = complex
         self.name = name
         self.kind = kind
         self.forward = forward
@@ -185,10 +191,11 @@ def elementwise(
     forward: Callable[..., Any] | None = None,
     inputs: Sequence[str] = (),
     title: str | None = None,
+    complex: str = "holomorphic",
 ) -> Primitive:
     """One output element from the elements in the same place; one rule per input."""
     inputs = inputs or {1: ("x",), 2: ("a", "b")}.get(len(rules), ("condition", "a", "b"))
-    return Primitive(name, "elementwise", forward or _named(name), inputs, rules, title=title)
+    return Primitive(name, "elementwise", forward or _named(name), inputs, rules, title=title, complex=complex)
 
 
 def linear(
@@ -198,11 +205,12 @@ def linear(
     forward: Callable[..., Any] | None = None,
     inputs: Sequence[str] = ("x",),
     title: str | Callable[..., str] | None = None,
+    complex: str = "holomorphic",
 ) -> Primitive:
     """A linear map of its first input: the rule is its transpose; further inputs are data without a derivative."""
     rules = (rule, *[None] * (len(inputs) - 1)) if len(inputs) == 1 or not inputs[-1].startswith("*") else ()
     joint = None if rules else rule
-    return Primitive(name, "linear", forward or _named(name), inputs, rules, joint=joint, title=title)
+    return Primitive(name, "linear", forward or _named(name), inputs, rules, joint=joint, title=title, complex=complex)
 
 
 def multilinear(
@@ -214,7 +222,8 @@ def multilinear(
     title: str | Callable[..., str] | None = None,
 ) -> Primitive:
     """Linear in each operand alone: a rule per operand, or one joint rule for any number of them."""
-    return Primitive(name, "multilinear", forward or _named(name), inputs, rules, joint=joint, title=title)
+    forward = forward or _named(name)
+    return Primitive(name, "multilinear", forward, inputs, rules, joint=joint, title=title, complex="holomorphic")
 
 
 def general(

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from . import _refusals
 from ._core import Primitive
 from ._memory import Cell
 from ._modes import RECORD, mode, quiet
@@ -24,6 +25,8 @@ array_of = np.array
 
 def cell_of(tensor: Any) -> Cell:
     """The first cell of a tensor."""
+    if tensor._inference:
+        raise RuntimeError(_refusals.INFERENCE_SAVED)
     cell = tensor._cell = Cell(tensor._array)
     return cell
 

@@ -35,15 +35,15 @@ class Storage:
 
     __slots__ = ("version", "members", "_limit")
 
-    def __init__(self) -> None:
+    def __init__(self, members: list[weakref.ref[Any]] | None = None) -> None:
         self.version = 0
-        self.members: list[weakref.ref[Any]] = []
+        self.members = [] if members is None else members
         self._limit = 16
 
     def join(self, tensor: Any) -> None:
         """Make a tensor a member; forget members that are gone, now and then."""
         if len(self.members) >= self._limit:
-            self.members = [ref for ref in self.members if ref() is not None]
+            self.members[:] = [ref for ref in self.members if ref() is not None]
             self._limit = 2 * len(self.members) + 16
         tensor._storage = self
         self.members.append(weakref.ref(tensor))

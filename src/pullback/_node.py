@@ -7,6 +7,7 @@ die while the graph lives. A node is made after everything it depends on.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import weakref
 from collections.abc import Callable, Iterable, Sequence
@@ -51,7 +52,7 @@ class Node:
 
     def name(self) -> str:
         """The node's name, as torch spells it."""
-        return self.title
+        return self.title if self.title[-1].isdigit() else f"torch::autograd::{self.title}"
 
     @property
     def site(self) -> Site:
@@ -102,16 +103,27 @@ class Node:
         return f"<{self.title} object at {id(self):#x}>"
 
 
-_classes: dict[tuple[str, str], type[Node]] = {}
+_classes: dict[tuple[str, str, bool], type[Node]] = {}
 
 
-def node_class(primitive: Primitive, title: str) -> type[Node]:
-    """The class of nodes of one primitive under one of torch's names."""
-    key = primitive.name, title
+def node_class(primitive: Primitive, title: str, conjugated: bool = False) -> type[Node]:
+    """The class of nodes of one primitive under one of torch's names; `conjugated` for complex numbers."""
+    key = primitive.name, title, conjugated
     try:
         return _classes[key]
     except KeyError:
-        return _classes.setdefault(key, type(title, (Node,), {"__slots__": (), "primitive": primitive, "title": title}))
+        members: dict[str, Any] = {"__slots__": (), "primitive": primitive, "title": title}
+        if conjugated and primitive.complex == "refused":
+            raise NotImplementedError(f"{primitive.name} has no derivative for complex numbers here") from None
+        if conjugated and primitive.complex == "holomorphic":
+            members["pull"] = staticmethod(functools.partial(_conjugated_pull, primitive))
+        return _classes.setdefault(key, type(title, (Node,), members))
+
+
+def _conjugated_pull(primitive: Primitive, xp: Any, g: Any, edges: Any, saved: Any, params: Any) -> Sequence[Any]:
+    """torch's convention for a holomorphic operation: the cotangent is conjugated before and after the rule."""
+    g = list(map(xp.conj, g)) if type(g) is list else xp.conj(g)
+    return [None if r is None else xp.conj(r) for r in primitive.pull(xp, g, edges, saved, params)]
 
 
 def make(cls: type[Node], edges: tuple[Node | None, ...], saved: Any, params: Any, shape: Any) -> Any:
@@ -184,10 +196,6 @@ class AccumulateGrad(Node):
     tensor: weakref.ref[Any]
     post: list[Any]
     tape: Any
-
-    def name(self) -> str:
-        """The node's name, as torch spells it."""
-        return "torch::autograd::AccumulateGrad"
 
     @property
     def next_functions(self) -> tuple[()]:

@@ -131,10 +131,11 @@ def leaf_write(tensor: Any, operation: str) -> str:
 
 def leaf_view_write(tensor: Any, operation: str) -> str:
     """A write through a view of a leaf that requires grad."""
+    leaf = tensor if tensor._base is None else tensor._base
     return (
-        f"a view of a leaf Variable that requires grad is being used in an in-place operation. {operation} writes to a "
-        f"view, {kind(tensor)}, of a leaf, {kind(tensor._base)}. Write to x.clone(), or, for a parameter update, "
-        "inside with pullback.no_grad()."
+        f"a view of a leaf Variable that requires grad is being used in an in-place operation. {operation} writes to "
+        f"part of a leaf, a {kind(leaf)}. Write to x.clone(), or, for a parameter update, inside with "
+        "pullback.no_grad()."
     )
 
 

@@ -56,16 +56,23 @@ class Tape(Interpreter):
                 edges.append(None)
         result = bind(primitive, values, params)
         current = mode.get()
-        if not (tracked and current.grad and primitive.differentiable and _inexact(result)):
-            return self._untracked(primitive, args, result, tracked, current)
-        return self.record(primitive, args, edges, result, params)
+        if tracked and current.grad and primitive.differentiable and (kind := _kind(result)) in "fc":
+            return self.record(primitive, args, edges, result, params, conjugated=kind == "c")
+        return self._untracked(primitive, args, result, tracked, current)
 
     def record(
-        self, primitive: Primitive, args: Sequence[Any], edges: Sequence[Node | None], result: Any, params: Any
+        self,
+        primitive: Primitive,
+        args: Sequence[Any],
+        edges: Sequence[Node | None],
+        result: Any,
+        params: Any,
+        *,
+        conjugated: bool,
     ) -> Any:
-        """The result of an operation, boxed, with its node."""
+        """The result of an operation, boxed, with its node; `conjugated` where it is complex."""
         title = primitive.title
-        cls = node_class(primitive, title if type(title) is str else primitive.node_name(params))
+        cls = node_class(primitive, title if type(title) is str else primitive.node_name(params), conjugated)
         node = make(cls, tuple(edges), (), params, None)
         if type(result) is tuple:
             shapes = [piece.shape for piece in result]
@@ -118,13 +125,12 @@ class Tape(Interpreter):
         return tuple(kept)
 
 
-def _inexact(result: Any) -> bool:
-    """Whether a result is real or complex: integers and bools have no derivative."""
-    if type(result) is tuple and not result:
-        return False
-    first = result[0] if type(result) is tuple else result
-    dtype = first._dtype if isinstance(first, Carrier) else first.dtype
-    return dtype.kind in "fc"
+def _kind(result: Any) -> str:
+    """The kind of a result's numbers: 'f' for real and 'c' for complex ones; others have no derivative."""
+    if type(result) is tuple:
+        return _kind(result[0]) if result else "no outputs"
+    dtype = result._dtype if isinstance(result, Carrier) else result.dtype
+    return dtype.kind  # type: ignore[no-any-return]  # a NumPy dtype
 
 
 # 2. What is saved
@@ -205,11 +211,3 @@ class Freed(Obstacle):
     def error(self, node: Node) -> Exception:
         """torch's error for a second backward, with the line of the first."""
         return _refusals.second_backward(node, self.site)
-
-
-class NotImplementedRule(Obstacle):
-    """The operation has no derivative in torch or here."""
-
-    def error(self, node: Node) -> Exception:
-        """torch's error for an operation without a derivative."""
-        return RuntimeError(f"derivative for {node.params} is not implemented")

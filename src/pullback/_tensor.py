@@ -19,7 +19,7 @@ from ._modes import mode
 from ._node import AccumulateGrad, Node, new
 from ._printing import format_tensor
 from ._promotion import cast
-from ._shapes import parse_sizes
+from ._shapes import expand_shape, parse_sizes
 from ._tape import Tape
 from ._views import write
 from .vocabulary import arithmetic, indexing, products, reductions, shapes
@@ -30,10 +30,12 @@ class Eager(Tape):
 
     def wrap(self, value: Any, node: Node | None) -> Tensor:
         """A tensor around an array."""
-        tensor: Tensor = new(InferenceTensor if mode.get().inference else Tensor)
+        tensor: Tensor = new(Tensor)
         tensor._array = value if isinstance(value, (np.ndarray, Carrier)) else np.asarray(value)
         tensor._node = node
         tensor._cell = None
+        if mode.get().inference:
+            tensor._inference = True
         return tensor
 
 
@@ -87,6 +89,11 @@ class Conversions(Autograd):
                 UserWarning,
                 stacklevel=3,
             )
+        if self.numel() != 1:
+            raise ValueError(
+                "only one element tensors can be converted to Python scalars: a Tensor with "
+                f"{self.numel()} elements cannot be converted to Scalar"
+            )
         return convert(self.item())
 
     def __float__(self) -> float:
@@ -133,7 +140,7 @@ class Conversions(Autograd):
         ):
             suffixes.append(f"dtype={self.dtype}")
         if self.grad_fn is not None:
-            suffixes.append(f"grad_fn=<{self.grad_fn.name()}>")
+            suffixes.append(f"grad_fn=<{self.grad_fn.title}>")
         elif self._node is not None:
             suffixes.append("requires_grad=True")
         return format_tensor(self._array, suffixes=suffixes)
@@ -388,20 +395,16 @@ class Tensor(Casts):
 
     def fill_(self, value: Any) -> Any:
         """In place: one value everywhere, a number or a 0-d tensor."""
+        if getattr(value, "ndim", 0):
+            raise RuntimeError(
+                f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions: use copy_"
+            )
         return write(self, ops.fill(self, cast(value, self._dtype)), "fill_")
 
     def copy_(self, source: Any, non_blocking: bool = False) -> Any:
         """In place: the elements of another tensor or array, broadcast and converted."""
+        expand_shape(tuple(source.shape), tuple(self.shape))
         return write(self, ops.copy(self, cast(source, self._dtype)), "copy_")
-
-
-class InferenceTensor(Tensor):
-    """A tensor made under inference_mode: it takes part in no recording."""
-
-    __slots__ = ()
-    _inference = True
-
-    __class__ = Tensor  # type: ignore[assignment]  # it is a Tensor to everybody who asks
 
 
 Tensor.interpreter = Eager()

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _refusals, ops
 from ._core import Carrier, Primitive
-from ._memory import Cell, protect, storage_of, written
+from ._memory import Cell, Storage, protect, storage_of, written
 from ._modes import mode
 from ._node import AccumulateGrad, Node, hooks_of
 
@@ -48,6 +48,8 @@ def track(base: Any, result: Any, step: tuple[Primitive, dict[str, Any]]) -> Non
     storage_of(base).join(result)
     result._base = base if base._base is None else base._base
     result._path = (*base._path, step)
+    if base._inference:
+        result._inference = True
     result._made_untracked = not mode.get().grad or base._made_untracked
 
 
@@ -57,13 +59,17 @@ def _owner(array: Any) -> Any:
     return array
 
 
-def alias(tensor: Any, result: Any) -> Any:
-    """Record that `result` lies in the memory of `tensor` without being a differentiable view of it."""
-    storage_of(tensor).join(result)
+def alias(tensor: Any, result: Any, *, counted: bool = True) -> Any:
+    """Record that `result` lies in the memory of `tensor` without being a differentiable view of it.
+
+    With `counted=False`, as for `.data`, the writes of each do not count as writes of the other.
+    """
+    storage = storage_of(tensor)
+    (storage if counted else Storage(storage.members)).join(result)
     return result
 
 
-def check_writable(tensor: Any, operation: str) -> None:
+def check_writable(tensor: Any, operation: str, *, through_view: bool = False) -> None:
     """Refuse a write that would make a gradient wrong, before anything has changed."""
     current = mode.get()
     if tensor._inference and not current.inference:
@@ -77,7 +83,8 @@ def check_writable(tensor: Any, operation: str) -> None:
     if not current.grad:
         return
     if isinstance(tensor._node, AccumulateGrad):
-        raise RuntimeError(_refusals.leaf_write(tensor, operation))
+        refusal = _refusals.leaf_view_write if through_view else _refusals.leaf_write
+        raise RuntimeError(refusal(tensor, operation))
     base = tensor._base
     if base is not None:
         if isinstance(base._node, AccumulateGrad):
@@ -136,7 +143,9 @@ def rebase_region(base: Any, value: Any, path: Path) -> None:
     """Record that a region of a base, a chain of views away, now holds a value."""
     edges = (base._node, value._node if isinstance(value, Carrier) else None)
     if edges != (None, None) and mode.get().grad:
-        out = base.interpreter.record(ops.overwrite, (base, value), edges, base._array, {"path": path})
+        out = base.interpreter.record(
+            ops.overwrite, (base, value), edges, base._array, {"path": path}, conjugated=base._dtype.kind == "c"
+        )
         set_node(base, out._node)
         refresh(base)
 

@@ -19,6 +19,7 @@ from numpy import (  # noqa: F401  # the namespace itself
     bitwise_or,
     bitwise_xor,
     ceil,
+    conj,
     cos,
     cosh,
     divide,
@@ -55,7 +56,6 @@ from numpy import (  # noqa: F401  # the namespace itself
     reciprocal,
     remainder,
     rint,
-    sign,
     sin,
     sinh,
     sqrt,
@@ -76,7 +76,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 def astype(x: Array, *, dtype: Any, source: Any = None) -> Array:
     """x converted to a dtype; `source` is the dtype it has, which the transpose needs."""
-    return np.asarray(x).astype(dtype)
+    x = np.asarray(x)
+    return (x.real if x.dtype.kind == "c" and np.dtype(dtype).kind != "c" else x).astype(dtype)
 
 
 def broadcast_to(x: Any, *, shape: tuple[int, ...]) -> Array:
@@ -217,7 +218,7 @@ def overwrite(x: Any, value: Any, *, path: Any) -> Array:
 def replay(x: Any, *, path: Any) -> Any:
     """x through a chain of views, each a pair of primitive and metadata."""
     for primitive, params in path:
-        x = primitive(x, **params)
+        x = primitive.forward(x, **params)
     return x
 
 
@@ -236,6 +237,11 @@ def power(x: Any, *, exponent: float) -> Any:
 def sigmoid(x: Array) -> Any:
     """1 / (1 + exp(-x)); an exponential that overflows gives the right 0."""
     return 1 / (1 + np.exp(-x))
+
+
+def sign(x: Array) -> Any:
+    """x / abs(x), 0 at 0, for complex numbers too, where NumPy 1 has another definition."""
+    return np.sign(x) if x.dtype.kind != "c" else np.where(x == 0, 0, x / np.abs(x))
 
 
 def relu(x: Array) -> Any:

@@ -133,7 +133,7 @@ def register_multi_grad_hook(tensors: Sequence[Any], fn: Callable[..., Any], *, 
     ------
     ValueError
         If `mode` is neither 'all' nor 'any'.
-    RuntimeError
+    AssertionError
         If a tensor does not require grad.
 
     >>> import pullback
@@ -146,5 +146,5 @@ def register_multi_grad_hook(tensors: Sequence[Any], fn: Callable[..., Any], *, 
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     for index, tensor in enumerate(tensors):
         if tensor._node is None:
-            raise RuntimeError(f"Expected gradient function to be set: tensor {index} is a {kind(tensor)}, not tracked")
+            raise AssertionError(f"Expected gradient function to be set: tensor {index} is a {kind(tensor)}, not tracked")
     return _MultiHook(tensors, fn, mode == "any")

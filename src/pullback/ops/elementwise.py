@@ -37,6 +37,8 @@ def _clip_forward(x: Any, *, lower: float | None, upper: float | None) -> Any:
     return x if upper is None else _xp.minimum(x, x.dtype.type(upper))
 
 
+REAL = {"complex": "refused"}
+
 # fmt: off
 #                             name         pullback per input
 add        = elementwise("add",         lambda xp, g: g,
@@ -48,13 +50,13 @@ multiply   = elementwise("multiply",    lambda xp, g, b: g * b,
 divide     = elementwise("divide",      lambda xp, g, b: g / b,
                                         lambda xp, g, b, y: -g * y / b,                title="DivBackward0")
 remainder  = elementwise("remainder",   lambda xp, g: g,
-                                        lambda xp, g, a, b: -g * xp.floor(a / b))
+                                        lambda xp, g, a, b: -g * xp.floor(a / b), **REAL)
 pow        = elementwise("pow",         _pow_base,
                                         _pow_exponent,                                 title="PowBackward1")
 maximum    = elementwise("maximum",     lambda xp, g, a, b: xp.where(a < b, 0, xp.where(a == b, g / 2, g)),
-                                        lambda xp, g, a, b: xp.where(a > b, 0, xp.where(a == b, g / 2, g)))
+                                        lambda xp, g, a, b: xp.where(a > b, 0, xp.where(a == b, g / 2, g)), **REAL)
 minimum    = elementwise("minimum",     lambda xp, g, a, b: xp.where(a > b, 0, xp.where(a == b, g / 2, g)),
-                                        lambda xp, g, a, b: xp.where(a < b, 0, xp.where(a == b, g / 2, g)))
+                                        lambda xp, g, a, b: xp.where(a < b, 0, xp.where(a == b, g / 2, g)), **REAL)
 where      = elementwise("where",       None,
                                         lambda xp, g, condition: xp.where(condition, g, 0),
                                         lambda xp, g, condition: xp.where(condition, 0, g))
@@ -63,7 +65,8 @@ negative   = elementwise("negative",    lambda xp, g: -g,                       
 reciprocal = elementwise("reciprocal",  lambda xp, g, y: -g * y * y)
 square     = elementwise("square",      lambda xp, g, x: g * (2 * x),                  title="PowBackward0")
 sqrt       = elementwise("sqrt",        lambda xp, g, y: g / (2 * y))
-abs        = elementwise("abs",         lambda xp, g, x: g * xp.sign(x))
+abs        = elementwise("abs",         lambda xp, g, x: g * xp.sign(x),                 complex="as written")
+conj       = elementwise("conj",        lambda xp, g: xp.conj(g),                        complex="as written")
 exp        = elementwise("exp",         lambda xp, g, y: g * y)
 expm1      = elementwise("expm1",       lambda xp, g, y: g * (y + 1))
 log        = elementwise("log",         lambda xp, g, x: g / x)
@@ -75,19 +78,19 @@ sinh       = elementwise("sinh",        lambda xp, g, x: g * xp.cosh(x))
 cosh       = elementwise("cosh",        lambda xp, g, x: g * xp.sinh(x))
 tanh       = elementwise("tanh",        lambda xp, g, y: g * (1 - y * y))
 sigmoid    = elementwise("sigmoid",     lambda xp, g, y: g * (1 - y) * y)
-relu       = elementwise("relu",        lambda xp, g, y: xp.where(y <= 0, 0, g))
+relu       = elementwise("relu",        lambda xp, g, y: xp.where(y <= 0, 0, g), **REAL)
 power      = elementwise("power",       _power,                                        title="PowBackward0")
-clip       = elementwise("clip",        _clip, forward=_clip_forward,                  title="ClampBackward1")
+clip       = elementwise("clip",        _clip, forward=_clip_forward,                  title="ClampBackward1", **REAL)
 clip_by    = elementwise("clip_by",     lambda xp, g, x, a, b: xp.where((x >= a) & (x <= b), g, 0),
                                         lambda xp, g, x, a, b: xp.where((a < b) & (x < a), g, 0),
                                         lambda xp, g, x, a, b: xp.where((x > b) | (b < a), g, 0),
                          forward=lambda x, a, b: _xp.minimum(_xp.maximum(x, a), b),
-                         inputs=("x", "a", "b"),                                       title="ClampBackward0")
-floor      = elementwise("floor",       lambda xp, g: xp.zeros_like(g))
-ceil       = elementwise("ceil",        lambda xp, g: xp.zeros_like(g))
-rint       = elementwise("rint",        lambda xp, g: xp.zeros_like(g),                title="RoundBackward0")
-trunc      = elementwise("trunc",       lambda xp, g: xp.zeros_like(g))
-sign       = elementwise("sign",        lambda xp, g: xp.zeros_like(g))
+                         inputs=("x", "a", "b"),                                       title="ClampBackward0", **REAL)
+floor      = elementwise("floor",       lambda xp, g: xp.zeros_like(g), **REAL)
+ceil       = elementwise("ceil",        lambda xp, g: xp.zeros_like(g), **REAL)
+rint       = elementwise("rint",        lambda xp, g: xp.zeros_like(g),                title="RoundBackward0", **REAL)
+trunc      = elementwise("trunc",       lambda xp, g: xp.zeros_like(g), **REAL)
+sign       = elementwise("sign",        lambda xp, g: xp.zeros_like(g), **REAL)
 zeros_like = elementwise("zeros_like",  lambda xp, g: xp.zeros_like(g),                title="ZeroBackward0")
 
 isnan, isinf, isfinite, logical_not = map(zero, ("isnan", "isinf", "isfinite", "logical_not"))

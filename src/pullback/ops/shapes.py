@@ -98,14 +98,14 @@ split            = linear("split",            lambda xp, g, *, axis, sizes: xp.c
                           title=lambda axis, sizes, label="SplitBackward0": label,
                           forward=lambda x, *, axis, sizes, label="": _xp.split(x, sizes=sizes, axis=axis))
 astype           = linear("astype",           lambda xp, g, *, dtype, source: xp.astype(g, dtype=source, source=dtype),
-                          title="ToCopyBackward0")
+                          title="ToCopyBackward0", complex="as written")
 clone            = linear("clone",            lambda xp, g: g,                   forward=lambda x: x.copy())
 copy             = elementwise("copy",        lambda xp, g: xp.zeros_like(g),
                                               lambda xp, g: g,  forward=_filled, title="CopyBackwards")
 fill             = elementwise("fill",        lambda xp, g: xp.zeros_like(g),
                                               lambda xp, g: g,  forward=_filled)
 overwrite        = multilinear("overwrite",   lambda xp, g, *, path: xp.overwrite(g, 0, path=path),
-                                              lambda xp, g, *, path: _xp.replay(g, path=path),
+                                              lambda xp, g, *, path: xp.replay(g, path=path),
                                inputs=("x", "value"),           title="CopySlices")
 index_put        = multilinear("index_put",   joint=_index_put_pullback, inputs=("x", "value", "*arrays"))
 replay           = linear("replay",           lambda xp, g, x_shape, *, path:

@@ -116,7 +116,7 @@ def getitem(tensor: Any, index: Any) -> Any:
 def setitem(tensor: Any, index: Any, value: Any) -> None:
     """tensor[index] = value: the memory is written, and the history is rebased."""
     spec, arrays = split_index(tensor, index)
-    check_writable(tensor, "x[...] = value")
+    check_writable(tensor, "x[...] = value", through_view=not arrays)
     value = _fitting(tensor, value)
     if not isinstance(tensor._array, np.ndarray):
         write(tensor, _written_copy(tensor, value, spec, arrays), "x[...] = value")
@@ -135,7 +135,9 @@ def setitem(tensor: Any, index: Any, value: Any) -> None:
     if any(edges) and mode.get().grad:
         args = (tensor, value, *arrays)
         edges += [None] * len(arrays)
-        rebase(tensor, tensor.interpreter.record(ops.index_put, args, edges, tensor._array, {"spec": spec}))
+        conjugated = tensor._dtype.kind == "c"
+        spec_of = {"spec": spec}
+        rebase(tensor, tensor.interpreter.record(ops.index_put, args, edges, tensor._array, spec_of, conjugated=conjugated))
 
 
 def _fitting(tensor: Any, value: Any) -> Any:

@@ -83,8 +83,14 @@ def _spread(
         correction = 1 if unbiased is None else int(unbiased)
     if input._dtype.kind not in "fc":
         raise RuntimeError(f"std and var only support floating point and complex dtypes, not {input.dtype}")
+    _refuse_complex(primitive.name, input)
     axes = _axes(primitive.name, input, dim, axis)
     return primitive(input, axis=axes, correction=correction, keepdims=keepdim or keepdims)
+
+
+def _refuse_complex(name: str, input: Any) -> None:
+    if input._dtype.kind == "c":
+        raise NotImplementedError(f"{name} of a complex tensor is not here yet: take x.abs() first")
 
 
 def var(input: Any, dim: Dim | bool = None, unbiased: bool | None = None, keepdim: bool = False, **options: Any) -> Any:
@@ -194,6 +200,7 @@ def norm(input: Any, p: Any = 2, dim: Dim = None, keepdim: bool = False, *, dtyp
         raise RuntimeError(
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {input._type_name}"
         )
+    _refuse_complex("norm", input)
     if p == "fro" or p is None:
         p = 2
     if isinstance(p, str):

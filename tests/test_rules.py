@@ -1,0 +1,275 @@
+"""Every derivative rule against finite differences, on samples from one table; a primitive without a row fails."""
+
+import numpy as np
+import pytest
+
+import pullback
+from pullback import ops
+from pullback.autograd import grad
+from pullback.interpreters import Primitive
+
+PRIMITIVES = {
+    name: value for name, value in vars(ops).items() if isinstance(value, Primitive) and value.differentiable
+}
+
+
+def reals(*shape):
+    """Numbers of both signs, none of them near 0, where signs, roots and slopes change."""
+    return lambda rng: rng.uniform(0.3, 1.7, shape) * rng.choice([-1.0, 1.0], shape)
+
+
+def positive(*shape):
+    return lambda rng: rng.uniform(0.3, 1.7, shape)
+
+
+def between(*shape):
+    """Numbers apart from whole numbers and halves, where rounding jumps."""
+    return lambda rng: rng.integers(-3, 3, shape) + rng.uniform(0.1, 0.4, shape)
+
+
+def whole(high, *shape):
+    return lambda rng: rng.integers(0, high, shape)
+
+
+def mask(*shape):
+    return lambda rng: (np.arange(np.prod(shape, dtype=int)) % 3 != 1).reshape(shape)
+
+
+ARRAY = pullback._xp.array  # in an index's metadata: here stands an array
+ROWS = ((ops.getitem, {"index": (slice(1, 3), ...)}),)
+TURNED = ((ops.permute_dims, {"axes": (1, 0)}), (ops.getitem, {"index": (0, ...)}))
+
+UNARY = "negative square abs exp expm1 sin cos tan sinh cosh tanh sigmoid relu zeros_like clone reciprocal".split()
+
+# The name of a primitive, makers of its arguments, its metadata.
+ROW = [
+    *((name, [reals(3, 2)], {}) for name in UNARY),
+    *((name, [reals()], {}) for name in UNARY),
+    *((name, [positive(3, 2)], {}) for name in ("sqrt", "log", "log1p")),
+    *((name, [between(4)], {}) for name in ("floor", "ceil", "rint", "trunc", "sign")),
+    *(
+        (name, [reals(*a), reals(*b)], {})
+        for name in ("add", "subtract", "multiply", "divide", "maximum", "minimum")
+        for a, b in [((3, 2), (3, 2)), ((3, 1), (2,)), ((), (3,)), ((2, 1), (1, 3))]
+    ),
+    ("remainder", [between(3, 2), positive(2)], {}),
+    ("pow", [positive(3, 2), reals(2)], {}),
+    ("pow", [positive(), reals(3)], {}),
+    *(("power", [positive(3)], {"exponent": p}) for p in (0, 1, 2, 3, -1, 0.5, -0.5, 2.7)),
+    *(("power", [reals(3)], {"exponent": p}) for p in (2, 3, -2)),
+    ("where", [mask(3, 2), reals(3, 2), reals(2)], {}),
+    ("where", [mask(3), reals(), reals(3)], {}),
+    ("clip", [reals(6)], {"lower": -1.01, "upper": 0.99}),
+    ("clip", [reals(6)], {"lower": None, "upper": 0.99}),
+    ("clip", [reals(6)], {"lower": -1.01, "upper": None}),
+    ("clip_by", [reals(6), reals(1), reals(6)], {}),
+    *((name, [reals(3, 4)], {"axis": axis, "keepdims": keep}) for name in ("sum", "mean", "amax", "amin", "logsumexp")
+      for axis in ((0,), (1,), (0, 1)) for keep in (True, False)),
+    *((name, [reals()], {"axis": (), "keepdims": False}) for name in ("sum", "mean", "amax", "amin", "logsumexp")),
+    *((name, [reals(3, 4)], {"axis": axis, "keepdims": keep, "correction": correction}) for name in ("var", "std")
+      for axis in ((0,), (1,), (0, 1)) for keep in (True, False) for correction in (0, 1)),
+    *(("vector_norm", [reals(3, 4)], {"order": order, "axis": axis, "keepdims": keep})
+      for order in (0.0, 1.0, 2.0, 3.0, 0.5, -1.0, np.inf, -np.inf) for axis in ((0,), (0, 1)) for keep in (True, False)),
+    *((name, [reals(3, 4)], {"axis": axis}) for name in ("softmax", "log_softmax", "cumsum") for axis in (0, 1)),
+    ("cross_entropy", [reals(4, 3), whole(3, 4)], {}),
+    *(("matmul", [reals(*a), reals(*b)], {}) for a, b in [
+        ((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3), (3, 4)), ((5, 2, 3), (3,)), ((3,), (5, 3, 2)),
+        ((5, 2, 3), (5, 3, 4)), ((5, 2, 3), (3, 4)), ((2, 3), (5, 3, 4)), ((5, 1, 2, 3), (4, 3, 2))]),
+    *(("einsum", [reals(*shape) for shape in shapes], {"equation": equation}) for equation, shapes in [
+        ("ij,jk->ik", [(2, 3), (3, 4)]), ("ij->ji", [(2, 3)]), ("ij->", [(2, 3)]), ("ij->j", [(2, 3)]),
+        ("i,i->", [(3,), (3,)]), ("i,j->ij", [(2,), (3,)]), ("bij,bjk->bik", [(2, 2, 3), (2, 3, 2)]),
+        ("ij,j,i->", [(2, 3), (3,), (2,)]), ("ij,jk,kl->il", [(2, 3), (3, 2), (2, 4)]), ("ij,ik->i", [(2, 3), (2, 4)]),
+        ("i,->i", [(3,), ()]), ("ij,kj->ik", [(2, 1), (3, 4)])]),
+    ("reshape", [reals(3, 4)], {"shape": (2, 6)}),
+    ("reshape", [reals(1)], {"shape": ()}),
+    ("broadcast_to", [reals(3, 1)], {"shape": (2, 3, 4)}),
+    ("permute_dims", [reals(2, 3, 4)], {"axes": (2, 0, 1)}),
+    ("matrix_transpose", [reals(2, 3, 4)], {}),
+    ("expand_dims", [reals(2, 3)], {"axis": 1}),
+    ("squeeze", [reals(1, 3, 1)], {"axis": (0, 2), "given": True}),
+    ("flip", [reals(3, 2)], {"axis": (0,)}),
+    ("flip", [reals(3, 2)], {"axis": (0, 1)}),
+    *(("getitem", [reals(4, 3)], {"index": index}) for index in [
+        (1, ...), (slice(1, 3), ...), (slice(None, None, -2), ...), (..., None, 0), (1, 2, ...), (slice(0, 0), ...)]),
+    ("scatter_slice", [reals(2, 3)], {"shape": (4, 3), "index": (slice(1, 3), ...)}),
+    ("index", [reals(4, 3), whole(4, 5)], {"spec": (ARRAY,)}),
+    ("index", [reals(4, 3), whole(4, 5), whole(3, 5)], {"spec": (ARRAY, ARRAY)}),
+    ("index", [reals(4, 3), whole(3, 2)], {"spec": (slice(1, 3), ARRAY)}),
+    ("index", [reals(4, 3), mask(4, 3)], {"spec": (ARRAY,)}),
+    ("index", [reals(4, 3), mask(4)], {"spec": (ARRAY, slice(0, 2))}),
+    ("index_add", [reals(5, 3), whole(4, 5)], {"spec": (ARRAY,), "shape": (4, 3)}),
+    ("index_add", [reals(4), mask(6)], {"spec": (ARRAY,), "shape": (6,)}),
+    ("index_put", [reals(4, 3), reals(2, 3), lambda rng: rng.permutation(4)[:2]], {"spec": (ARRAY,)}),
+    ("index_put", [reals(4, 3), reals(), mask(4, 3)], {"spec": (ARRAY,)}),
+    ("index_put", [reals(4, 3), reals(3), mask(4)], {"spec": (ARRAY,)}),
+    ("take_along_axis", [reals(4, 3), whole(4, 2, 3)], {"axis": 0}),
+    ("select_along", [reals(4, 3), whole(4, 1, 3)], {"axis": 0, "keepdims": False, "label": "MaxBackward0"}),
+    ("select_along", [reals(4, 3), whole(3, 4, 1)], {"axis": 1, "keepdims": True, "label": "MaxBackward0"}),
+    ("put_along_axis", [reals(1, 3), whole(4, 1, 3)], {"axis": 0, "shape": (4, 3)}),
+    ("diagonal", [reals(3, 4, 3)], {"axes": (0, 2)}),
+    ("scatter_diagonal", [reals(4, 3)], {"axes": (0, 2), "shape": (3, 4, 3)}),
+    ("concat", [reals(2, 3), reals(1, 3), reals(3, 3)], {"axis": 0, "sizes": (2, 1, 3)}),
+    ("stack", [reals(2, 3), reals(2, 3)], {"axis": 1}),
+    ("unbind", [reals(2, 3)], {"axis": 1}),
+    ("split", [reals(5, 2)], {"axis": 0, "sizes": (2, 0, 3)}),
+    ("astype", [reals(3)], {"dtype": np.dtype("complex128"), "source": np.dtype("float64")}),
+    ("copy", [reals(3, 2), reals(2)], {}),
+    ("fill", [reals(3, 2), reals()], {}),
+    ("overwrite", [reals(4, 3), reals(2, 3)], {"path": ROWS}),
+    ("overwrite", [reals(4, 3), reals(3)], {"path": ROWS}),
+    ("overwrite", [reals(4, 3), reals(4)], {"path": TURNED}),
+    ("replay", [reals(4, 3)], {"path": ROWS}),
+    ("replay", [reals(4, 3)], {"path": TURNED}),
+]  # fmt: skip
+
+each_sample = pytest.mark.parametrize(
+    ("name", "makers", "params"), ROW, ids=[f"{row[0]}-{i}" for i, row in enumerate(ROW)]
+)
+STEP = 1e-6
+
+
+def arguments(makers):
+    """The same read-only arrays at every call."""
+    rng = np.random.default_rng(5)
+    arrays = [np.asarray(make(rng)) for make in makers]
+    for array in arrays:
+        array.flags.writeable = False
+    return arrays
+
+
+def tracked(arrays):
+    """Tensors that require grad for floats, plain arrays for indices and masks."""
+    floats = [array.dtype.kind == "f" for array in arrays]
+    return [pullback.from_numpy(a).requires_grad_() if real else a for a, real in zip(arrays, floats, strict=True)]
+
+
+def pieces(result):
+    """The outputs of an operation, as a list."""
+    return list(result) if isinstance(result, tuple) else [result]
+
+
+def leaves(args):
+    return [arg for arg in args if pullback.is_tensor(arg) and arg.requires_grad]
+
+
+def random_like(tensors, seed):
+    rng = np.random.default_rng(seed)
+    return [pullback.from_numpy(rng.standard_normal(t.shape).astype(t.dtype.numpy)) for t in tensors]
+
+
+def pull(name, makers, params, seed, *, create_graph=False):
+    """The arguments that are tracked, cotangents, and what they pull back to."""
+    args = tracked(arguments(makers))
+    outputs = pieces(PRIMITIVES[name](*args, **params))
+    cotangents = random_like(outputs, seed)
+    pulled = grad(outputs, leaves(args), cotangents, create_graph=create_graph, materialize_grads=True)
+    return args, cotangents, pulled
+
+
+def value(name, arrays, params, cotangents):
+    """The inner product of the outputs with cotangents: what the pullback differentiates."""
+    results = pieces(PRIMITIVES[name](*arrays, **params))
+    return sum(np.sum(r * c.numpy()) for r, c in zip(results, cotangents, strict=True)).real
+
+
+def moved(arrays, directions, step):
+    """The float arrays moved along directions; the others as they are."""
+    rest = iter(directions)
+    return [np.asarray(a + step * next(rest).numpy()) if a.dtype.kind == "f" else a for a in arrays]
+
+
+def test_every_primitive_has_a_row():
+    assert not PRIMITIVES.keys() ^ {row[0] for row in ROW}
+
+
+@each_sample
+def test_the_pullback_is_the_derivative(name, makers, params):
+    args, cotangents, pulled = pull(name, makers, params, seed=1)
+    directions = random_like(leaves(args), seed=2)
+    arrays = arguments(makers)
+    ahead, behind = (value(name, moved(arrays, directions, step), params, cotangents) for step in (STEP, -STEP))
+    slope = sum(np.sum(p.numpy() * d.numpy()) for p, d in zip(pulled, directions, strict=True))
+    np.testing.assert_allclose(slope, (ahead - behind) / (2 * STEP), rtol=2e-7, atol=2e-8)
+
+
+@each_sample
+def test_gradients_have_the_shapes_and_dtypes_of_their_inputs(name, makers, params):
+    args, _, pulled = pull(name, makers, params, seed=1)
+    for leaf, p in zip(leaves(args), pulled, strict=True):
+        assert (p.shape, p.dtype) == (leaf.shape, leaf.dtype)
+
+
+@each_sample
+def test_the_pullback_is_linear(name, makers, params):
+    args = tracked(arguments(makers))
+    outputs = pieces(PRIMITIVES[name](*args, **params))
+    first, second = random_like(outputs, 3), random_like(outputs, 4)
+    both = [2 * a - 3 * b for a, b in zip(first, second, strict=True)]
+    a, b, c = (
+        grad(outputs, leaves(args), v, retain_graph=True, materialize_grads=True) for v in (first, second, both)
+    )
+    for one, other, together in zip(a, b, c, strict=True):
+        np.testing.assert_allclose(together.numpy(), 2 * one.numpy() - 3 * other.numpy(), rtol=1e-12, atol=1e-12)
+
+
+@each_sample
+def test_inputs_and_cotangents_stay_as_they_are(name, makers, params):
+    arrays = arguments(makers)
+    before = [array.copy() for array in arrays]
+    args = tracked(arrays)
+    outputs = pieces(PRIMITIVES[name](*args, **params))
+    cotangents = random_like(outputs, 1)
+    for c in cotangents:
+        c.numpy().flags.writeable = False
+    given = [c.numpy().copy() for c in cotangents]
+    kept = [output.detach().numpy().copy() for output in outputs]
+    grad(outputs, leaves(args), cotangents, retain_graph=True, materialize_grads=True)
+    for now, then in zip(arrays, before, strict=True):
+        np.testing.assert_array_equal(now, then)
+    for now, then in zip(cotangents, given, strict=True):
+        np.testing.assert_array_equal(now.numpy(), then)
+    for now, then in zip(outputs, kept, strict=True):
+        np.testing.assert_array_equal(now.detach().numpy(), then)
+
+
+@each_sample
+def test_raw_and_dispatched_agree_to_the_bit(name, makers, params):
+    raw, boxed = (pull(name, makers, params, 1, create_graph=create_graph)[2] for create_graph in (False, True))
+    for r, b in zip(raw, boxed, strict=True):
+        assert r.dtype == b.dtype
+        np.testing.assert_array_equal(r.numpy(), b.detach().numpy())
+    arrays = arguments(makers)
+    plain, tensors = (pieces(PRIMITIVES[name](*args, **params)) for args in (arrays, tracked(arrays)))
+    for array, tensor in zip(plain, tensors, strict=True):
+        assert array.dtype == tensor.dtype.numpy
+        np.testing.assert_array_equal(array, tensor.detach().numpy())
+
+
+@each_sample
+def test_the_pullback_has_the_right_derivative_itself(name, makers, params):
+    """Pull back, take the product with a direction, and differentiate that by inputs and cotangents."""
+
+    def product(arrays, cotangents, *, create_graph):
+        args = tracked(arrays)
+        outputs = pieces(PRIMITIVES[name](*args, **params))
+        pulled = grad(outputs, leaves(args), cotangents, create_graph=create_graph, materialize_grads=True)
+        directions = random_like(leaves(args), 2)
+        total = sum((p * d).sum() for p, d in zip(pulled, directions, strict=True))
+        return leaves(args), total
+
+    arrays = arguments(makers)
+    shown = pieces(PRIMITIVES[name](*arrays, **params))
+    cotangents = [c.requires_grad_() for c in random_like(map(pullback.from_numpy, map(np.asarray, shown)), 1)]
+    inputs, total = product(arrays, cotangents, create_graph=True)
+    sources = [*inputs, *cotangents]
+    if not total.requires_grad:
+        pulled = [pullback.zeros_like(source) for source in sources]
+    else:
+        pulled = grad(total, sources, materialize_grads=True)
+    shifts = random_like(sources, 6)
+    ends = []
+    for step in (STEP, -STEP):
+        turned = [c.detach() + step * s for c, s in zip(cotangents, shifts[len(inputs) :], strict=True)]
+        ends.append(product(moved(arrays, shifts[: len(inputs)], step), turned, create_graph=False)[1].item())
+    slope = sum(np.sum(p.numpy() * s.numpy()).real for p, s in zip(pulled, shifts, strict=True))
+    np.testing.assert_allclose(slope, (ends[0] - ends[1]) / (2 * STEP), rtol=2e-6, atol=2e-7)
