@@ -62,7 +62,7 @@ class Primitive:
         self.joint = joint
         self.title = title or "".join(word.title() for word in name.split("_")) + "Backward0"
         self.differentiable = joint is not None or any(rule is not None for rule in rules)
-        self.saved = _saved_names(self)
+        self.saved = {name: self._place(name) for name in _saved_names(self)}
         self._users = {
             name: [i for i, rule in enumerate(self.rules) if rule is not None and name in _signature(rule)[0]]
             for name in self.saved
@@ -83,6 +83,13 @@ class Primitive:
         """`*name` for the input that takes any number of arrays, else `name`."""
         return f"*{name}" if self.variadic and name == self.inputs[-1] else name
 
+    def _place(self, name: str) -> int | slice | None:
+        """Where a saved value stands among the arguments: a number, a slice for any number of arrays, None for y."""
+        if name == "y":
+            return None
+        index = self.inputs.index(name)
+        return index if self.starred(name) == name else slice(index, None)
+
     def needed(self, name: str, edges: Sequence[Any]) -> bool:
         """Whether a rule of a tracked input names this value."""
         if self.joint is not None:
@@ -95,11 +102,11 @@ class Primitive:
     def sources(self, count: int) -> list[int | None]:
         """For each saved value of an operation with `count` inputs, the input it was, or None for the output."""
         found: list[int | None] = []
-        for name in self.saved:
-            if self.starred(name) != name:
-                found.extend(range(len(self.inputs) - 1, count))
+        for place in self.saved.values():
+            if isinstance(place, slice):
+                found.extend(range(*place.indices(count)))
             else:
-                found.append(None if name == "y" else self.inputs.index(name))
+                found.append(place)
         return found
 
     @property

@@ -14,7 +14,7 @@ import numpy as np
 from . import _refusals
 from ._core import Primitive
 from ._memory import Cell
-from ._modes import RECORD, mode, quiet
+from ._modes import NO_GRAD, RECORD, mode, quiet
 from ._node import make, new, node_class
 
 FLOAT, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
@@ -27,7 +27,9 @@ def cell_of(tensor: Any) -> Cell:
     """The first cell of a tensor."""
     if tensor._inference:
         raise RuntimeError(_refusals.INFERENCE_SAVED)
-    cell = tensor._cell = Cell(tensor._array)
+    cell: Cell = new(Cell)
+    cell.array = tensor._array
+    tensor._cell = cell
     return cell
 
 
@@ -38,11 +40,14 @@ def unary(cls: type[Any], primitive: Primitive, general: Callable[[Any], Any]) -
     saves_input, saves_output = "x" in primitive.saved, "y" in primitive.saved
 
     def method(x: Any) -> Any:
-        if type(x) is not cls or mode.get() is not RECORD:
+        if type(x) is not cls:
             return general(x)
         array = x._array
         dtype = array.dtype
         edge = x._node
+        current = mode.get()
+        if current is not RECORD and (current is not NO_GRAD or edge is not None):
+            return general(x)
         if (dtype is not FLOAT and dtype is not DOUBLE) or (edge is None and x._cut is not None):
             return general(x)
         result = quiet.run(forward, array)
@@ -70,7 +75,7 @@ def binary(cls: type[Any], primitive: Primitive, general: Callable[[Any, Any], A
     saves, saves_output = bool(primitive.saved), "y" in primitive.saved
 
     def method(a: Any, b: Any) -> Any:
-        if type(a) is not cls or mode.get() is not RECORD:
+        if type(a) is not cls:
             return general(a, b)
         x = a._array
         dtype = x.dtype
@@ -86,6 +91,9 @@ def binary(cls: type[Any], primitive: Primitive, general: Callable[[Any, Any], A
             y = array_of(b, dtype)
             second = None
         else:
+            return general(a, b)
+        current = mode.get()
+        if current is not RECORD and (current is not NO_GRAD or first is not None or second is not None):
             return general(a, b)
         try:
             result = quiet.run(forward, x, y)

@@ -11,7 +11,8 @@ from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+NDArray = np.ndarray[Any, np.dtype[Any]]
 
 __all__ = ["format_tensor", "get_printoptions", "set_printoptions"]
 
@@ -104,7 +105,7 @@ def get_printoptions() -> dict[str, Any]:
     return _options._asdict()
 
 
-def format_tensor(array: NDArray[Any], *, suffixes: Sequence[str] = (), prefix: str = "tensor(") -> str:
+def format_tensor(array: NDArray, *, suffixes: Sequence[str] = (), prefix: str = "tensor(") -> str:
     """The text of an array in torch's layout, under the print options in force.
 
     Any shape, and any bool, integer, float or complex dtype. The suffixes ("requires_grad=True") follow the values in
@@ -132,7 +133,7 @@ def format_tensor(array: NDArray[Any], *, suffixes: Sequence[str] = (), prefix: 
     return _append(prefix + body, suffixes, indent, options.linewidth)
 
 
-def _body(array: NDArray[Any], indent: int, options: _Options) -> str:
+def _body(array: NDArray, indent: int, options: _Options) -> str:
     """The bracketed values of an array that is not empty, the first bracket being in column `indent`."""
     edge = options.edgeitems
     elided = [array.size > options.threshold and length > 2 * edge for length in array.shape]
@@ -145,7 +146,7 @@ def _body(array: NDArray[Any], indent: int, options: _Options) -> str:
     return _nested(iter(cells), array.shape, elided, max(1, room // (width + len(", "))), indent)
 
 
-def _cells(array: NDArray[Any], options: _Options) -> tuple[list[str], int]:
+def _cells(array: NDArray, options: _Options) -> tuple[list[str], int]:
     """The text of every element, in C order, and the width to which they are aligned.
 
     Zeros, infinities and NaNs do not count towards the width of floats, as in torch, and may therefore exceed it.

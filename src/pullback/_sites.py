@@ -7,13 +7,13 @@ needs the line.
 from __future__ import annotations
 
 import linecache
+import os.path
 import sys
-from pathlib import Path
 from types import CodeType
 
 Site = tuple[CodeType, int]
 
-_PACKAGE = str(Path(__file__).parent)
+_PACKAGE = os.path.dirname(__file__)
 GENERATED = "<pullback rule "
 
 
@@ -58,5 +58,5 @@ def describe(site: Site | None) -> str:
         text = linecache.getline(filename, line).strip()
     except LookupError:  # doctest's patch of linecache does not know the examples of other documents
         text = ""
-    place = f"{Path(filename).name}:{line}"
+    place = f"{os.path.basename(filename)}:{line}"
     return f"{place}: {text}" if text else place

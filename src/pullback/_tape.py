@@ -14,12 +14,13 @@ import numpy as np
 from . import _refusals, ops
 from ._core import Carrier, Interpreter, Primitive, bind
 from ._memory import Cell, version
-from ._modes import FieldBlock, Mode, mode
+from ._modes import FieldBlock, Mode, mode, quiet
 from ._node import Node, make, node_class, outputs
 from ._shapes import sum_to
 from ._sites import Site, caller
 
 Array = np.ndarray[Any, np.dtype[Any]]
+ndarray = np.ndarray
 
 # 1. Recording
 #
@@ -45,16 +46,19 @@ class Tape(Interpreter):
         """Compute one operation and record it where an input is tracked."""
         values: list[Any] = []
         edges: list[Node | None] = []
-        tracked = False
+        tracked = nested = False
+        level = self.level
         for arg in args:
-            if isinstance(arg, Carrier) and arg.level == self.level:
-                values.append(arg._array)
-                edges.append(node := arg._node)
-                tracked = tracked or node is not None
-            else:
-                values.append(arg)
-                edges.append(None)
-        result = bind(primitive, values, params)
+            node = None
+            if isinstance(arg, Carrier):
+                if arg.level == level:
+                    node = arg._node
+                    tracked = tracked or node is not None
+                    arg = arg._array  # noqa: PLW2901  # what the carrier holds
+                nested = nested or type(arg) is not ndarray
+            values.append(arg)
+            edges.append(node)
+        result = bind(primitive, values, params) if nested else quiet.run(primitive.forward, *values, **params)
         current = mode.get()
         if tracked and current.grad and primitive.differentiable and (kind := _kind(result)) in "fc":
             return self.record(primitive, args, edges, result, params, conjugated=kind == "c")
@@ -113,15 +117,15 @@ class Tape(Interpreter):
     def _keep(self, primitive: Primitive, args: Sequence[Any], edges: Sequence[Node | None], out: Any) -> Any:
         """The cells of the values that the rules of tracked inputs name; None in the place of the others."""
         kept: list[Cell | None] = []
-        for name in primitive.saved:
+        for name, place in primitive.saved.items():
             if not primitive.needed(name, edges):
                 kept.append(None)
-            elif name == "y":
+            elif place is None:
                 kept.append(keep(out, is_output=True))
-            elif primitive.starred(name) == name:
-                kept.append(keep(args[primitive.inputs.index(name)]))
+            elif type(place) is int:
+                kept.append(keep(args[place]))
             else:
-                kept.extend(map(keep, args[len(primitive.inputs) - 1 :]))
+                kept.extend(map(keep, args[place]))
         return tuple(kept)
 
 

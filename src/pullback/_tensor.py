@@ -24,6 +24,8 @@ from ._tape import Tape
 from ._views import write
 from .vocabulary import arithmetic, indexing, products, reductions, shapes
 
+ndarray = np.ndarray
+
 
 class Eager(Tape):
     """The tape every program runs on."""
@@ -31,7 +33,7 @@ class Eager(Tape):
     def wrap(self, value: Any, node: Node | None) -> Tensor:
         """A tensor around an array."""
         tensor: Tensor = new(Tensor)
-        tensor._array = value if isinstance(value, (np.ndarray, Carrier)) else np.asarray(value)
+        tensor._array = value if type(value) is ndarray or isinstance(value, Carrier) else np.asarray(value)
         tensor._node = node
         tensor._cell = None
         if mode.get().inference:

@@ -75,8 +75,8 @@ def check_writable(tensor: Any, operation: str, *, through_view: bool = False) -
     if tensor._inference and not current.inference:
         raise RuntimeError(_refusals.INFERENCE_WRITTEN)
     array = tensor._array
-    if isinstance(array, np.ndarray) and array.size > 1:
-        if any(stride == 0 and size > 1 for stride, size in zip(array.strides, array.shape, strict=True)):
+    if isinstance(array, np.ndarray):
+        if 0 in array.strides and any(n > 1 and not step for step, n in zip(array.strides, array.shape, strict=True)):
             raise RuntimeError(_refusals.overlapping(tensor, operation))
         if not array.flags.writeable:
             raise ValueError(_refusals.read_only(tensor, operation))

@@ -6,6 +6,7 @@ The array API standard's names over NumPy, plus a short list of extras the stand
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -45,7 +46,6 @@ from numpy import (  # noqa: F401  # the namespace itself
     logical_or,
     logical_xor,
     matmul,
-    mean,
     maximum as maximum,
     minimum as minimum,
     multiply,
@@ -62,8 +62,6 @@ from numpy import (  # noqa: F401  # the namespace itself
     square,
     squeeze,
     subtract,
-    sum,
-    take_along_axis,
     tan,
     tanh,
     trunc,
@@ -90,6 +88,20 @@ def broadcast_to(x: Any, *, shape: tuple[int, ...]) -> Array:
     out = np.ndarray(shape, x.dtype, x, 0, tuple(strides)) if x.flags.c_contiguous else np.broadcast_to(x, shape)
     out.flags.writeable = False
     return out
+
+
+_add: Any = np.add.reduce  # (x, axis, dtype, out, keepdims): np.sum without its Python wrapper
+
+
+def sum(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+    """The sum over axes."""
+    return _add(x, axis, None, None, keepdims)
+
+
+def mean(x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+    """The mean over axes, in the dtype of x."""
+    count = math.prod([x.shape[i] for i in axis])
+    return np.divide(_add(x, axis, None, None, keepdims), count, dtype=x.dtype)
 
 
 def matrix_transpose(x: Array) -> Array:
@@ -176,10 +188,25 @@ def all_masks(arrays: Sequence[Any]) -> bool:
     return len(arrays) == 1 and arrays[0].dtype == np.bool_
 
 
+def _along(indices: Array, axis: int) -> tuple[Array, ...]:
+    """The advanced index that picks one place along an axis for each place along the others."""
+    grid = []
+    for i, size in enumerate(indices.shape):
+        shape = [1] * indices.ndim
+        shape[i] = size
+        grid.append(indices if i == axis else np.arange(size).reshape(shape))
+    return tuple(grid)
+
+
+def take_along_axis(x: Array, indices: Array, *, axis: int) -> Array:
+    """One element along an axis for each place along the others, as NumPy's; without its wrapper, a third of the time."""
+    return x[_along(indices, axis)]
+
+
 def put_along_axis(g: Any, indices: Array, *, axis: int, shape: tuple[int, ...]) -> Array:
     """Zeros of `shape` with g at one place along an axis: the transpose of `take_along_axis`."""
-    out = np.zeros(shape, getattr(g, "dtype", None))
-    np.put_along_axis(out, indices, g, axis)
+    out = np.zeros(shape, g.dtype)
+    out[_along(indices, axis)] = g
     return out
 
 
@@ -249,12 +276,15 @@ def relu(x: Array) -> Any:
     return np.maximum(x, x.dtype.type(0))
 
 
+_max: Any = np.maximum.reduce  # as _add
+
+
 def softmax(x: Array, *, axis: int) -> Any:
     """exp(x) over its sum along an axis, shifted by the maximum."""
     if x.size == 0:
         return x.copy()
-    out = np.exp(x - x.max(axis=axis, keepdims=True))
-    out /= out.sum(axis=axis, keepdims=True)
+    out = np.exp(x - _max(x, axis, None, None, True))
+    out /= _add(out, axis, None, None, True)
     return out
 
 
@@ -262,9 +292,9 @@ def logsumexp(x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Any:
     """log(sum(exp(x))) over axes, shifted by the maximum; all -inf gives -inf, any inf gives inf."""
     if x.size == 0:
         return np.log(np.exp(x).sum(axis=axis, keepdims=keepdims))
-    top = x.max(axis=axis, keepdims=True)
+    top = _max(x, axis, None, None, True)
     shift = np.where(np.isfinite(top), top, x.dtype.type(0))
-    total = np.log(np.exp(x - shift).sum(axis=axis, keepdims=True)) + shift
+    total = np.log(_add(np.exp(x - shift), axis, None, None, True)) + shift
     return total if keepdims else np.squeeze(total, axis=axis)
 
 
@@ -272,5 +302,5 @@ def log_softmax(x: Array, *, axis: int) -> Any:
     """x - logsumexp(x), in the shifted form."""
     if x.size == 0:
         return x.copy()
-    shifted = x - x.max(axis=axis, keepdims=True)
-    return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
+    shifted = x - _max(x, axis, None, None, True)
+    return shifted - np.log(_add(np.exp(shifted), axis, None, None, True))

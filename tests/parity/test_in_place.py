@@ -278,12 +278,13 @@ def test_the_target_keeps_its_dtype(t):
 def test_the_target_keeps_its_shape(t):
     x = t.ones(1)
     raises(RuntimeError, "output with shape [1] doesn't match the broadcast shape [2]", lambda: x.add_(t.ones(2)))
+    y = t.ones(2)
+    wording = "The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 0"
+    raises(RuntimeError, wording, lambda: y.copy_(t.ones(3)))
     wording = (
         "The expanded size of the tensor (2) must match the existing size (3) at non-singleton dimension 0.  "
         "Target sizes: [2].  Tensor sizes: [3]"
     )
-    y = t.ones(2)
-    raises(RuntimeError, wording, lambda: y.copy_(t.ones(3)))
     raises(RuntimeError, wording, lambda: y.__setitem__(slice(None), t.ones(3)))
     y[:] = t.tensor([[5.0, 6.0]])
     return x, x._version, y, y._version

@@ -126,7 +126,7 @@ BINARY = {
     "sub": (signed, lambda t, a, b: a - b),
     "mul": (signed, lambda t, a, b: a * b),
     "div": (signed, lambda t, a, b: a / b),
-    "remainder": (signed, lambda t, a, b: (a % b.detach()) * b),
+    "remainder": (signed, lambda t, a, b: a % b),
     "pow": (numbers, lambda t, a, b: a**b),
     "maximum": (signed, lambda t, a, b: t.maximum(a, b)),
     "minimum": (signed, lambda t, a, b: a.minimum(b)),

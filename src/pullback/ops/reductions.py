@@ -14,9 +14,6 @@ from .. import _xp
 from .._core import general, linear, zero
 
 
-_add: Any = np.add.reduce  # (x, axis, dtype, out, keepdims)
-
-
 def _spread(xp: Any, g: Any, shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool) -> Any:
     """g, the cotangent of a reduction, laid out again over the reduced axes."""
     if not keepdims and axis and g.shape:
@@ -36,17 +33,9 @@ def _count(shape: tuple[int, ...], axis: tuple[int, ...]) -> int:
     return math.prod(shape[i] for i in axis)
 
 
-def _sum_forward(x: Any, *, axis: tuple[int, ...], keepdims: bool, given: bool = True) -> Any:
-    return _add(x, axis, None, None, keepdims)
-
-
-def _mean_forward(x: Any, *, axis: tuple[int, ...], keepdims: bool, given: bool = True) -> Any:
-    return np.divide(_add(x, axis, None, None, keepdims), _count(x.shape, axis), dtype=x.dtype)
-
-
 def _variance_forward(x: Any, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Any:
-    centred = x - _mean_forward(x, axis=axis, keepdims=True)
-    total = _add(centred * centred, axis, None, None, keepdims)
+    centred = x - _xp.mean(x, axis=axis, keepdims=True)
+    total = _xp.sum(centred * centred, axis=axis, keepdims=keepdims)
     return np.divide(total, max(_count(x.shape, axis) - correction, 0), dtype=x.dtype)
 
 
@@ -88,7 +77,7 @@ def _log_softmax(xp: Any, g: Any, y: Any, *, axis: int) -> Any:
 
 def _cross_entropy_forward(x: Any, indices: Any) -> Any:
     scores = _xp.log_softmax(x, axis=1)
-    return -np.take_along_axis(scores, indices.reshape(-1, 1), 1)[:, 0]
+    return -scores[np.arange(len(indices)), indices]
 
 
 def _cross_entropy(xp: Any, g: Any, x: Any, indices: Any) -> Any:
@@ -107,8 +96,8 @@ def _norm_forward(x: Any, *, order: float, axis: tuple[int, ...], keepdims: bool
     if order == 0:
         return np.not_equal(x, 0).sum(axis=axis, keepdims=keepdims, dtype=size.dtype)
     if order == 2:
-        return np.sqrt(_add(size * size, axis, None, None, keepdims))
-    return _add(size**order, axis, None, None, keepdims) ** (1 / order)
+        return np.sqrt(_xp.sum(size * size, axis=axis, keepdims=keepdims))
+    return _xp.sum(size**order, axis=axis, keepdims=keepdims) ** (1 / order)
 
 
 def _norm(xp: Any, g: Any, x: Any, y: Any, *, order: float, axis: Any, keepdims: bool) -> Any:
@@ -144,8 +133,8 @@ def _reduce(function: Any) -> Any:
 
 # fmt: off
 #                         name         pullback
-sum         = linear("sum",         _sum,      forward=_sum_forward,      title=_by_axis("Sum"))
-mean        = linear("mean",        _mean,     forward=_mean_forward,     title=_by_axis("Mean"))
+sum         = linear("sum",         _sum,      forward=lambda x, *, axis, keepdims, given=True: _xp.sum(x, axis=axis, keepdims=keepdims),      title=_by_axis("Sum"))
+mean        = linear("mean",        _mean,     forward=lambda x, *, axis, keepdims, given=True: _xp.mean(x, axis=axis, keepdims=keepdims),     title=_by_axis("Mean"))
 var         = general("var",        _variance, forward=_variance_forward)
 std         = general("std",        _deviation,
                       forward=lambda x, **metadata: np.sqrt(_variance_forward(x, **metadata)))

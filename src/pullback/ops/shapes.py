@@ -56,7 +56,7 @@ def _filled(x: Any, value: Any) -> Any:
 
 
 def _select_along(x: Any, indices: Any, *, axis: int, keepdims: bool, label: str) -> Any:
-    taken = np.take_along_axis(x, indices, axis)
+    taken = _xp.take_along_axis(x, indices, axis=axis)
     return taken if keepdims else taken.squeeze(axis)
 
 
@@ -81,7 +81,7 @@ index_add        = linear("index_add",        _index_add,     inputs=("x", "*arr
 take_along_axis  = linear("take_along_axis",  lambda xp, g, x_shape, indices, *, axis:
                               xp.put_along_axis(g, indices, axis=axis, shape=x_shape),
                           inputs=("x", "indices"),            title=lambda axis, label="GatherBackward0": label,
-                          forward=lambda x, indices, *, axis, label="": np.take_along_axis(x, indices, axis))
+                          forward=lambda x, indices, *, axis, label="": _xp.take_along_axis(x, indices, axis=axis))
 select_along     = linear("select_along",     lambda xp, g, x_shape, indices, *, axis:
                               xp.put_along_axis(xp.reshape(g, shape=indices.shape), indices, axis=axis, shape=x_shape),
                           inputs=("x", "indices"),            title=lambda label, **_: label, forward=_select_along)

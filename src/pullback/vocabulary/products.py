@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import string
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,9 @@ from .._promotion import cast
 from .._shapes import broadcast_shapes
 
 
+LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
 def _matching(a: Any, b: Any, name: str) -> tuple[Any, Any]:
     """Operands of one dtype: products do not promote, as in torch; a NumPy array follows the tensor."""
     if not isinstance(a, Carrier):
@@ -20,6 +22,8 @@ def _matching(a: Any, b: Any, name: str) -> tuple[Any, Any]:
     if not isinstance(b, Carrier):
         b = cast(b, a._dtype)
     kinds = [value._dtype if isinstance(value, Carrier) else value.dtype for value in (a, b)]
+    if kinds[0] is kinds[1]:
+        return a, b
     if kinds[0] != kinds[1]:
         have = " != ".join(_dtypes.type_name(_dtypes.from_numpy(kind)).lower() for kind in kinds)
         raise RuntimeError(
@@ -42,16 +46,20 @@ def mm(input: Any, mat2: Any) -> Any:
 def matmul(input: Any, other: Any) -> Any:
     """input @ other: matrices, vectors, and batches of them, with broadcasting of the batch axes."""
     a, b = _matching(input, other, "matmul")
-    shapes = tuple(a.shape), tuple(b.shape)
-    if not shapes[0] or not shapes[1]:
+    dims = a.ndim, b.ndim
+    if 0 in dims:
         raise RuntimeError(
-            "both arguments to matmul need to be at least 1D, but they are "
-            f"{len(shapes[0])}D and {len(shapes[1])}D: use * for a product with a scalar"
+            f"both arguments to matmul need to be at least 1D, but they are {dims[0]}D and {dims[1]}D: use * for a product "
+            "with a scalar"
         )
-    _check_product(*shapes)
-    dims = min(len(shapes[0]), 3), min(len(shapes[1]), 3)
-    label = {(1, 1): "DotBackward0", (2, 1): "MvBackward0", (1, 2): "MvBackward0", (2, 2): "MmBackward0"}
-    return ops.matmul(a, b, label=label.get(dims, "BmmBackward0"))
+    try:
+        return ops.matmul(a, b, label=_LABELS.get(dims, "BmmBackward0"))
+    except ValueError:
+        _check_product(tuple(a.shape), tuple(b.shape))  # says which axes do not fit
+        raise
+
+
+_LABELS = {(1, 1): "DotBackward0", (2, 1): "MvBackward0", (1, 2): "MvBackward0", (2, 2): "MmBackward0"}
 
 
 def _check_product(a: tuple[int, ...], b: tuple[int, ...]) -> None:
@@ -134,12 +142,12 @@ def _parsed(equation: str, operands: tuple[Any, ...]) -> tuple[list[str], str]:
             f"einsum(): more operands were provided than specified in the equation, or fewer: {equation!r} names "
             f"{len(terms)}, and {len(operands)} were given"
         )
-    free = [letter for letter in string.ascii_letters if letter not in equation]
+    free = [letter for letter in LETTERS if letter not in equation]
     batch = 0
     for i, (labels, operand) in enumerate(zip(terms, operands, strict=True)):
         named = labels.replace("...", "")
         rest = operand.ndim - len(named)
-        if not set(named) <= set(string.ascii_letters):
+        if not set(named) <= set(LETTERS):
             raise RuntimeError(f"einsum(): invalid subscript given in {labels!r}: subscripts are letters and one '...'")
         if rest < 0 or (rest and "..." not in labels):
             raise RuntimeError(

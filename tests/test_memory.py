@@ -1,0 +1,398 @@
+"""What stays alive: nothing after a pass, only what rules need before it, and one copy of what is written meanwhile."""
+
+import gc
+import tracemalloc
+import weakref
+
+import numpy as np
+import pytest
+
+import pullback
+from pullback.autograd import grad
+
+BIG = 1000  # elements: an array of this size outweighs what Python allocates beside it
+ARRAY = BIG * 8
+
+
+@pytest.fixture(autouse=True)
+def no_collector():
+    """The collector switched off: only reference counts free anything."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.fixture
+def traced():
+    tracemalloc.start()
+    yield
+    tracemalloc.stop()
+
+
+def alive():
+    """How many tensors and nodes the process holds, by type."""
+    counts = {}
+    for thing in gc.get_objects():
+        kind = type(thing)
+        if issubclass(kind, (pullback.Tensor, pullback.autograd.graph.Node)) or kind.__module__.startswith("pullback."):
+            counts[kind] = counts.get(kind, 0) + 1
+    return counts
+
+
+def array_bytes():
+    """How many bytes NumPy holds for the elements of arrays."""
+    snapshot = tracemalloc.take_snapshot()
+    domain = tracemalloc.DomainFilter(inclusive=True, domain=np.lib.tracemalloc_domain)
+    return sum(trace.size for trace in snapshot.filter_traces([domain]).traces)
+
+
+def leaf(size=BIG, start=0.5, end=1.5):
+    return pullback.linspace(start, end, size, dtype=float).requires_grad_()
+
+
+def chain():
+    x = leaf()
+    y = x
+    for _ in range(20):
+        y = (y * x + 1).tanh() / 2 - x
+    y.sum().backward()
+
+
+def saved_outputs():
+    x = leaf()
+    y = x.exp().tanh().sigmoid().sqrt().reciprocal().reshape(10, 100)
+    z = y.softmax(1).log_softmax(0).logsumexp(1).exp().relu().std()
+    z.backward()
+
+
+def reductions():
+    x = leaf().reshape(10, 100)
+    total = x.max() + x.min(1).values.sum() + x.amax(0).sum() + x.var() + x.norm() + x.mean(0).norm(3) + x.cumsum(0).sum()
+    total.backward()
+
+
+def products():
+    x, w = leaf().reshape(10, 100), leaf().reshape(100, 10)
+    (x @ w).mm(x).sum().backward()
+    pullback.einsum("ij,jk->", x, w).backward()
+    (x[0] @ w @ w.T @ x[1]).backward()
+
+
+def views_and_writes():
+    x = leaf().reshape(10, 100)
+    y = x * 2
+    y[0] = y[1] * y[2]
+    rows = y.T.reshape(100, 10).unsqueeze(0).expand(2, 100, 10)
+    y[:, 3] += 1
+    view = y[2:4]
+    view.mul_(3).exp_()
+    y[y > 1] = 0
+    y[[0, 0, 1]] = x[:3]
+    y.add_(1).tanh_()
+    (y.sum() * rows.sum()).backward()
+
+
+def pieces():
+    x = leaf().reshape(10, 100)
+    first, *rest = x
+    parts = [first * 2, *rest, *(x * 2).split(3), *x.exp().chunk(2)]
+    pullback.cat([part.flatten() for part in parts]).sum().backward()
+    pullback.stack(x.unbind(1)[:3]).sum().backward()
+
+
+def indices():
+    x = leaf()
+    (x[[0, 0, 1]].sum() + x[x > 1].sum() + pullback.where(x > 1, x, 2 * x).sum() + x.clamp(0.6, 1).sum()).backward()
+
+
+def hooks():
+    x = leaf()
+    y = x * x
+    seen = []
+    x.register_hook(lambda g: seen.append(g.shape))
+    y.register_hook(lambda g: g * 2)
+    y.grad_fn.register_prehook(lambda gs: tuple(g + 1 for g in gs))
+    y.grad_fn.register_hook(lambda gs, outs: None)
+    x.register_post_accumulate_grad_hook(lambda p: seen.append(p.grad.shape))
+    y.sum().backward()
+    assert len(seen) == 2
+
+
+def retained():
+    x = leaf()
+    y = x * 2
+    y.retain_grad()
+    z = y * y
+    z.retain_grad()
+    z.sum().backward()
+    assert y.grad is not None
+
+
+def kept_graph_dropped():
+    x = leaf()
+    y = (x * x).exp().sum()
+    y.backward(retain_graph=True)
+    y.backward(retain_graph=True)
+
+
+def never_run_backward():
+    x = leaf()
+    y = x.exp() * x
+    y[0] = 1
+    first, *_ = y.reshape(10, 100)
+    first.register_hook(lambda g: None)
+    y.retain_grad()
+
+
+def grad_only():
+    x = leaf()
+    grad((x * x).exp().sum(), x)
+
+
+def unpacked():
+    x = leaf()
+    with pullback.autograd.graph.saved_tensors_hooks(lambda t: t.numpy(force=True).copy(), pullback.from_numpy):
+        y = x.exp() * x
+    y.sum().backward()
+
+
+def untracked():
+    x = leaf()
+    with pullback.no_grad():
+        y = x * 2
+        y[0] = 1
+    with pullback.inference_mode():
+        y = x * 2
+        y[0] = y[1:3].sum()
+    x.detach().numpy()[0] = 1
+
+
+def refused():
+    x = leaf()
+    y = x * 2
+    for call in (y.backward, lambda: x.add_(1), lambda: y[BIG], lambda: y.reshape(7), lambda: y @ y[1:]):
+        with pytest.raises((RuntimeError, IndexError)):
+            call()
+
+
+PROGRAMS = [
+    chain, saved_outputs, reductions, products, views_and_writes, pieces, indices, hooks, retained, kept_graph_dropped,
+    never_run_backward, grad_only, unpacked, untracked, refused,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_reference_counts_alone_free_everything(program, traced):
+    for _ in range(2):  # what is made once and kept: node classes, composed rules, caches of shapes
+        program()
+    gc.collect()
+    tensors, elements = alive(), array_bytes()
+    program()
+    assert alive() == tensors
+    assert array_bytes() <= elements + 64  # a 0-d array in an exception or a cache
+
+
+def second_derivative():
+    x = leaf()
+    y = (x.exp() * x).tanh().sum()
+    y.backward(create_graph=True)
+    x.grad.sum().backward(create_graph=True)
+
+
+def gradient_of_a_gradient():
+    x = leaf().reshape(10, 100)
+    (first,) = grad((x.softmax(1) * x[0]).sum(), x, create_graph=True)
+    grad((first * first).sum(), x, create_graph=True)
+
+
+def hooks_on_recorded_gradients():
+    x = leaf()
+    y = x * x
+    y.retain_grad()
+    y.register_hook(lambda g: g * x)
+    y.sum().backward(create_graph=True)
+
+
+@pytest.mark.parametrize("program", [second_derivative, gradient_of_a_gradient, hooks_on_recorded_gradients])
+def test_one_collection_frees_recorded_gradients(program, traced):
+    for _ in range(2):
+        program()
+    gc.collect()
+    tensors, elements = alive(), array_bytes()
+    program()
+    gc.collect()
+    assert alive() == tensors
+    assert array_bytes() <= elements + 64
+
+
+def test_recorded_gradients_that_are_not_stored_need_no_collection(traced):
+    gradient_of_a_gradient()
+    gc.collect()
+    tensors = alive()
+    gradient_of_a_gradient()
+    assert alive() == tensors
+
+
+def test_tensors_and_nodes_die_with_their_last_reference():
+    x = leaf()
+    y = x.exp()
+    z = (y * y).sum()
+    tensor, node = weakref.ref(y), weakref.ref(y.grad_fn)
+    del y
+    assert tensor() is None, "the graph holds values, not tensors"
+    assert node() is not None, "the graph holds its nodes"
+    z.backward()
+    del z
+    assert node() is None
+
+
+def test_a_dropped_leaf_still_collects():
+    x = leaf()
+    node = (x * 2).grad_fn.next_functions[0][0]
+    y = x * 2
+    del x
+    y.sum().backward()
+    assert node.variable.grad.tolist() == [2.0] * BIG
+
+
+KEPT = {
+    "exp": (lambda h, c: h.exp(), 1),  # its output, which the caller holds
+    "log": (lambda h, c: h.log(), 2),
+    "sin": (lambda h, c: h.sin(), 2),
+    "add": (lambda h, c: h + c, 1),
+    "mul by a constant": (lambda h, c: h * c, 1),
+    "constant by mul": (lambda h, c: c * h, 1),
+    "mul by a number": (lambda h, c: h * 3, 1),
+    "div by a constant": (lambda h, c: h / c, 1),
+    "constant by div": (lambda h, c: c / h, 2),
+    "square": (lambda h, c: h * h, 2),
+    "neg": (lambda h, c: -h, 1),
+    "sqrt": (lambda h, c: h.sqrt(), 1),
+    "relu": (lambda h, c: h.relu(), 1),
+    "clone": (lambda h, c: h.clone(), 1),
+    "softmax": (lambda h, c: h.softmax(0), 1),
+    "add_": (lambda h, c: h.add_(1), 1),
+    "sum": (lambda h, c: h.sum(), 0),
+    "view": (lambda h, c: h.reshape(10, 100), 1),
+    "matmul by a constant": (lambda h, c: h.reshape(10, 100) @ c.reshape(100, 10), 0.1),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_a_graph_keeps_what_its_rules_need(name, traced):
+    """An intermediate value that no rule of a tracked input names goes away with its tensor."""
+    operation, arrays = KEPT[name]
+    x, c = leaf(), leaf().detach()
+    operation(x * 1, c).sum().backward()
+    before = array_bytes()
+    h = x * 1
+    y = operation(h, c)
+    del h
+    assert array_bytes() - before == pytest.approx(arrays * ARRAY, abs=500)
+    del y
+    assert array_bytes() - before == pytest.approx(0, abs=500)
+
+
+@pytest.mark.parametrize("retain", [False, True])
+def test_backward_frees_what_was_saved_unless_asked_not_to(retain, traced):
+    x = leaf()
+    before = array_bytes()
+    y = (x * 1).sin().exp().cos().sum()
+    saved = 2 * ARRAY  # what sin was given; what exp gave, which is what cos was given
+    assert array_bytes() - before == pytest.approx(saved, abs=500)
+    y.backward(retain_graph=retain)
+    gradient = ARRAY
+    assert array_bytes() - before == pytest.approx(gradient + saved * retain, abs=500)
+
+
+# None of these saves anything itself.
+WRITES = {
+    "mul_": lambda y: y.mul_(3),
+    "+=": lambda y: y.__iadd__(1),
+    "zero_": lambda y: y.zero_(),
+    "copy_": lambda y: y.copy_(pullback.zeros(BIG)),
+    "y[0] = 1": lambda y: y.__setitem__(0, 1),
+    "y[2:4] *= 2": lambda y: y[2:4].mul_(2),
+    "y[y > 1] = 0": lambda y: y.__setitem__(y > 1, 0),
+    "y[[1, 2]] = 0": lambda y: y.__setitem__([1, 2], 0),
+    "detach": lambda y: y.detach().mul_(2),
+    "data": lambda y: y.data.fill_(2),
+    "no_grad": lambda y: pullback.no_grad()(y.fill_)(2),
+    "numpy view of a row": lambda y: y.reshape(10, 100).detach()[3].zero_(),
+}
+
+
+@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize("shared", [False, True], ids=["alone", "seen by a view"])
+def test_a_saved_value_that_is_written_is_copied_once(write, shared, traced):
+    WRITES[write]((leaf() * 1).clone())
+    x = leaf()
+    y = x * 1
+    view = y.view(-1) if shared else None
+    z = y * y
+    before = array_bytes()
+    WRITES[write](y)
+    once = array_bytes()
+    assert once - before == pytest.approx(ARRAY, abs=1500)
+    WRITES[write](y)
+    assert array_bytes() - once == pytest.approx(0, abs=1500), "a second write copies nothing"
+    (gradient,) = grad(z.sum(), x)
+    np.testing.assert_array_equal(gradient.numpy(), 2 * x.detach().numpy())
+    assert view is None or view.data_ptr() == y.data_ptr()
+
+
+@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize("name", ["add", "released", "passed"])
+def test_a_write_copies_nothing_that_no_graph_needs(write, name, traced):
+    WRITES[write]((leaf() * 1).clone())
+    x = leaf()
+    y = x * 1
+    z = y + 1 if name == "add" else y * y
+    if name == "released":
+        del z
+    if name == "passed":
+        z.sum().backward()
+    before = array_bytes()
+    WRITES[write](y)
+    assert array_bytes() - before == pytest.approx(0, abs=1500)
+
+
+def test_values_saved_at_several_times_each_keep_their_own():
+    x = leaf(3)
+    y = x * 1
+    shared = y.detach()
+    terms = []
+    for factor in (2, 3, 5):
+        terms.append(y * y)
+        y.mul_(factor)
+    terms.append(y * y)
+    sum(terms).sum().backward()
+    weights = 1 + 2**2 + 6**2 + 30**2
+    np.testing.assert_allclose(x.grad.numpy(), 2 * weights * x.detach().numpy(), rtol=1e-12)
+    np.testing.assert_array_equal(shared.numpy(), y.detach().numpy())
+    assert np.shares_memory(shared.numpy(), y.detach().numpy())
+
+
+def test_a_saved_leaf_that_is_updated_keeps_its_old_value():
+    w = leaf(3)
+    seen_by_numpy = w.detach().numpy()
+    old = seen_by_numpy.copy()
+    y = (w * w).sum()
+    with pullback.no_grad():
+        w -= 0.1
+    y.backward()
+    np.testing.assert_array_equal(w.grad.numpy(), 2 * old)
+    np.testing.assert_array_equal(seen_by_numpy, old - 0.1)
+
+
+@pytest.mark.parametrize("name", ["exp", "tanh", "sigmoid", "sqrt", "reciprocal", "relu", "softmax"])
+def test_a_saved_output_that_is_written_keeps_its_old_value(name):
+    x, weights = leaf(3), pullback.tensor([1.0, 2.0, 3.0], dtype=float)
+    options = {"dim": 0} if name == "softmax" else {}
+    (expected,) = grad((getattr(x, name)(**options) * weights).sum(), x)
+    y = getattr(x, name)(**options)
+    z = (y * weights).sum()
+    y[1:].zero_()
+    (found,) = grad(z, x)
+    np.testing.assert_array_equal(found.numpy(), expected.numpy())
