@@ -204,7 +204,7 @@ def test_writes_through_a_view(length, shallow):
 def test_views_of_views(length, shallow):
     x = leaf([1.0, 2.0])
     y = x * 1
-    for _ in range(length):
+    for _ in range(length // 20):
         y = y[:]
     y.sum().backward()
     assert x.grad.tolist() == [1.0, 1.0]

@@ -2,7 +2,6 @@
 
 import gc
 import tracemalloc
-import weakref
 
 import numpy as np
 import pytest
@@ -35,7 +34,7 @@ def alive():
     counts = {}
     for thing in gc.get_objects():
         kind = type(thing)
-        if issubclass(kind, (pullback.Tensor, pullback.autograd.graph.Node)) or kind.__module__.startswith("pullback."):
+        if issubclass(kind, (pullback.Tensor, pullback.autograd.graph.Node)) or str(kind.__module__).startswith("pullback"):
             counts[kind] = counts.get(kind, 0) + 1
     return counts
 
@@ -226,36 +225,6 @@ def test_one_collection_frees_recorded_gradients(program, traced):
     assert array_bytes() <= elements + 64
 
 
-def test_recorded_gradients_that_are_not_stored_need_no_collection(traced):
-    gradient_of_a_gradient()
-    gc.collect()
-    tensors = alive()
-    gradient_of_a_gradient()
-    assert alive() == tensors
-
-
-def test_tensors_and_nodes_die_with_their_last_reference():
-    x = leaf()
-    y = x.exp()
-    z = (y * y).sum()
-    tensor, node = weakref.ref(y), weakref.ref(y.grad_fn)
-    del y
-    assert tensor() is None, "the graph holds values, not tensors"
-    assert node() is not None, "the graph holds its nodes"
-    z.backward()
-    del z
-    assert node() is None
-
-
-def test_a_dropped_leaf_still_collects():
-    x = leaf()
-    node = (x * 2).grad_fn.next_functions[0][0]
-    y = x * 2
-    del x
-    y.sum().backward()
-    assert node.variable.grad.tolist() == [2.0] * BIG
-
-
 KEPT = {
     "exp": (lambda h, c: h.exp(), 1),  # its output, which the caller holds
     "log": (lambda h, c: h.log(), 2),
@@ -374,18 +343,6 @@ def test_values_saved_at_several_times_each_keep_their_own():
     assert np.shares_memory(shared.numpy(), y.detach().numpy())
 
 
-def test_a_saved_leaf_that_is_updated_keeps_its_old_value():
-    w = leaf(3)
-    seen_by_numpy = w.detach().numpy()
-    old = seen_by_numpy.copy()
-    y = (w * w).sum()
-    with pullback.no_grad():
-        w -= 0.1
-    y.backward()
-    np.testing.assert_array_equal(w.grad.numpy(), 2 * old)
-    np.testing.assert_array_equal(seen_by_numpy, old - 0.1)
-
-
 @pytest.mark.parametrize("name", ["exp", "tanh", "sigmoid", "sqrt", "reciprocal", "relu", "softmax"])
 def test_a_saved_output_that_is_written_keeps_its_old_value(name):
     x, weights = leaf(3), pullback.tensor([1.0, 2.0, 3.0], dtype=float)
@@ -396,3 +353,46 @@ def test_a_saved_output_that_is_written_keeps_its_old_value(name):
     y[1:].zero_()
     (found,) = grad(z, x)
     np.testing.assert_array_equal(found.numpy(), expected.numpy())
+
+
+DROPPED = {
+    "view": lambda x: (x[1:] * x[1:].detach()).sum() * 2,
+    "square of a view": lambda x: (lambda view: (view * view).sum())(x[1:]),
+    "view of a view": lambda x: (lambda view: (view * view).sum())(x.reshape(3, 1)[1:]),
+    "row": lambda x: sum((row * row for row in x[1:]), pullback.tensor(0.0)),
+    "detached": lambda x: (x * x.detach()).sum() * 2,
+}
+
+
+@pytest.mark.parametrize("name", DROPPED)
+@pytest.mark.parametrize("leaf_written", [False, True])
+def test_a_saved_value_is_kept_although_its_tensor_is_gone(name, leaf_written):
+    """The graph is the only one left that knows of the view whose memory is written."""
+    x = leaf(3)
+    source = x if leaf_written else x * 1
+    total = DROPPED[name](source)
+    (expected,) = grad(total, x, retain_graph=True)
+    with pullback.no_grad():
+        source.mul_(10)
+    (found,) = grad(total, x)
+    np.testing.assert_array_equal(found.numpy(), expected.numpy())
+
+
+def test_a_saved_output_is_kept_although_its_tensor_is_gone():
+    x = leaf(3)
+    y = x.exp()
+    alias, total = y.detach(), y.sum()
+    del y
+    alias.zero_()
+    total.backward()
+    np.testing.assert_array_equal(x.grad.numpy(), np.exp(x.detach().numpy()))
+
+
+def test_a_saved_value_is_kept_when_its_tensor_has_moved_elsewhere():
+    x = leaf(3)
+    alias, total = x.detach(), (x * x).sum()
+    old = alias.clone()
+    x.data = pullback.zeros(3, dtype=float)
+    alias.zero_()
+    total.backward()
+    np.testing.assert_array_equal(x.grad.numpy(), 2 * old.numpy())

@@ -190,6 +190,12 @@ def backward(
     inputs: Any = None,
 ) -> None:
     """Accumulate into `.grad` what the cotangents of some tensors pull back to."""
+    keep_graph = create_graph if retain_graph is None else retain_graph
+    if gradients is None and inputs is None and isinstance(tensors, Carrier) and tensors._node is not None:
+        tape = tensors.interpreter
+        roots = [(tensors._node, cotangent(tape, tensors, None, 0, create_graph))]
+        commit(pull_back(tape, roots, retain_graph=keep_graph, create_graph=create_graph), roots)
+        return
     outputs = _listed("tensors", "backward", tensors, single=(Carrier, GradientEdge))
     if not outputs:
         return
@@ -208,7 +214,6 @@ def backward(
                     f"{_refusals.kind(target)} that is not tracked"
                 )
     tape, roots = _roots(outputs, given, create_graph)
-    keep_graph = create_graph if retain_graph is None else retain_graph
     if targets is None:
         commit(pull_back(tape, roots, retain_graph=keep_graph, create_graph=create_graph), roots)
         return

@@ -13,9 +13,10 @@ import numpy as np
 
 from . import _refusals
 from ._core import Primitive
-from ._memory import Cell
+from ._memory import Cell, protect, written
 from ._modes import NO_GRAD, RECORD, mode, quiet
 from ._node import make, new, node_class
+from ._views import check_writable
 
 FLOAT, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 ndarray = np.ndarray
@@ -33,24 +34,29 @@ def cell_of(tensor: Any) -> Cell:
     return cell
 
 
-def unary(cls: type[Any], primitive: Primitive, general: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """The short way for a function of one plain tensor of class `cls`."""
+def unary(
+    cls: type[Any], primitive: Primitive, general: Callable[..., Any], metadata: str | None = None
+) -> Callable[..., Any]:
+    """The short way for a function of one plain tensor of class `cls`, and of a Python number if it has metadata."""
     forward = primitive.forward
     kind = node_class(primitive, primitive.node_name({}))
     saves_input, saves_output = "x" in primitive.saved, "y" in primitive.saved
 
-    def method(x: Any) -> Any:
-        if type(x) is not cls:
-            return general(x)
+    def method(x: Any, number: Any = 0) -> Any:
+        if type(x) is not cls or (metadata is not None and type(number) is not int and type(number) is not float):
+            return general(x) if metadata is None else general(x, number)
         array = x._array
         dtype = array.dtype
         edge = x._node
         current = mode.get()
-        if current is not RECORD and (current is not NO_GRAD or edge is not None):
-            return general(x)
-        if (dtype is not FLOAT and dtype is not DOUBLE) or (edge is None and x._cut is not None):
-            return general(x)
-        result = quiet.run(forward, array)
+        if (
+            (dtype is not FLOAT and dtype is not DOUBLE)
+            or (edge is None and x._cut is not None)
+            or (current is not RECORD and (current is not NO_GRAD or edge is not None))
+        ):
+            return general(x) if metadata is None else general(x, number)
+        params = None if metadata is None else {metadata: number}
+        result = quiet.run(forward, array) if params is None else quiet.run(forward, array, **params)
         tensor = new(cls)
         tensor._array = result if type(result) is ndarray else asarray(result)
         tensor._node = tensor._cell = None
@@ -60,7 +66,31 @@ def unary(cls: type[Any], primitive: Primitive, general: Callable[[Any], Any]) -
                 saved = (x._cell or cell_of(x),)
             elif saves_output:
                 saved = (cell_of(tensor),)
-            tensor._node = make(kind, (edge,), saved, None, result.shape)
+            tensor._node = make(kind, (edge,), saved, params, result.shape)
+        return tensor
+
+    return _named(method, general)
+
+
+def reduction(cls: type[Any], primitive: Primitive, general: Callable[..., Any]) -> Callable[..., Any]:
+    """The short way for a sum or mean over everything."""
+    forward = primitive.forward
+    kind = node_class(primitive, primitive.node_name({"given": False}))
+
+    def method(x: Any, *args: Any, **options: Any) -> Any:
+        if type(x) is not cls or args or options or mode.get() is not RECORD:
+            return general(x, *args, **options)
+        array = x._array
+        dtype = array.dtype
+        edge = x._node
+        if edge is None or (dtype is not FLOAT and dtype is not DOUBLE):
+            return general(x)
+        params = {"axis": tuple(range(len(array.shape))), "keepdims": False, "given": False}
+        result = asarray(quiet.run(forward, array, **params))
+        tensor = new(cls)
+        tensor._array = result
+        tensor._cell = None
+        tensor._node = make(kind, (edge,), (), params, ())
         return tensor
 
     return _named(method, general)
@@ -83,13 +113,11 @@ def binary(cls: type[Any], primitive: Primitive, general: Callable[[Any, Any], A
             return general(a, b)
         first = a._node
         if type(b) is cls:
-            y = b._array
-            second = b._node
+            y, second = b._array, b._node
             if y.dtype is not dtype or (first is None and second is None and (a._cut or b._cut)):
                 return general(a, b)
         elif (type(b) is float or type(b) is int) and (first is not None or a._cut is None):
-            y = array_of(b, dtype)
-            second = None
+            y, second = array_of(b, dtype), None
         else:
             return general(a, b)
         current = mode.get()
@@ -115,6 +143,28 @@ def binary(cls: type[Any], primitive: Primitive, general: Callable[[Any, Any], A
                     saved = (cell_of(tensor) if needs_y else None, kept_b)
             tensor._node = make(kind, (first, second), saved, None, result.shape)
         return tensor
+
+    return _named(method, general)
+
+
+def in_place(cls: type[Any], primitive: Primitive, general: Callable[..., Any]) -> Callable[..., Any]:
+    """The short way for an in-place operation that is not recorded: computed straight into the memory."""
+    forward = primitive.forward
+    operation = f"{general.__name__}"
+
+    def method(a: Any, b: Any, **options: Any) -> Any:
+        if mode.get() is not NO_GRAD or type(a) is not cls or type(b) is not cls or options:
+            return general(a, b, **options)
+        x = a._array
+        y = b._array
+        dtype = x.dtype
+        if y.dtype is not dtype or y.shape != x.shape or (dtype is not FLOAT and dtype is not DOUBLE):
+            return general(a, b)
+        check_writable(a, operation)
+        protect(a)
+        quiet.run(forward, x, y, x)
+        written(a)
+        return a
 
     return _named(method, general)
 

@@ -17,7 +17,7 @@ import numpy as np
 from . import _xp, ops
 from ._core import Carrier
 from ._memory import Cell, protect, written
-from ._modes import NO_GRAD, RECORD, changed, mode, running
+from ._modes import FieldBlock, running
 from ._node import AccumulateGrad, Node, Parts
 from ._shapes import sum_to
 from ._sites import caller
@@ -95,7 +95,7 @@ class Pass:
                     continue
             if not edges:
                 continue
-            saved = self.connected(node) if create_graph else node.saved
+            saved = self.connected(node) if create_graph and node.saved else node.saved
             results = node.pull(xp, g, edges, saved, node.params)
             if hooks is not None and hooks.post:
                 results = self.after(node, results, g)
@@ -107,6 +107,10 @@ class Pass:
                         result = sum_to(xp, result, edge.shape)
                     before = pending.get(edge)
                     pending[edge] = result if before is None else before + result
+
+    def mode(self) -> FieldBlock:
+        """The mode in which hooks run, and everything else when the pass is recorded."""
+        return FieldBlock(grad=self.create_graph)
 
     def connected(self, node: Node) -> tuple[Cell, ...]:
         """What a node kept, as tensors connected to the graph again."""
@@ -130,13 +134,19 @@ class Pass:
         hooks = node.hooks
         assert hooks is not None
         if hooks.tensor:
-            g = self.unwrapped(hooks.before(self.wrapped(g)))
+            with self.mode():
+                token = running.set(self)
+                try:
+                    g = self.unwrapped(hooks.before(self.wrapped(g)))
+                finally:
+                    running.reset(token)
         if hooks.retained is not None and (tensor := hooks.retained()) is not None:
             self.retained.append((tensor, g))
         if hooks.pre:
             several = type(g) is list
             given = tuple(map(self.wrapped, g if several else (g,)))
-            replaced = [self.unwrapped(value) for value in hooks.run("pre", given)]
+            with self.mode():
+                replaced = [self.unwrapped(value) for value in hooks.run("pre", given)]
             g = replaced if several else replaced[0]
         return g
 
@@ -148,7 +158,8 @@ class Pass:
             r if r is None or edge is None or edge.shape is None or r.shape == edge.shape else sum_to(self.xp, r, edge.shape)
             for edge, r in zip(node.edges, results, strict=True)
         ]
-        return [self.unwrapped(r) for r in node.hooks.run("post", tuple(map(self.wrapped, shaped)), given)]
+        with self.mode():
+            return [self.unwrapped(r) for r in node.hooks.run("post", tuple(map(self.wrapped, shaped)), given)]
 
 
 def pull_back(
@@ -178,17 +189,16 @@ def pull_back(
         pending[node] = pending[node] + g if node in pending else g
         raw = raw and type(g) is ndarray
     walker = Pass(tape, create_graph, raw, None if retain_graph else Freed(caller()))
-    usual = mode.get() is RECORD
-    token = mode.set((RECORD if create_graph else NO_GRAD) if usual else changed(grad=create_graph))
-    inside = running.set(walker)
-    try:
-        with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"):
+        if raw:  # nothing here could be recorded; hooks set the mode themselves
             walker.walk(order, pending, wanted, needed)
-        for hook, arrived in walker.waiting.items():
-            hook.finish(arrived)
-    finally:
-        running.reset(inside)
-        mode.reset(token)
+        else:
+            with walker.mode():
+                walker.walk(order, pending, wanted, needed)
+    if walker.waiting:
+        with walker.mode():
+            for hook, arrived in walker.waiting.items():
+                hook.finish(arrived)
     return walker
 
 

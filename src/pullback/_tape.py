@@ -93,7 +93,7 @@ class Tape(Interpreter):
         if type(node.saved) is not tuple:
             raise node.saved.error(node)
         g = list(cotangents) if "shapes" in (node.params or ()) else cotangents[0]
-        saved = tuple(map(Cell, saved_tensors(self, node)))
+        saved = tuple(map(Cell, saved_tensors(self, node))) if node.saved else ()
         results = node.pull(ops, g, node.edges, saved, node.params)
         return tuple(
             None if edge is None or result is None else sum_to(ops, result, edge.shape)

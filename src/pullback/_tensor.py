@@ -5,6 +5,7 @@ Its operations are the functions of `vocabulary`; the hottest of them go the sho
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -427,6 +428,18 @@ SHORT_WAYS = {
         "__truediv__": ops.divide,
         "maximum": ops.maximum,
         "minimum": ops.minimum,
+    },
+    functools.partial(_eager.unary, metadata="exponent"): {"__pow__": ops.power, "pow": ops.power},
+    _eager.reduction: {"sum": ops.sum, "mean": ops.mean},
+    _eager.in_place: {
+        "add_": ops.add,
+        "sub_": ops.subtract,
+        "mul_": ops.multiply,
+        "div_": ops.divide,
+        "__iadd__": ops.add,
+        "__isub__": ops.subtract,
+        "__imul__": ops.multiply,
+        "__itruediv__": ops.divide,
     },
 }
 for short_way, methods in SHORT_WAYS.items():

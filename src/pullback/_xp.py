@@ -204,9 +204,12 @@ def take_along_axis(x: Array, indices: Array, *, axis: int) -> Array:
 
 
 def put_along_axis(g: Any, indices: Array, *, axis: int, shape: tuple[int, ...]) -> Array:
-    """Zeros of `shape` with g at one place along an axis: the transpose of `take_along_axis`."""
+    """Zeros of `shape` with g added at places along an axis: the transpose of `take_along_axis`."""
     out = np.zeros(shape, g.dtype)
-    out[_along(indices, axis)] = g
+    if indices.shape[axis] == 1:
+        out[_along(indices, axis)] = g
+    else:
+        np.add.at(out, _along(indices, axis), g)
     return out
 
 
@@ -237,8 +240,13 @@ def einsum(*arrays: Any, equation: str) -> Any:
 
 def overwrite(x: Any, value: Any, *, path: Any) -> Array:
     """A copy of x whose view along `path`, a chain of (primitive, metadata), holds value."""
-    out = np.array(x)
-    replay(out, path=path)[...] = value
+    out = np.array(x, order="C")
+    view = replay(out, path=path)
+    if view.size and not np.shares_memory(view, out):  # a view of x, whose layout differs, is none of out
+        place = replay(np.arange(out.size).reshape(out.shape), path=path)
+        out.reshape(-1)[place] = value
+    else:
+        view[...] = value
     return out
 
 

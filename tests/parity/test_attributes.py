@@ -12,7 +12,9 @@ from .compare import parity, raises, warns  # noqa: E402
 FLAG = "you can only change requires_grad flags of leaf variables."
 DETACH = "If you want to use a computed variable in a subgraph that doesn't require differentiation use"
 FLOATING = "ensors of floating point"
-NON_LEAF_GRAD = "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be"
+NON_LEAF_GRAD = (
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be"
+)
 
 
 def leaf(t, *values, dtype="float32"):

@@ -288,12 +288,8 @@ def test_unused_inputs(t):
 @parity
 def test_materialize_grads_implies_allow_unused(t):
     x, y = leaf(t, 1, 2), leaf(t, 3, 4)
-    wording = (
-        "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
-    )
-    raises(
-        ValueError, wording, lambda: t.autograd.grad(x.sum(), [x, y], materialize_grads=True, allow_unused=False)
-    )
+    wording = "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+    raises(ValueError, wording, lambda: t.autograd.grad(x.sum(), [x, y], materialize_grads=True, allow_unused=False))
     return t.autograd.grad(x.sum(), [x, y], materialize_grads=True, allow_unused=True)
 
 
@@ -301,7 +297,9 @@ def test_materialize_grads_implies_allow_unused(t):
 def test_refused_inputs_of_grad(t):
     x = leaf(t, 1, 2)
     z = x.sum()
-    raises(RuntimeError, "One of the differentiated Tensors does not require grad", lambda: t.autograd.grad(z, t.ones(2)))
+    raises(
+        RuntimeError, "One of the differentiated Tensors does not require grad", lambda: t.autograd.grad(z, t.ones(2))
+    )
     raises(RuntimeError, "`inputs` argument to `grad()` cannot be empty", lambda: t.autograd.grad(z, []))
     raises(RuntimeError, NO_GRAPH, lambda: t.autograd.grad(t.ones(2).sum(), x))
     raises(RuntimeError, "grad can be implicitly created only for scalar outputs", lambda: t.autograd.grad(x * 2, x))
@@ -313,7 +311,11 @@ def test_refused_inputs_of_grad(t):
 @parity
 def test_an_input_that_is_no_tensor(t):
     x = leaf(t, 1, 2)
-    raises((RuntimeError, TypeError), "to be Tensors or GradientEdges, but got float", lambda: t.autograd.grad(x.sum(), [2.0]))
+    raises(
+        (RuntimeError, TypeError),
+        "to be Tensors or GradientEdges, but got float",
+        lambda: t.autograd.grad(x.sum(), [2.0]),
+    )
 
 
 @parity
@@ -345,7 +347,9 @@ def test_batched_cotangents_of_the_wrong_shape(t):
 @parity
 def test_only_inputs_is_an_old_argument(t):
     x = leaf(t, 1, 2)
-    return warns(FutureWarning, "only_inputs argument is deprecated", lambda: t.autograd.grad(x.sum(), x, only_inputs=False))
+    return warns(
+        FutureWarning, "only_inputs argument is deprecated", lambda: t.autograd.grad(x.sum(), x, only_inputs=False)
+    )
 
 
 @parity
@@ -363,7 +367,9 @@ def test_refused_inputs_of_backward(t):
     x, unused = leaf(t, 1, 2), leaf(t, 1)
     z = x.sum()
     raises(RuntimeError, "`inputs` argument to `backward()` cannot be empty", lambda: z.backward(inputs=[]))
-    wording = "`inputs` argument to `backward()` must be a dict, not OrderedDict. Other Mapping types are not supported."
+    wording = (
+        "`inputs` argument to `backward()` must be a dict, not OrderedDict. Other Mapping types are not supported."
+    )
     raises(TypeError, wording, lambda: z.backward(inputs=OrderedDict(x=x)))
     z.backward(inputs=[unused])
     return x.grad, unused.grad
@@ -372,7 +378,11 @@ def test_refused_inputs_of_backward(t):
 @parity
 def test_an_untracked_input_of_backward(t):
     x = leaf(t, 1, 2)
-    raises(RuntimeError, "can't retain_grad on Tensor that has requires_grad=False", lambda: x.sum().backward(inputs=[t.ones(2)]))
+    raises(
+        RuntimeError,
+        "can't retain_grad on Tensor that has requires_grad=False",
+        lambda: x.sum().backward(inputs=[t.ones(2)]),
+    )
     return x.grad
 
 
@@ -395,8 +405,14 @@ def test_refused_roots(t):
     x = leaf(t, 1, 2)
     y = x * x
     raises(RuntimeError, "got 2 tensors and 1 gradients", lambda: t.autograd.backward([y, y], [t.ones(2)]))
-    raises(RuntimeError, "element 1 of tensors does not require grad", lambda: t.autograd.backward([y.sum(), t.ones(())]))
-    raises(RuntimeError, "grad can be implicitly created only for scalar outputs", lambda: t.autograd.backward([y.sum(), y]))
+    raises(
+        RuntimeError, "element 1 of tensors does not require grad", lambda: t.autograd.backward([y.sum(), t.ones(())])
+    )
+    raises(
+        RuntimeError,
+        "grad can be implicitly created only for scalar outputs",
+        lambda: t.autograd.backward([y.sum(), y]),
+    )
     return x.grad
 
 
@@ -413,7 +429,9 @@ def test_what_backward_refuses_changes_nothing(t):
     x = leaf(t, 1, 2)
     y = x * x
     raises(RuntimeError, "grad can be implicitly created only for scalar outputs", y.backward)
-    raises(RuntimeError, "Mismatch in shape: grad_output[0] has a shape of torch.Size([3])", lambda: y.backward(t.ones(3)))
+    raises(
+        RuntimeError, "Mismatch in shape: grad_output[0] has a shape of torch.Size([3])", lambda: y.backward(t.ones(3))
+    )
     raises(RuntimeError, "and output[0] has a shape of torch.Size([2]).", lambda: y.backward(t.ones(2, 2)))
     raises(RuntimeError, NO_GRAPH, t.ones(()).backward)
     raises(RuntimeError, NO_GRAPH, x.detach().sum().backward)

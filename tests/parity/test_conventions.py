@@ -172,7 +172,9 @@ def test_promotion_of_two_tensors(t, name):
         if name == "pow" and {first, second} == {"bool"}:
             continue
         for shapes in itertools.product([(), (2,)], [(), (2,)]):
-            a, b = (t.ones(shape, dtype=getattr(t, dtype)) for shape, dtype in zip(shapes, (first, second), strict=True))
+            a, b = (
+                t.ones(shape, dtype=getattr(t, dtype)) for shape, dtype in zip(shapes, (first, second), strict=True)
+            )
             results[f"{first}{shapes[0]} {second}{shapes[1]}"] = describe(OPERATIONS[name](t, a, b).dtype)
     return results
 
@@ -242,7 +244,13 @@ def test_the_default_dtype(t):
     seen = [t.get_default_dtype()]
     t.set_default_dtype(t.float64)
     try:
-        seen += [t.tensor(1.0).dtype, t.zeros(2).dtype, (t.tensor([1]) / 2).dtype, t.tensor(1j).dtype, t.Tensor([1]).dtype]
+        seen += [
+            t.tensor(1.0).dtype,
+            t.zeros(2).dtype,
+            (t.tensor([1]) / 2).dtype,
+            t.tensor(1j).dtype,
+            t.Tensor([1]).dtype,
+        ]
     finally:
         t.set_default_dtype(t.float32)
     return seen, t.tensor(1.0)

@@ -15,7 +15,10 @@ from .compare import describe, same  # noqa: E402
 
 def test_a_gradient_need_not_be_a_tensor():
     """torch refuses these; the answer is that of the tensor they stand for."""
-    for t, gradients in ((torch, [torch.tensor([1.0, 10.0])]), (pullback, [[1.0, 10.0], (1, 10), np.array([1.0, 10.0])])):
+    for t, gradients in (
+        (torch, [torch.tensor([1.0, 10.0])]),
+        (pullback, [[1.0, 10.0], (1, 10), np.array([1.0, 10.0])]),
+    ):
         for gradient in gradients:
             x = t.tensor([1.0, 2.0], requires_grad=True)
             (x * x).backward(gradient)
@@ -106,7 +109,15 @@ def test_functions_of_numpy_are_differentiated(function):
 
 @pytest.mark.parametrize(
     "function",
-    [lambda a, x: a + x, lambda a, x: x + a, lambda a, x: a * x, lambda a, x: a - x, lambda a, x: a / x, lambda a, x: a @ x, lambda a, x: x**a],
+    [
+        lambda a, x: a + x,
+        lambda a, x: x + a,
+        lambda a, x: a * x,
+        lambda a, x: a - x,
+        lambda a, x: a / x,
+        lambda a, x: a @ x,
+        lambda a, x: x**a,
+    ],
 )
 def test_arrays_and_tensors_mix(function):
     values = np.array([[0.5, 1.0], [1.5, 2.0]])

@@ -64,7 +64,11 @@ def test_nodes_have_identity_and_order(t):
     x = leaf(t, 1, 2)
     y = x * 2
     z = y * 3
-    return z.grad_fn.next_functions[0][0] is y.grad_fn, y.grad_fn == y.grad_fn, z.grad_fn._sequence_nr() > y.grad_fn._sequence_nr()
+    return (
+        z.grad_fn.next_functions[0][0] is y.grad_fn,
+        y.grad_fn == y.grad_fn,
+        z.grad_fn._sequence_nr() > y.grad_fn._sequence_nr(),
+    )
 
 
 @parity

@@ -257,7 +257,9 @@ def test_a_hook_on_a_multi_output_node(t):
 def test_a_multi_grad_hook_for_all(t):
     x, y, z = leaf(t, 1, 2), leaf(t, 3, 4), leaf(t, 5, 6)
     seen = []
-    handle = t.autograd.graph.register_multi_grad_hook([x, y, z], lambda gs: seen.append([g and g.sum().item() if g is None else g.tolist() for g in gs]))
+    handle = t.autograd.graph.register_multi_grad_hook(
+        [x, y, z], lambda gs: seen.append([g and g.sum().item() if g is None else g.tolist() for g in gs])
+    )
     (x * y).sum().backward()
     (x * z).sum().backward()
     handle.remove()
@@ -279,7 +281,9 @@ def test_a_multi_grad_hook_for_any(t):
 @parity
 def test_refused_multi_grad_hooks(t):
     hook = t.autograd.graph.register_multi_grad_hook
-    raises(ValueError, "Expects mode to be one of ('all', 'any') but got x", lambda: hook([leaf(t, 1)], print, mode="x"))
+    raises(
+        ValueError, "Expects mode to be one of ('all', 'any') but got x", lambda: hook([leaf(t, 1)], print, mode="x")
+    )
     raises(AssertionError, "Expected gradient function to be set", lambda: hook([t.ones(2)], print))
     return 0
 

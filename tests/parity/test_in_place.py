@@ -340,6 +340,35 @@ def test_an_unsaved_value_may_be_written(t):
 
 
 @parity
+def test_a_value_with_a_leading_axis_of_length_one_can_be_assigned(t):
+    x, y, z = leaf(t, 2), t.zeros(2), t.zeros(2, 3)
+    y[0] = x * 3
+    z[1] = t.ones(1, 3) * x
+    (y.sum() + z.sum()).backward()
+    return y, z, x.grad
+
+
+@parity
+def test_a_write_to_the_base_of_an_expanded_view(t):
+    x = leaf(t, 1, 2)
+    y = x * 2
+    wide = y.expand(3, 2)
+    y.mul_(5)
+    wide.sum().backward()
+    return wide.detach(), wide.requires_grad, x.grad
+
+
+@parity
+def test_a_part_of_an_expanded_tensor_that_does_not_overlap_may_be_written(t):
+    x = leaf(t, 1, 2)
+    y = x * 2
+    y.expand(3, 2)[0].mul_(5)
+    y.unsqueeze(0).expand(1, 2).mul_(2)
+    y.sum().backward()
+    return y, x.grad
+
+
+@parity
 def test_an_update_step(t):
     w = leaf(t, 1, 2)
     for _ in range(3):

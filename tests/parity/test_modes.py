@@ -110,7 +110,13 @@ def test_decorated_generators(t):
             seen.append(t.is_grad_enabled())
 
     generator = generate()
-    answers = [next(generator), t.is_grad_enabled(), generator.send(5), generator.throw(ValueError()), t.is_grad_enabled()]
+    answers = [
+        next(generator),
+        t.is_grad_enabled(),
+        generator.send(5),
+        generator.throw(ValueError()),
+        t.is_grad_enabled(),
+    ]
     generator.close()
     return answers, seen, t.is_grad_enabled()
 

@@ -237,7 +237,9 @@ def test_products(t, name, shapes, dtype):
     return derivatives(t, PRODUCTS[name][0], [signed(0, shapes[0]), signed(1, shapes[1])], dtype)
 
 
-@pytest.mark.parametrize("equation", ["ii->i", "ii", "ij->ji", "ij->", "ij->i", "ij->j", "ij", "ji", "...j->j...", "ii->"])
+@pytest.mark.parametrize(
+    "equation", ["ii->i", "ii", "ij->ji", "ij->", "ij->i", "ij->j", "ij", "ji", "...j->j...", "ii->"]
+)
 @parity
 def test_einsum_of_one_tensor(t, equation):
     return derivatives(t, lambda t, x: t.einsum(equation, x * x), [signed(0, (3, 3))], "float64")

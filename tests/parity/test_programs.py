@@ -1,5 +1,7 @@
 """Random programs of views, writes and arithmetic: the same values, versions and gradients on both libraries."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -15,11 +17,11 @@ FUNCTIONS = [
     lambda t, a: a.sum(), lambda t, a: t.stack([a, a]), lambda t, a: a.softmax(-1), lambda t, a: a.mean(-1),
 ]  # fmt: skip
 PAIRS = [
-    lambda t, a, b: a + b, lambda t, a, b: a * b, lambda t, a, b: a - b, lambda t, a, b: t.maximum(a, b),
-    lambda t, a, b: t.where(a > b, a, b * 0.5), lambda t, a, b: a / (1 + b * b),
+    lambda t, a, b: a + b, lambda t, a, b: a * b, lambda t, a, b: a - b, lambda t, a, b: t.maximum(a, b + 0.0123),
+    lambda t, a, b: t.where(a > b + 0.0123, a, b * 0.5), lambda t, a, b: a / (1 + b * b),
 ]  # fmt: skip
 VIEWS = [
-    lambda a: a[0], lambda a: a[-1:], lambda a: a[..., 1:], lambda a: a[..., ::2], lambda a: a.transpose(0, -1), lambda a: a.view(-1),
+    lambda a: a[0], lambda a: a[-1:], lambda a: a[..., :2], lambda a: a[..., ::2], lambda a: a.transpose(0, -1), lambda a: a.view(-1),
     lambda a: a.unsqueeze(0), lambda a: a[None, ..., 0], lambda a: a.squeeze(0), lambda a: a.reshape(-1, 1), lambda a: a[:],
     lambda a: a.expand(2, *a.shape),
 ]  # fmt: skip
@@ -54,24 +56,34 @@ def take(t, kind, choice, pool, first, second):
 
 
 def run(t, steps):
-    """The pool after the steps, and the gradients of a weighted sum of it."""
+    """The pool after the steps, and the first and second derivatives of a sum of it."""
     x = t.tensor([[0.1, -0.2, 0.3], [0.4, 0.5, -0.6]], dtype=t.float64, requires_grad=True)
     w = t.tensor([0.7, -0.8, 0.9], dtype=t.float64, requires_grad=True)
     pool = [x * 1, w + 0, t.zeros(2, 3, dtype=t.float64)]
     for kind, choice, first, second in steps:
         take(t, kind, choice, pool, first, second)
     total = sum((y * (i + 1)).cos().sum() for i, y in enumerate(pool))
-    return pool, t.autograd.grad(total, [x, w], materialize_grads=True)
+    first = t.autograd.grad(total, [x, w], create_graph=True, materialize_grads=True)
+    square = sum((g * g).sum() for g in first)
+    second = (
+        t.autograd.grad(square, [x, w], materialize_grads=True) if square.requires_grad else (t.zeros(2, 3), t.zeros(3))
+    )
+    return pool, [*first, *second]
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(st.lists(step, min_size=1, max_size=9))
 def test_random_programs(steps):
     try:
-        theirs, expected = run(torch, steps)
+        with warnings.catch_warnings(action="ignore"):
+            theirs, expected = run(torch, steps)
     except ERRORS:
         assume(False)
-    ours, gradients = run(pullback, steps)
+    try:
+        ours, gradients = run(pullback, steps)
+    except RuntimeError as error:
+        assume("more than one element of the written-to tensor" not in str(error))  # torch lets some such writes pass
+        raise
     for a, b in zip(ours, theirs, strict=True):
         assert (a.requires_grad, a._version) == (b.requires_grad, b._version)
     for a, b in zip([*ours, *gradients], [*theirs, *expected], strict=True):

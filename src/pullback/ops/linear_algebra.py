@@ -43,8 +43,8 @@ def _matmul_title(*, label: str = "MmBackward0") -> str:
 def _einsum(xp: Any, g: Any, arrays: Any, *, equation: str, needs: Any) -> Any:
     """For each operand, the einsum of the cotangent with all the others.
 
-    Labels are unique within an operand (callers take diagonals first), so only a label that occurs in one operand
-    alone, and is summed there, is left: the cotangent is constant along it.
+    Labels are unique within an operand (callers take diagonals first). The cotangent is constant along a label that
+    occurs in one operand alone and is summed there, and along one in which all others have length 1.
     """
     terms, result = equation.split("->")
     operands = terms.split(",")
@@ -58,13 +58,11 @@ def _einsum(xp: Any, g: Any, arrays: Any, *, equation: str, needs: Any) -> Any:
         kept = "".join(label for label in labels if label in known)
         given = ",".join([result, *(term for term, _ in others)])
         part = xp.einsum(g, *(other for _, other in others), equation=f"{given}->{kept}")
-        shape = tuple(size if label in known else 1 for label, size in zip(labels, array.shape, strict=True))
         if kept != labels:
             sizes = iter(part.shape)
             part = xp.reshape(part, shape=tuple(next(sizes) if label in known else 1 for label in labels))
-            full = tuple(map(max, part.shape, array.shape)) if 0 not in shape else shape
-            part = xp.broadcast_to(part, shape=full)
-        cotangents.append(part)
+        full = tuple(have if have != 1 else want for have, want in zip(part.shape, array.shape, strict=True))
+        cotangents.append(part if full == part.shape else xp.broadcast_to(part, shape=full))
     return cotangents
 
 

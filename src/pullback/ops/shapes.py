@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import _xp
+from .._shapes import sum_to
 from .._core import elementwise, linear, multilinear
 
 
@@ -60,6 +61,26 @@ def _select_along(x: Any, indices: Any, *, axis: int, keepdims: bool, label: str
     return taken if keepdims else taken.squeeze(axis)
 
 
+class _Edge(NamedTuple):
+    """All that the rule of a view asks of its edge."""
+
+    shape: tuple[int, ...]
+
+
+def _replay(xp: Any, g: Any, x_shape: tuple[int, ...], *, path: Any) -> Any:
+    """The transposes of a chain of views, in reverse."""
+    probe = np.empty(1).reshape((1,) * len(x_shape))
+    probe = np.broadcast_to(probe, x_shape)
+    shapes = []
+    for primitive, params in path:
+        shapes.append(probe.shape)
+        probe = primitive.forward(probe, **params)
+    for (primitive, params), shape in zip(reversed(path), reversed(shapes), strict=True):
+        (g,) = primitive.pull(xp, g, (_Edge(shape),), (), params)
+        g = sum_to(xp, g, shape)
+    return g
+
+
 # fmt: off
 #                            name             pullback
 reshape          = linear("reshape",          lambda xp, g, x_shape: xp.reshape(g, shape=x_shape),    title="ViewBackward0")
@@ -108,7 +129,6 @@ overwrite        = multilinear("overwrite",   lambda xp, g, *, path: xp.overwrit
                                               lambda xp, g, *, path: xp.replay(g, path=path),
                                inputs=("x", "value"),           title="CopySlices")
 index_put        = multilinear("index_put",   joint=_index_put_pullback, inputs=("x", "value", "*arrays"))
-replay           = linear("replay",           lambda xp, g, x_shape, *, path:
-                              xp.overwrite(xp.zeros(x_shape, like=g), g, path=path),
+replay           = linear("replay",           _replay,
                           title="AsStridedBackward0")
 # fmt: on

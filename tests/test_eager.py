@@ -1,0 +1,284 @@
+"""The short way and the general way of an operation: the same values to the bit, nodes, saved values and gradients."""
+
+import operator
+import warnings
+
+import numpy as np
+import pytest
+
+import pullback
+from pullback import _eager
+from pullback._tensor import SHORT_WAYS
+from pullback.autograd import grad
+from pullback.vocabulary import arithmetic
+
+UNARY, BINARY, IN_PLACE = ([*SHORT_WAYS[way]] for way in (_eager.unary, _eager.binary, _eager.in_place))
+GENERAL = {
+    "__add__": arithmetic.add, "__radd__": arithmetic.add, "__sub__": arithmetic.sub, "__mul__": arithmetic.mul,
+    "__rmul__": arithmetic.mul, "__truediv__": arithmetic.div, "__neg__": arithmetic.neg,
+}  # fmt: skip
+
+
+def general_way(name):
+    return GENERAL[name] if name in GENERAL else getattr(arithmetic, name)
+
+
+VALUES = np.array([[0.5, -1.5, 2.0], [0.0, 1.0, -0.25]])
+REAL = {"double": np.float64, "single": np.float32}
+
+
+def made(values, dtype, *, tracked=True):
+    return pullback.tensor(np.asarray(values, dtype)).requires_grad_(tracked)
+
+
+def inside_inference():
+    with pullback.inference_mode():
+        return made(VALUES, np.float64, tracked=False) * 1
+
+
+def cut_by_no_grad():
+    with pullback.no_grad():
+        return made(VALUES, np.float64).exp()
+
+
+TENSORS = {
+    **{f"{name} leaf": lambda dtype=dtype: made(VALUES, dtype) for name, dtype in REAL.items()},
+    **{f"{name} constant": lambda dtype=dtype: made(VALUES, dtype, tracked=False) for name, dtype in REAL.items()},
+    **{f"{name} result": lambda dtype=dtype: made(VALUES, dtype) * 1.5 for name, dtype in REAL.items()},
+    **{f"{name} 0-d leaf": lambda dtype=dtype: made(0.75, dtype) for name, dtype in REAL.items()},
+    **{f"{name} 0-d constant": lambda dtype=dtype: made(0.75, dtype, tracked=False) for name, dtype in REAL.items()},
+    "result that was saved": lambda: (lambda x: (x * x, x)[1])(made(VALUES, np.float64) * 2),
+    "row": lambda: made(VALUES, np.float64)[1],
+    "column": lambda: made(VALUES, np.float64)[:, :1],
+    "transposed": lambda: made(VALUES.T, np.float64).T,
+    "empty": lambda: made(np.zeros((0, 3)), np.float64),
+    "another shape": lambda: made(np.ones(4), np.float64),
+    "not finite": lambda: made([np.nan, np.inf, -np.inf], np.float64),
+    "detached": lambda: made(VALUES, np.float64).detach(),
+    "cut by no_grad": cut_by_no_grad,
+    "made under inference": inside_inference,
+    "integers": lambda: pullback.tensor([[1, 0, -2]]),
+    "bools": lambda: pullback.tensor([[True, False, True]]),
+    "half": lambda: made(VALUES, np.float16),
+    "complex": lambda: made(VALUES + 1j, np.complex128),
+}
+OTHERS = {
+    "int": lambda: 3,
+    "float": lambda: -0.1,
+    "bool": lambda: True,
+    "complex number": lambda: 1 + 2j,
+    "large int": lambda: 2**40 + 1,
+    "float beyond single": lambda: 1e300,
+    "nan": lambda: float("nan"),
+    "NumPy float": lambda: np.float64(0.1),
+    "NumPy single": lambda: np.float32(0.1),
+    "NumPy int": lambda: np.int32(3),
+    "0-d array": lambda: np.array(0.1),
+    "array": lambda: np.array([0.1, 0.2, 0.3]),
+    "int array": lambda: np.array([1, 2, 3]),
+}
+BLOCKS = {
+    "recording": pullback.enable_grad,
+    "no_grad": pullback.no_grad,
+    "inference": pullback.inference_mode,
+    "no_grad, enabled again": lambda: pullback.no_grad()(pullback.enable_grad)(),
+    "packing": lambda: pullback.autograd.graph.saved_tensors_hooks(lambda t: t * 1, lambda t: t),
+}
+
+
+def outcome(function, *operands):
+    """What a call gives: its result, or the error; both ways are called from this line."""
+    try:
+        return function(*operands)
+    except Exception as error:  # noqa: BLE001  # any: the two must agree
+        return type(error), str(error)
+
+
+def described(result, operands):
+    """All that can be seen of a result, with operands in the place of the nodes and arrays that are theirs."""
+    if not pullback.is_tensor(result):
+        return result
+    node = result.grad_fn
+    arrays = {id(operand._array): place for place, operand in enumerate(operands) if pullback.is_tensor(operand)}
+    arrays[id(result._array)] = "result"
+    seen = {
+        "type": type(result),
+        "dtype": result.dtype,
+        "shape": result.shape,
+        "strides": result.stride(),
+        "bits": result.detach().numpy().tobytes(),
+        "requires_grad": result.requires_grad,
+        "version": None if result.is_inference() else result._version,
+        "view": result._is_view(),
+        "cut": result._cut,
+        "node": type(node),
+    }
+    if node is not None:
+        cells = [None if cell is None else cell.array for cell in node.saved]
+        seen |= {
+            "edges": node.next_functions,
+            "node shape": node.shape,
+            "site": node.site,
+            "saved": [None if array is None else arrays.get(id(array), array.tobytes()) for array in cells],
+            "primitive": node.primitive,
+        }
+    return seen
+
+
+def gradients(result, operands):
+    """What a cotangent pulls back to, and, recorded, what the sum of that pulls back to."""
+    leaves = [operand for operand in operands if pullback.is_tensor(operand) and operand.requires_grad]
+    if not pullback.is_tensor(result) or not result.requires_grad:
+        return None
+    v = pullback.from_numpy(np.linspace(0.5, 1.5, result.numel()).reshape(result.shape).astype(result.dtype.numpy))
+    first = grad(result, leaves, v, create_graph=True, materialize_grads=True)
+    raw = grad(result, leaves, v, retain_graph=True, materialize_grads=True)
+    total = sum(g.sum() for g in first)
+    second = grad(total, leaves, materialize_grads=True) if total.requires_grad and not total.is_complex() else ()
+    return [g.detach().numpy().tobytes() for g in (*first, *raw, *second)]
+
+
+def same(name, short, operands):
+    """Both ways on the same operands agree in everything."""
+    general = general_way(name)
+    if outcome(short, *operands) is NotImplemented:
+        pytest.fail(f"{name} left {operands} to the other operand")
+    ours, theirs = (outcome(way, *operands) for way in (short, general))
+    assert described(ours, operands) == described(theirs, operands)
+    assert gradients(ours, operands) == gradients(theirs, operands)
+    return ours
+
+
+def test_every_short_way_is_tested():
+    assert all(callable(general_way(name)) for name in (*UNARY, *BINARY))
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("kind", TENSORS)
+@pytest.mark.parametrize("name", UNARY)
+def test_functions_of_one_tensor(name, kind, block):
+    x = TENSORS[kind]()
+    with BLOCKS[block]():
+        same(name, getattr(pullback.Tensor, name), [x])
+
+
+@pytest.mark.parametrize("kind", TENSORS)
+@pytest.mark.parametrize("name", BINARY)
+def test_functions_of_two_tensors(name, kind):
+    short = getattr(pullback.Tensor, name)
+    for other in TENSORS:
+        same(name, short, [TENSORS[kind](), TENSORS[other]()])
+    x = TENSORS[kind]()
+    same(name, short, [x, x])
+
+
+@pytest.mark.parametrize("kind", TENSORS)
+@pytest.mark.parametrize("name", BINARY)
+def test_a_tensor_and_a_number_or_an_array(name, kind):
+    for make in OTHERS.values():
+        same(name, getattr(pullback.Tensor, name), [TENSORS[kind](), make()])
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("name", BINARY)
+def test_functions_of_two_in_every_mode(name, block):
+    short = getattr(pullback.Tensor, name)
+    for kind in ("double leaf", "double constant", "single result", "detached", "cut by no_grad", "made under inference"):
+        for make in (*map(TENSORS.get, ("double leaf", "detached", "single constant")), *map(OTHERS.get, ("int", "float"))):
+            operands = [TENSORS[kind](), make()]
+            with BLOCKS[block]():
+                same(name, short, operands)
+
+
+@pytest.mark.parametrize("name", ["__add__", "__sub__", "__mul__", "__truediv__"])
+def test_operators_with_the_tensor_on_the_right(name):
+    symbol = getattr(operator, name)
+    for kind, make in TENSORS.items():
+        for number in (3, -0.1):
+            x = make()
+            ours = outcome(symbol, number, x)
+            theirs = outcome(general_way(name), number, x)
+            if kind == "bools" and name == "__sub__":
+                assert ours == theirs
+                continue
+            keep = ("dtype", "shape", "bits", "requires_grad")
+            seen = [described(result, [x]) for result in (ours, theirs)]
+            assert [seen[0][key] for key in keep] == [seen[1][key] for key in keep]
+            (mine, other) = (gradients(result, [x]) for result in (ours, theirs))
+            assert mine == other
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_operands_of_unknown_types_are_left_to_the_other_side(name):
+    x = made(VALUES, np.float64)
+    for other in ([1.0, 2.0, 3.0], None, "x", object()):
+        if name.startswith("__"):
+            assert getattr(x, name)(other) is NotImplemented
+        else:
+            with pytest.raises(TypeError, match="operand"):
+                getattr(x, name)(other)
+
+
+def written(way, name, target, other, block):
+    """What an in-place operation leaves: the target, what a graph had saved of it, and the operand."""
+    x = target()
+    second = other()
+    operands = [x, second]
+    saved = outcome(arithmetic.mul, x, x) if x.requires_grad and not x.is_inference() else None
+    with BLOCKS[block]():
+        result = outcome(way, x, second)
+    seen = described(result, operands)
+    if isinstance(seen, dict):
+        for key in ("edges", "cut"):  # of operands made anew for each way
+            seen.pop(key, None)
+        seen["same object"] = result is x
+    if isinstance(result, tuple):
+        seen = result[0]
+    pulled = None
+    if saved is not None and pullback.is_tensor(saved) and saved.requires_grad:
+        pulled = [node for node, _ in saved.grad_fn.next_functions]
+        kept = [cell.array.tobytes() for cell in saved.grad_fn.saved]
+        pulled = (len(pulled), kept)
+    second_bits = second.detach().numpy().tobytes() if pullback.is_tensor(second) else second
+    return seen, x.detach().numpy().tobytes(), None if x.is_inference() else x._version, pulled, second_bits
+
+
+@pytest.mark.parametrize("block", ["recording", "no_grad", "inference"])
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_in_place_forms(name, block):
+    """Against the general operation followed by a write, which is what the general way of the in-place form is."""
+    from pullback._views import write
+
+    symbol = name.strip("_").removeprefix("i")
+    plain = getattr(arithmetic, {"truediv": "div"}.get(symbol, symbol))
+
+    def general(x, other):
+        return write(x, plain(x, other), f"{plain.__name__}_")
+
+    numbers = [OTHERS[kind] for kind in ("int", "float", "NumPy float", "complex number")]
+    for kind, target in TENSORS.items():
+        for other in [*TENSORS.values(), *numbers]:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                ours, theirs = (
+                    written(way, name, target, other, block) for way in (getattr(pullback.Tensor, name), general)
+                )
+            assert ours[1:] == theirs[1:], kind
+            if isinstance(theirs[0], dict):
+                ours[0].pop("site", None), theirs[0].pop("site", None)
+                assert ours[0] == theirs[0] | {"saved": ours[0].get("saved")} if "saved" in theirs[0] else theirs[0], kind
+            else:
+                assert ours[0] == theirs[0], kind
+
+
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_an_update_of_overlapping_memory(name):
+    """The target's own elements in another order, read before they are written."""
+    values = np.array([1.0, 2.0, 4.0])
+    t = pullback.from_numpy(values)
+    plain = getattr(np, {"__iadd__": "add", "__isub__": "subtract", "__imul__": "multiply", "__itruediv__": "divide",
+                         "add_": "add", "sub_": "subtract", "mul_": "multiply", "div_": "divide"}[name])  # fmt: skip
+    expected = plain(values, values[::-1].copy())
+    with pullback.no_grad():
+        getattr(t, name)(t[::-1])
+    np.testing.assert_array_equal(values, expected)
