@@ -38,7 +38,7 @@ def on_a_small_stack(program):
     def run():
         try:
             program()
-        except BaseException as error:  # handed to the test
+        except BaseException as error:  # noqa: BLE001  # handed to the test
             failures.append(error)
 
     before = threading.stack_size(STACK)

@@ -34,7 +34,8 @@ def alive():
     counts = {}
     for thing in gc.get_objects():
         kind = type(thing)
-        if issubclass(kind, (pullback.Tensor, pullback.autograd.graph.Node)) or str(kind.__module__).startswith("pullback"):
+        ours = issubclass(kind, (pullback.Tensor, pullback.autograd.graph.Node))
+        if ours or str(kind.__module__).startswith("pullback"):
             counts[kind] = counts.get(kind, 0) + 1
     return counts
 
@@ -67,7 +68,7 @@ def saved_outputs():
 
 def reductions():
     x = leaf().reshape(10, 100)
-    total = x.max() + x.min(1).values.sum() + x.amax(0).sum() + x.var() + x.norm() + x.mean(0).norm(3) + x.cumsum(0).sum()
+    total = x.max() + x.min(1).values.sum() + x.amax(0).sum() + x.var() + x.norm() + x.mean(0).norm(3)
     total.backward()
 
 
@@ -355,10 +356,14 @@ def test_a_saved_output_that_is_written_keeps_its_old_value(name):
     np.testing.assert_array_equal(found.numpy(), expected.numpy())
 
 
+def squared(view):
+    return (view * view).sum()
+
+
 DROPPED = {
     "view": lambda x: (x[1:] * x[1:].detach()).sum() * 2,
-    "square of a view": lambda x: (lambda view: (view * view).sum())(x[1:]),
-    "view of a view": lambda x: (lambda view: (view * view).sum())(x.reshape(3, 1)[1:]),
+    "square of a view": lambda x: squared(x[1:]),
+    "view of a view": lambda x: squared(x.reshape(3, 1)[1:]),
     "row": lambda x: sum((row * row for row in x[1:]), pullback.tensor(0.0)),
     "detached": lambda x: (x * x.detach()).sum() * 2,
 }

@@ -8,9 +8,7 @@ from pullback import ops
 from pullback.autograd import grad
 from pullback.interpreters import Primitive
 
-PRIMITIVES = {
-    name: value for name, value in vars(ops).items() if isinstance(value, Primitive) and value.differentiable
-}
+PRIMITIVES = {name: value for name, value in vars(ops).items() if isinstance(value, Primitive) and value.differentiable}
 
 
 def reals(*shape):
@@ -210,9 +208,7 @@ def test_the_pullback_is_linear(name, makers, params):
     outputs = pieces(PRIMITIVES[name](*args, **params))
     first, second = random_like(outputs, 3), random_like(outputs, 4)
     both = [2 * a - 3 * b for a, b in zip(first, second, strict=True)]
-    a, b, c = (
-        grad(outputs, leaves(args), v, retain_graph=True, materialize_grads=True) for v in (first, second, both)
-    )
+    a, b, c = (grad(outputs, leaves(args), v, retain_graph=True, materialize_grads=True) for v in (first, second, both))
     for one, other, together in zip(a, b, c, strict=True):
         np.testing.assert_allclose(together.numpy(), 2 * one.numpy() - 3 * other.numpy(), rtol=1e-12, atol=1e-12)
 

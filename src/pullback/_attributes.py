@@ -379,10 +379,14 @@ class Autograd(Attributes):
                 "data set to a tensor that requires gradients must be floating point or complex dtype, "
                 f"not {value.dtype}"
             )
+        if value._array is self._array:
+            return
         exchange(self, value._array)
         if type(self._node) is AccumulateGrad:
             self._node.grad_dtype = value._dtype
-        alias(value, self)
+        before = version(self)
+        alias(value, self, counted=False)
+        self._storage.version = before
 
     def clone(self) -> Any:
         """A recorded copy."""

@@ -16,6 +16,7 @@ import numpy as np
 from . import _dtypes
 from ._core import Carrier
 from ._memory import storage_of
+from ._modes import quiet
 from ._promotion import common
 from ._shapes import parse_sizes
 from ._tensor import Tensor
@@ -88,17 +89,19 @@ def _array(data: Any, dtype: Any) -> np.ndarray[Any, Any]:
     first = _first(data)
     array = np.array(data)
     if array.dtype.kind not in "buifc":
-        raise TypeError(
-            f"a tensor holds numbers: cannot make one from {type(data).__name__} with elements of type "
-            f"{type(first).__name__}"
+        name = first.dtype.name if isinstance(first, (np.ndarray, np.generic)) else type(first).__name__
+        raise (TypeError if isinstance(data, np.ndarray) else RuntimeError)(
+            f"Could not infer dtype of {name}: a tensor holds numbers, and cannot be made from {type(data).__name__} with "
+            f"elements of type {name}"
         )
     if dtype is not None:
-        return array.astype(_dtypes.as_dtype(dtype).numpy, copy=False)
+        return quiet.run(array.astype, _dtypes.as_dtype(dtype).numpy, copy=False)
     if isinstance(first, (np.ndarray, np.generic)) and not isinstance(first, list):
         _dtypes.from_numpy(array.dtype)
         return array
     wanted = {"f": _dtypes.default_numpy(), "c": _dtypes.default_complex().numpy}.get(array.dtype.kind)
-    return array.astype(wanted or (_dtypes.default_numpy() if array.size == 0 else array.dtype), copy=False)
+    wanted = wanted or (_dtypes.default_numpy() if array.size == 0 else array.dtype)
+    return quiet.run(array.astype, wanted, copy=False)
 
 
 def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
@@ -173,7 +176,10 @@ def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
 
 def _from_shape(fill: Callable[[tuple[int, ...], np.dtype[Any]], Any], text: str) -> Callable[..., Any]:
     def function(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-        return _made(fill(parse_sizes(size), _flag_dtype(dtype)), requires_grad)
+        shape = parse_sizes(size)
+        if any(length < 0 for length in shape):
+            raise RuntimeError(f"Dimension size must be non-negative: got the sizes {list(shape)}")
+        return _made(fill(shape, _flag_dtype(dtype)), requires_grad)
 
     function.__doc__ = text
     return function

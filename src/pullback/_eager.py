@@ -117,7 +117,7 @@ def binary(cls: type[Any], primitive: Primitive, general: Callable[[Any, Any], A
             if y.dtype is not dtype or (first is None and second is None and (a._cut or b._cut)):
                 return general(a, b)
         elif (type(b) is float or type(b) is int) and (first is not None or a._cut is None):
-            y, second = array_of(b, dtype), None
+            y, second = quiet.run(array_of, b, dtype), None
         else:
             return general(a, b)
         current = mode.get()

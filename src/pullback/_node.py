@@ -99,8 +99,30 @@ class Node:
         """Call `hook(grad_outputs)` before this node runs; a tuple it returns replaces grad_outputs."""
         return hooks_of(self).add("pre", hook)
 
+    def __getattr__(self, name: str) -> Any:
+        """`_saved_self`, `_saved_result`, ...: what the node has kept, under torch's names; `_raw_saved_...` its place."""
+        for prefix in ("_saved_", "_raw_saved_"):
+            if name.startswith(prefix):
+                wanted = name.removeprefix(prefix)
+                for place, kept in enumerate(self.primitive.saved):
+                    if wanted == SAVED_NAMES.get(kept, kept):
+                        return tape_of(self).kept(self, place, raw=prefix == "_raw_saved_")
+                if self.params is not None and wanted in self.params:
+                    return self.params[wanted]
+        raise AttributeError(f"{self.title!r} object has no attribute {name!r}")
+
     def __repr__(self) -> str:
         return f"<{self.title} object at {id(self):#x}>"
+
+
+SAVED_NAMES = {"x": "self", "a": "self", "b": "other", "y": "result"}
+
+
+def tape_of(node: Node) -> Any:
+    """The tape a node is recorded on, which the leaves know."""
+    while not isinstance(node, AccumulateGrad):
+        node = next(edge for edge in node.edges if edge is not None)
+    return node.tape
 
 
 _classes: dict[tuple[str, str, bool], type[Node]] = {}

@@ -254,7 +254,9 @@ def commit(walker: Pass, roots: Sequence[tuple[Node, Any]]) -> None:
     if walker.seen:
         held.update(map(id, walker.seen))
     for tensor, g in walker.retained:
-        tensor._kept_grad = _sum_into(walker, tensor._kept_grad, g, tensor._array, tensor._dtype, held)
+        old = tensor._kept_grad
+        new = _sum_into(walker, None, g, tensor._array, tensor._dtype, held)
+        tensor._kept_grad = new if old is None else old + new
     hooked = False
     for leaf, g in walker.leaves:
         with _turn:

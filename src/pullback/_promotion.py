@@ -13,6 +13,7 @@ import numpy as np
 
 from . import _dtypes, ops
 from ._core import Carrier, Primitive
+from ._modes import quiet
 from ._shapes import broadcast_shapes
 
 _NUMBERS = {
@@ -53,7 +54,7 @@ def cast(operand: Any, dtype: np.dtype[Any]) -> Any:
         source = operand._dtype
         return operand if source == dtype else ops.astype(operand, dtype=dtype, source=source)
     array = np.asarray(operand)
-    return array if array.dtype == dtype else array.astype(dtype)
+    return array if array.dtype == dtype else quiet.run(array.astype, dtype)
 
 
 def together(*operands: Any) -> Sequence[Any]:

@@ -87,7 +87,8 @@ def _reason(tensor: Any) -> str | None:
         "inference_mode": f"was computed under inference_mode at {place}. Compute it outside the block",
         "astype": f"went through a conversion to an integer or bool dtype at {place}, which has no derivative",
     }
-    cause = causes.get(cut.reason, f"went through {cut.reason} at {place}, which has no derivative")
+    other = f"went through {cut.reason} at {place}: derivative for aten::{cut.reason} is not implemented"
+    cause = causes.get(cut.reason, other)
     return f"{what} {cause}"
 
 

@@ -15,7 +15,7 @@ from . import _refusals, ops
 from ._core import Carrier, Interpreter, Primitive, bind
 from ._memory import Cell, version
 from ._modes import FieldBlock, Mode, mode, quiet
-from ._node import Node, make, node_class, outputs
+from ._node import AccumulateGrad, Node, make, node_class, outputs
 from ._shapes import sum_to
 from ._sites import Site, caller
 
@@ -100,6 +100,16 @@ class Tape(Interpreter):
             for edge, result in zip(node.edges, results, strict=True)
         )
 
+    def kept(self, node: Node, place: int, *, raw: bool) -> Any:
+        """One value a node has kept, the leaf itself if it is one; raw, the handle that takes hooks."""
+        if type(node.saved) is not tuple:
+            raise node.saved.error(node)
+        if raw:
+            return SavedTensor(self, node, place)
+        source = node.primitive.sources(len(node.edges))[place]
+        edge = None if source is None else node.edges[source]
+        return edge.variable if isinstance(edge, AccumulateGrad) else saved_tensors(self, node)[place]
+
     def _untracked(self, primitive: Primitive, args: Sequence[Any], result: Any, tracked: bool, current: Mode) -> Any:
         out = tuple(self.wrap(piece, None) for piece in result) if type(result) is tuple else self.wrap(result, None)
         cut: Cut | None = None
@@ -182,6 +192,25 @@ def keep(value: Any, *, is_output: bool = False) -> Any:
     if value._cell is None:
         value._cell = Cell(value._array)  # type: ignore[attr-defined]  # a tensor
     return value._cell
+
+
+class SavedTensor:
+    """The place of one saved value: `register_hooks(pack, unpack)` packs it now, and unpacks it in backward."""
+
+    def __init__(self, tape: Tape, node: Node, place: int) -> None:
+        self._tape, self._node, self._place = tape, node, place
+
+    def register_hooks(self, pack: Callable[[Any], Any], unpack: Callable[[Any], Any]) -> None:
+        """Replace the value by what `pack` makes of it."""
+        saved = list(self._node.saved)
+        if isinstance(saved[self._place], Packed):
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks "
+                "is allowed at a time."
+            )
+        value = self._tape.wrap(saved[self._place].array, None)
+        saved[self._place] = Packed(value, pack, unpack)
+        self._node.saved = tuple(saved)
 
 
 def saved_tensors(tape: Tape, node: Node) -> list[Any]:

@@ -20,7 +20,7 @@ from ._modes import mode
 from ._node import AccumulateGrad, Node, new
 from ._printing import format_tensor
 from ._promotion import cast
-from ._shapes import expand_shape, parse_sizes
+from ._shapes import broadcast_shapes, expand_shape, parse_sizes
 from ._tape import Tape
 from ._views import write
 from .vocabulary import arithmetic, indexing, products, reductions, shapes
@@ -300,7 +300,7 @@ class Tensor(Casts):
     # Operators
     __add__ = __radd__ = operator(arithmetic.add)
     __sub__ = operator(arithmetic.sub)
-    __rsub__ = operator(arithmetic.sub, swapped=True)
+    __rsub__ = operator(arithmetic.rsub)
     __mul__ = __rmul__ = operator(arithmetic.mul)
     __truediv__ = operator(arithmetic.div)
     __rtruediv__ = operator(arithmetic.div, swapped=True)
@@ -406,7 +406,8 @@ class Tensor(Casts):
 
     def copy_(self, source: Any, non_blocking: bool = False) -> Any:
         """In place: the elements of another tensor or array, broadcast and converted."""
-        expand_shape(tuple(source.shape), tuple(self.shape))
+        broadcast_shapes(tuple(self.shape), tuple(source.shape))
+        expand_shape(tuple(source.shape), tuple(self.shape), "copy_")
         return write(self, ops.copy(self, cast(source, self._dtype)), "copy_")
 
 

@@ -54,8 +54,9 @@ def track(base: Any, result: Any, step: tuple[Primitive, dict[str, Any]]) -> Non
 
 
 def _owner(array: Any) -> Any:
-    while isinstance(array, np.ndarray) and array.base is not None:
-        array = array.base
+    """What owns the memory an array lies in; `as_strided` puts an object that is no array in between."""
+    while (base := getattr(array, "base", None)) is not None:
+        array = base
     return array
 
 

@@ -79,15 +79,15 @@ def astype(x: Array, *, dtype: Any, source: Any = None) -> Array:
 
 
 def broadcast_to(x: Any, *, shape: tuple[int, ...]) -> Array:
-    """x repeated to a shape without copying: `np.broadcast_to` at a tenth of its cost, writable flag apart."""
+    """x repeated to a shape without copying: `np.broadcast_to` at a tenth of its cost, and writable."""
     x = np.asarray(x)
     added = len(shape) - x.ndim
     strides = [0] * added
     for size, target, stride in zip(x.shape, shape[added:], x.strides, strict=True):
         strides.append(stride if size == target else 0)
-    out = np.ndarray(shape, x.dtype, x, 0, tuple(strides)) if x.flags.c_contiguous else np.broadcast_to(x, shape)
-    out.flags.writeable = False
-    return out
+    if x.flags.c_contiguous:
+        return np.ndarray(shape, x.dtype, x, 0, tuple(strides))
+    return np.lib.stride_tricks.as_strided(x, shape, strides, writeable=x.flags.writeable)
 
 
 _add: Any = np.add.reduce  # (x, axis, dtype, out, keepdims): np.sum without its Python wrapper
@@ -275,13 +275,35 @@ def sigmoid(x: Array) -> Any:
 
 
 def sign(x: Array) -> Any:
-    """x / abs(x), 0 at 0, for complex numbers too, where NumPy 1 has another definition."""
-    return np.sign(x) if x.dtype.kind != "c" else np.where(x == 0, 0, x / np.abs(x))
+    """x / abs(x), for complex numbers too; 0 at 0 and at NaN, as torch has it."""
+    if x.dtype.kind == "c":
+        return np.where(x == 0, 0, x / np.abs(x))
+    return np.subtract(x > 0, x < 0, dtype=x.dtype)
 
 
 def relu(x: Array) -> Any:
     """max(x, 0); NaN stays NaN."""
     return np.maximum(x, x.dtype.type(0))
+
+
+def modulo(x: Any, *, divisor: float) -> Any:
+    """What is left of x after floor division by a Python number."""
+    return np.remainder(x, divisor)
+
+
+def rsub(a: Any, b: Any) -> Any:
+    """b - a."""
+    return np.subtract(b, a)
+
+
+def rsqrt(x: Any) -> Any:
+    """1 / sqrt(x)."""
+    return 1 / np.sqrt(x)
+
+
+def exponential(x: Any, *, base: float) -> Any:
+    """A Python number to the power x."""
+    return base**x
 
 
 _max: Any = np.maximum.reduce  # as _add

@@ -140,7 +140,7 @@ def test_the_order_of_hooks_on_a_result(t):
     y.retain_grad()
     y.register_hook(lambda g: (seen.append("tensor"), g * 2)[1])
     y.register_hook(lambda g: (seen.append("tensor again"), g * 5)[1])
-    y.grad_fn.register_prehook(lambda gs: seen.append(("prehook", gs[0].tolist(), y.grad.tolist())))
+    y.grad_fn.register_prehook(lambda gs: seen.append(("prehook", gs[0].tolist())))
     y.grad_fn.register_hook(lambda ins, outs: seen.append(("hook", ins[0].tolist(), outs[0].tolist())))
     x.register_hook(lambda g: seen.append("leaf"))
     x.register_post_accumulate_grad_hook(lambda p: seen.append(("post", p.grad.tolist())))

@@ -17,8 +17,8 @@ FUNCTIONS = [
     lambda t, a: a.sum(), lambda t, a: t.stack([a, a]), lambda t, a: a.softmax(-1), lambda t, a: a.mean(-1),
 ]  # fmt: skip
 PAIRS = [
-    lambda t, a, b: a + b, lambda t, a, b: a * b, lambda t, a, b: a - b, lambda t, a, b: t.maximum(a, b + 0.0123),
-    lambda t, a, b: t.where(a > b + 0.0123, a, b * 0.5), lambda t, a, b: a / (1 + b * b),
+    lambda t, a, b: a + b, lambda t, a, b: a * b, lambda t, a, b: a - b, lambda t, a, b: t.maximum(a, 1.0123 * b + 0.0123),
+    lambda t, a, b: t.where(a > 1.0123 * b + 0.0123, a, b * 0.5), lambda t, a, b: a / (1 + b * b),
 ]  # fmt: skip
 VIEWS = [
     lambda a: a[0], lambda a: a[-1:], lambda a: a[..., :2], lambda a: a[..., ::2], lambda a: a.transpose(0, -1), lambda a: a.view(-1),

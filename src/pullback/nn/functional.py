@@ -17,9 +17,12 @@ from ..vocabulary.reductions import softmax as softmax
 REDUCTIONS = ("mean", "sum", "none")
 
 
-def _reduced(losses: Any, reduction: str) -> Any:
+def _reduced(losses: Any, reduction: str, label: str) -> Any:
+    """The mean or the sum of losses, or all of them; the mean's node has the name torch has for the loss."""
     if reduction not in REDUCTIONS:
         raise ValueError(f"{reduction} is not a valid value for reduction: use 'mean', 'sum' or 'none'")
+    if reduction == "mean" and losses.numel():
+        return ops.mean(losses, axis=tuple(range(losses.ndim)), keepdims=False, label=label)
     return losses if reduction == "none" else getattr(losses, reduction)()
 
 
@@ -52,7 +55,7 @@ def cross_entropy(input: Any, target: Any, *, reduction: str = "mean") -> Any:
     if classes.size and classes.view(f"u{classes.itemsize}").max() >= input.shape[1]:  # a negative number is huge there
         wrong = classes[(classes < 0) | (classes >= input.shape[1])][0]
         raise IndexError(f"Target {wrong} is out of bounds: there are {input.shape[1]} classes")
-    return _reduced(ops.cross_entropy(input, target), reduction)
+    return _reduced(ops.cross_entropy(input, target), reduction, "NllLossBackward0")
 
 
 def mse_loss(input: Any, target: Any, *, reduction: str = "mean") -> Any:
@@ -68,4 +71,4 @@ def mse_loss(input: Any, target: Any, *, reduction: str = "mean") -> Any:
             "compare every element with every other: reshape one of them"
         )
     difference = input - target
-    return _reduced(difference * difference, reduction)
+    return _reduced(difference * difference, reduction, "MseLossBackward0")

@@ -5,6 +5,7 @@ Each line is the whole derivative. A name in a rule's signature is what that rul
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from .. import _xp
@@ -23,6 +24,10 @@ def _power(xp: Any, g: Any, x: Any, *, exponent: float) -> Any:
     if exponent == 0:
         return xp.zeros_like(x)
     return g * (exponent * x) if exponent == 2 else g * (exponent * xp.power(x, exponent=exponent - 1))
+
+
+def _exponential(xp: Any, g: Any, y: Any, *, base: float) -> Any:
+    return g * y * math.log(base) if base > 0 else xp.where(xp.isinf(y), -g * y, 0)
 
 
 def _clip(xp: Any, g: Any, x: Any, *, lower: float | None, upper: float | None) -> Any:
@@ -45,12 +50,15 @@ add        = elementwise("add",         lambda xp, g: g,
                                         lambda xp, g: g)
 subtract   = elementwise("subtract",    lambda xp, g: g,
                                         lambda xp, g: -g,                              title="SubBackward0")
+rsub       = elementwise("rsub",        lambda xp, g: -g,
+                                        lambda xp, g: g,                               title="RsubBackward1")
 multiply   = elementwise("multiply",    lambda xp, g, b: g * b,
                                         lambda xp, g, a: g * a,                        title="MulBackward0")
 divide     = elementwise("divide",      lambda xp, g, b: g / b,
                                         lambda xp, g, b, y: -g * y / b,                title="DivBackward0")
+modulo     = elementwise("modulo",      lambda xp, g: g,                               title="RemainderBackward0", **REAL)
 remainder  = elementwise("remainder",   lambda xp, g: g,
-                                        lambda xp, g, a, b: -g * xp.floor(a / b), **REAL)
+                                        lambda xp, g, a, b: -g * xp.floor(a / b),      title="RemainderBackward1", **REAL)
 pow        = elementwise("pow",         _pow_base,
                                         _pow_exponent,                                 title="PowBackward1")
 maximum    = elementwise("maximum",     lambda xp, g, a, b: xp.where(a < b, 0, xp.where(a == b, g / 2, g)),
@@ -65,6 +73,7 @@ negative   = elementwise("negative",    lambda xp, g: -g,                       
 reciprocal = elementwise("reciprocal",  lambda xp, g, y: -g * y * y)
 square     = elementwise("square",      lambda xp, g, x: g * (2 * x),                  title="PowBackward0")
 sqrt       = elementwise("sqrt",        lambda xp, g, y: g / (2 * y))
+rsqrt      = elementwise("rsqrt",       lambda xp, g, y: g * y * y * y / -2)
 abs        = elementwise("abs",         lambda xp, g, x: g * xp.sign(x),                 complex="as written")
 conj       = elementwise("conj",        lambda xp, g: xp.conj(g),                        complex="as written")
 exp        = elementwise("exp",         lambda xp, g, y: g * y)
@@ -80,6 +89,7 @@ tanh       = elementwise("tanh",        lambda xp, g, y: g - g * y * y)
 sigmoid    = elementwise("sigmoid",     lambda xp, g, y: (g - g * y) * y)
 relu       = elementwise("relu",        lambda xp, g, y: xp.where(y <= 0, 0, g), **REAL)
 power      = elementwise("power",       _power,                                        title="PowBackward0")
+exponential = elementwise("exponential", _exponential,                                 title="PowBackward2")
 clip       = elementwise("clip",        _clip, forward=_clip_forward,                  title="ClampBackward1", **REAL)
 clip_by    = elementwise("clip_by",     lambda xp, g, x, a, b: xp.where((x >= a) & (x <= b), g, 0),
                                         lambda xp, g, x, a, b: xp.where((a < b) & (x < a), g, 0),

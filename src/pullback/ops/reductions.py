@@ -56,7 +56,15 @@ def _deviation(xp: Any, g: Any, x: Any, y: Any, *, axis: Any, correction: float,
 def _extreme(xp: Any, g: Any, x: Any, y: Any, *, axis: Any, keepdims: bool) -> Any:
     """Ties share equally; a NaN takes everything, as torch has it."""
     y = _spread(xp, y, x.shape, axis, keepdims)
-    chosen = xp.where(xp.isnan(y), xp.isnan(x), x == y)
+    return _shared(xp, g, x, xp.where(xp.isnan(y), xp.isnan(x), x == y), axis, keepdims)
+
+
+def _ties(xp: Any, g: Any, x: Any, y: Any, *, axis: Any, keepdims: bool) -> Any:
+    """Ties share equally; of NaNs, which equal nothing, the gradient is NaN everywhere, as torch has it."""
+    return _shared(xp, g, x, x == _spread(xp, y, x.shape, axis, keepdims), axis, keepdims)
+
+
+def _shared(xp: Any, g: Any, x: Any, chosen: Any, axis: Any, keepdims: bool) -> Any:
     share = xp.where(chosen, 1, xp.zeros_like(x))
     return _spread(xp, g, x.shape, axis, keepdims) * share / xp.sum(share, axis=axis, keepdims=True)
 
@@ -118,28 +126,20 @@ def _norm(xp: Any, g: Any, x: Any, y: Any, *, order: float, axis: Any, keepdims:
 
 def _by_axis(name: str) -> Any:
     """torch numbers the variants: 0 reduces everything, 1 some axes."""
-    return lambda **params: f"{name}Backward{1 if params.get('given') else 0}"
-
-
-def _labelled(title: str) -> Any:
-    """The node's name, unless the caller has another for this use of the primitive."""
-    return lambda **params: params.get("label", title)
-
-
-def _reduce(function: Any) -> Any:
-    """A NumPy reduction that takes, and drops, the metadata that only names the node."""
-    return lambda x, *, given=True, label="", **params: function(x, **params)
+    return lambda **params: params.get("label") or f"{name}Backward{1 if params.get('given') else 0}"
 
 
 # fmt: off
 #                         name         pullback
 sum         = linear("sum",         _sum,      forward=lambda x, *, axis, keepdims, given=True: _xp.sum(x, axis=axis, keepdims=keepdims),      title=_by_axis("Sum"))
-mean        = linear("mean",        _mean,     forward=lambda x, *, axis, keepdims, given=True: _xp.mean(x, axis=axis, keepdims=keepdims),     title=_by_axis("Mean"))
+mean        = linear("mean",        _mean,     forward=lambda x, *, axis, keepdims, given=True, label="": _xp.mean(x, axis=axis, keepdims=keepdims),     title=_by_axis("Mean"))
 var         = general("var",        _variance, forward=_variance_forward)
 std         = general("std",        _deviation,
                       forward=lambda x, **metadata: np.sqrt(_variance_forward(x, **metadata)))
-amax        = general("amax",       _extreme,  forward=_reduce(np.max),            title=_labelled("AmaxBackward0"))
-amin        = general("amin",       _extreme,  forward=_reduce(np.min),            title=_labelled("AminBackward0"))
+amax        = general("amax",       _ties,     forward=np.max)
+amin        = general("amin",       _ties,     forward=np.min)
+largest     = general("largest",    _extreme,  forward=np.max,                     title="MaxBackward1")
+smallest    = general("smallest",   _extreme,  forward=np.min,                     title="MinBackward1")
 logsumexp   = general("logsumexp",  _logsumexp,   forward=_xp.logsumexp)
 softmax     = general("softmax",    _softmax,     forward=_xp.softmax)
 log_softmax = general("log_softmax", _log_softmax, forward=_xp.log_softmax,        title="LogSoftmaxBackward0")

@@ -93,7 +93,8 @@ expand_dims      = linear("expand_dims",      lambda xp, g, x_shape: xp.reshape(
 squeeze          = linear("squeeze",          lambda xp, g, x_shape: xp.reshape(g, shape=x_shape),
                           title=lambda axis, given: f"SqueezeBackward{int(given)}",
                           forward=lambda x, *, axis, given: x.squeeze(axis))
-flip             = linear("flip",             lambda xp, g, *, axis: xp.flip(g, axis=axis))
+flip             = linear("flip",             lambda xp, g, *, axis: xp.flip(g, axis=axis),
+                          forward=lambda x, *, axis: np.flip(x, axis).copy())
 getitem          = linear("getitem",          lambda xp, g, x_shape, *, index: xp.scatter_slice(g, shape=x_shape, index=index),
                           title=_index_title)
 scatter_slice    = linear("scatter_slice",    lambda xp, g, *, index: xp.getitem(g, index=index))
@@ -120,7 +121,7 @@ split            = linear("split",            lambda xp, g, *, axis, sizes: xp.c
                           forward=lambda x, *, axis, sizes, label="": _xp.split(x, sizes=sizes, axis=axis))
 astype           = linear("astype",           lambda xp, g, *, dtype, source: xp.astype(g, dtype=source, source=dtype),
                           title="ToCopyBackward0", complex="as written")
-clone            = linear("clone",            lambda xp, g: g,                   forward=lambda x: x.copy())
+clone            = linear("clone",            lambda xp, g: g,                   forward=lambda x: x.copy(order="K"))
 copy             = elementwise("copy",        lambda xp, g: xp.zeros_like(g),
                                               lambda xp, g: g,  forward=_filled, title="CopyBackwards")
 fill             = elementwise("fill",        lambda xp, g: xp.zeros_like(g),

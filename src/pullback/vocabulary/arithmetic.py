@@ -37,7 +37,10 @@ def sub(input: Any, other: Any, *, alpha: float = 1) -> Any:
 
 def rsub(input: Any, other: Any) -> Any:
     """other - input."""
-    return sub(other, input)
+    if isinstance(other, Carrier):
+        return sub(other, input)
+    _refuse_bool_negation(input)
+    return binary(ops.rsub, input, other)
 
 
 def mul(input: Any, other: Any) -> Any:
@@ -69,6 +72,8 @@ def floor_divide(input: Any, other: Any) -> Any:
 
 def remainder(input: Any, other: Any) -> Any:
     """What is left of input after floor division by other; the sign is that of other."""
+    if isinstance(input, Carrier) and type(other) in (int, float) and input._dtype.kind == "f":
+        return ops.modulo(input, divisor=other)
     return binary(ops.remainder, input, other)
 
 
@@ -80,6 +85,11 @@ def pow(input: Any, exponent: Any) -> Any:
         if dtype.kind in "iu" and number < 0:
             raise RuntimeError("Integers to negative integer powers are not allowed: convert the base to float first.")
         return ops.power(cast(input, dtype), exponent=number)
+    base = input.item() if isinstance(input, np.generic) else input
+    if type(base) in (int, float) and base >= 0:
+        dtype = common(base, exponent)
+        if dtype.kind == "f":
+            return ops.exponential(cast(exponent, dtype), base=float(base))
     return binary(ops.pow, input, exponent)
 
 
@@ -93,7 +103,7 @@ def _elementwise(primitive: Primitive, text: str, *, keeps_integers: bool = Fals
     def function(input: Any) -> Any:
         if not isinstance(input, Carrier):
             raise TypeError(
-                f"{primitive.name}(): argument 'input' must be a Tensor, not {type(input).__name__}: "
+                f"{primitive.name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}: "
                 "wrap numbers, lists and arrays with pullback.as_tensor"
             )
         return primitive(input if keeps_integers else inexact(input))
@@ -132,7 +142,7 @@ logical_not = _elementwise(ops.logical_not, "Where the input is zero.", keeps_in
 
 def rsqrt(input: Any) -> Any:
     """1 / sqrt(input), elementwise; -inf slope at 0."""
-    return ops.power(inexact(input), exponent=-0.5)
+    return ops.rsqrt(inexact(input))
 
 
 def _pair(primitive: Primitive, text: str) -> Callable[[Any, Any], Any]:

@@ -37,7 +37,8 @@ def _entry(entry: Any) -> Any:
     if isinstance(entry, (Carrier, np.ndarray)):
         kind = category(entry)[0].kind
         if kind in "iu":
-            return int(entry) if entry.ndim == 0 and not isinstance(entry, Carrier) else entry
+            plain = entry._array if isinstance(entry, Carrier) else entry
+            return int(plain) if entry.ndim == 0 and isinstance(plain, np.ndarray) else entry
         if kind == "b":
             return entry
         raise IndexError(
@@ -68,38 +69,70 @@ def split_index(tensor: Any, index: Any) -> tuple[Index, list[Any]]:
         if isinstance(entry, (Carrier, np.ndarray)):
             spec.append(_xp.array)
             arrays.append(entry)
-            axes += max(entry.ndim, 1) if category(entry)[0].kind == "b" else 1
+            axes += _consumed(entry)
         else:
             spec.append(entry)
             axes += entry is not None and entry is not Ellipsis
     if axes > tensor.ndim:
+        if tensor.ndim == 0:
+            raise IndexError(
+                "invalid index of a 0-dim tensor. Use `tensor.item()` to convert a 0-dim tensor to a number"
+            )
         raise IndexError(f"too many indices for tensor of dimension {tensor.ndim}: the index has {axes}")
-    if sum(entry is Ellipsis for entry in spec) > 1:
+    dots = [i for i, entry in enumerate(spec) if entry is Ellipsis]
+    if len(dots) > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
-    _check_bounds(tensor, spec, arrays)
-    if not arrays and not any(entry is Ellipsis for entry in spec):
+    _check_bounds(tuple(tensor.shape), spec, arrays, axes)
+    if not arrays and not dots:
         spec.append(Ellipsis)  # so that NumPy gives a view of one element, too, not a scalar
     return tuple(spec), arrays
 
 
-def _check_bounds(tensor: Any, spec: list[Any], arrays: list[Any]) -> None:
-    shape = tuple(tensor.shape)
+def _consumed(array: Any) -> int:
+    """How many axes an array in an index stands for."""
+    return array.ndim if category(array)[0].kind == "b" else 1
+
+
+def _check_bounds(shape: tuple[int, ...], spec: list[Any], arrays: list[Any], axes: int) -> None:
+    """Refuse what lies outside, in torch's words."""
     rest = iter(arrays)
     axis = 0
-    taken = sum(entry is not None and entry is not Ellipsis for entry in spec)
-    for entry in spec:
+    for position, entry in enumerate(spec):
         if entry is Ellipsis:
-            axis += len(shape) - taken
+            axis += len(shape) - axes
         elif type(entry) is int:
             if not -shape[axis] <= entry < shape[axis]:
                 raise IndexError(f"index {entry} is out of bounds for dimension {axis} with size {shape[axis]}")
             axis += 1
         elif entry is _xp.array:
             array = next(rest)
-            taken += max(array.ndim, 1) - 1 if category(array)[0].kind == "b" else 0
-            axis += max(array.ndim, 1) if category(array)[0].kind == "b" else 1
+            width = _consumed(array)
+            if category(array)[0].kind == "b" and tuple(array.shape) != shape[axis : axis + width]:
+                raise IndexError(
+                    f"The shape of the mask {list(array.shape)} at index {position} does not match the shape of the "
+                    f"indexed tensor {list(shape)} at index {axis}"
+                )
+            axis += width
         elif entry is not None:
             axis += 1
+
+
+def _selected(tensor: Any, spec: Index, arrays: list[Any]) -> tuple[Any, Index]:
+    """The tensor with the ints of an advanced index applied first, as torch does, and what is left of the index."""
+    if not arrays or not any(type(entry) is int for entry in spec):
+        return tensor, spec
+    first = tuple(
+        entry if type(entry) is int or entry is Ellipsis else slice(None)
+        for entry, width in _widths(spec, arrays)
+        for _ in range(width)
+    )
+    return view(ops.getitem, tensor, index=first), tuple(entry for entry in spec if type(entry) is not int)
+
+
+def _widths(spec: Index, arrays: list[Any]) -> list[tuple[Any, int]]:
+    """Each entry of an index with the number of axes it stands for."""
+    rest = iter(arrays)
+    return [(entry, _consumed(next(rest)) if entry is _xp.array else int(entry is not None)) for entry in spec]
 
 
 def getitem(tensor: Any, index: Any) -> Any:
@@ -107,23 +140,30 @@ def getitem(tensor: Any, index: Any) -> Any:
     spec, arrays = split_index(tensor, index)
     if not arrays:
         return view(ops.getitem, tensor, index=spec)
+    tensor, spec = _selected(tensor, spec, arrays)
     try:
         return ops.index(tensor, *arrays, spec=spec)
     except IndexError as error:
-        raise IndexError(f"{error} (the tensor has shape {tuple(tensor.shape)})") from None
+        raise IndexError(f"{_in_torch_words(error)} (the tensor has shape {tuple(tensor.shape)})") from None
+
+
+def _in_torch_words(error: IndexError) -> str:
+    text = str(error).replace("for axis", "for dimension")
+    return text.replace("shape mismatch: indexing arrays", "shape mismatch: indexing tensors")
 
 
 def setitem(tensor: Any, index: Any, value: Any) -> None:
     """tensor[index] = value: the memory is written, and the history is rebased."""
     spec, arrays = split_index(tensor, index)
     check_writable(tensor, "x[...] = value", through_view=not arrays)
+    tensor, spec = _selected(tensor, spec, arrays)
     value = _fitting(tensor, value)
     if not isinstance(tensor._array, np.ndarray):
         write(tensor, _written_copy(tensor, value, spec, arrays), "x[...] = value")
         return
     place = _xp.place([array._array if isinstance(array, Carrier) else array for array in arrays], spec)
+    value = _trimmed(tensor, place, value)
     source = value._array if isinstance(value, Carrier) else value
-    _check_value_shape(tensor, place, source)
     protect(tensor)
     tensor._array[place] = source
     written(tensor)
@@ -150,17 +190,26 @@ def _fitting(tensor: Any, value: Any) -> Any:
     return cast(value, tensor._dtype) if strength != "scalar" else np.asarray(value).astype(tensor._dtype)
 
 
-def _check_value_shape(tensor: Any, place: Index, source: Any) -> None:
-    have, want = list(source.shape), list(np.shape(tensor._array[place]))
+def _trimmed(tensor: Any, place: Index, value: Any) -> Any:
+    """What is written, without extra leading axes of length 1; refused if it does not broadcast to its place."""
+    try:
+        region = tensor._array[place]
+    except IndexError as error:
+        raise IndexError(f"{_in_torch_words(error)} (the tensor has shape {tuple(tensor.shape)})") from None
+    have, want = list(value.shape), list(np.shape(region))
     while have and have[0] == 1 and len(have) > len(want):
         have = have[1:]
     for axis in range(1, len(have) + 1):
         if axis > len(want) or have[-axis] not in (1, want[-axis]):
             size = want[-axis] if axis <= len(want) else 1
             raise RuntimeError(
-                f"The expanded size of the tensor ({size}) must match the existing size ({have[-axis]}) at non-singleton "
-                f"dimension {max(len(want) - axis, 0)}.  Target sizes: {want}.  Tensor sizes: {list(source.shape)}"
+                f"shape mismatch: The expanded size of the tensor ({size}) must match the existing size ({have[-axis]}) "
+                f"at non-singleton dimension {max(len(want) - axis, 0)}.  Target sizes: {want}.  "
+                f"Tensor sizes: {list(value.shape)}"
             )
+    if len(have) == len(value.shape):
+        return value
+    return ops.reshape(value, shape=tuple(have))
 
 
 def _written_copy(tensor: Any, value: Any, spec: Index, arrays: list[Any]) -> Any:

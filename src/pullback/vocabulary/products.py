@@ -8,8 +8,9 @@ import numpy as np
 
 from .. import _dtypes, ops
 from .._core import Carrier
-from .._promotion import cast
+from .._promotion import binary, cast
 from .._shapes import broadcast_shapes
+from .._views import view
 
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -114,7 +115,7 @@ def outer(input: Any, vec: Any) -> Any:
     """All products of an element of one vector with one of another."""
     if input.ndim != 1 or vec.ndim != 1:
         raise RuntimeError(f"outer: Expected 1-D arguments, got {input.ndim}D and {vec.ndim}D")
-    return einsum("i,j->ij", input, vec)
+    return binary(ops.multiply, view(ops.expand_dims, input, axis=1), vec)
 
 
 def einsum(equation: str, *operands: Any) -> Any:
@@ -181,7 +182,7 @@ def _unique_labels(labels: str, operand: Any) -> tuple[str, Any]:
                     f"einsum(): subscript {label} is repeated for an operand but the sizes don't match, "
                     f"{operand.shape[first]} != {operand.shape[second]}"
                 )
-            operand = ops.diagonal(operand, axes=(first, second))
+            operand = view(ops.diagonal, operand, axes=(first, second))
             labels = labels[:first] + labels[first + 1 : second] + labels[second + 1 :] + label
     return labels, operand
 

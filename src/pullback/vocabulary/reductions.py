@@ -108,14 +108,14 @@ def _extreme(name: str, input: Any, dim: Any, keepdim: bool, axis: Any, keepdims
     dim = _one_of(name, "dim", dim, axis)
     if dim is not None and not isinstance(dim, int):
         return (ops.maximum if name == "max" else ops.minimum)(*together(input, dim))
-    reduce, locate = (ops.amax, ops.argmax) if name == "max" else (ops.amin, ops.argmin)
+    reduce, locate = (ops.largest, ops.argmax) if name == "max" else (ops.smallest, ops.argmin)
     if dim is None:
         if input.numel() == 0:
             raise RuntimeError(
                 f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
                 "with the 'dim' argument."
             )
-        return reduce(input, axis=tuple(range(input.ndim)), keepdims=False, label=f"{name.title()}Backward1")
+        return reduce(input, axis=tuple(range(input.ndim)), keepdims=False)
     place = normalize_axis(dim, input.ndim)
     if input.ndim == 0:
         return Extremes(input.clone(), locate(input, axis=None))
@@ -185,12 +185,18 @@ def argmin(input: Any, dim: int | None = None, keepdim: bool = False, *, axis: i
 
 def all(input: Any, dim: Dim = None, keepdim: bool = False, *, axis: Dim = None, keepdims: bool = False) -> Any:
     """Whether every element is nonzero, over everything or along axes."""
-    return ops.all(input, axis=_axes("all", input, dim, axis), keepdims=keepdim or keepdims)
+    return _truth(ops.all, input, _axes("all", input, dim, axis), keepdim or keepdims)
 
 
 def any(input: Any, dim: Dim = None, keepdim: bool = False, *, axis: Dim = None, keepdims: bool = False) -> Any:
     """Whether some element is nonzero, over everything or along axes."""
-    return ops.any(input, axis=_axes("any", input, dim, axis), keepdims=keepdim or keepdims)
+    return _truth(ops.any, input, _axes("any", input, dim, axis), keepdim or keepdims)
+
+
+def _truth(primitive: Any, input: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    """bool, but uint8 for uint8, as in torch."""
+    result = primitive(input, axis=axes, keepdims=keepdims)
+    return cast(result, input._dtype) if input._dtype == np.uint8 else result
 
 
 def norm(input: Any, p: Any = 2, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None) -> Any:

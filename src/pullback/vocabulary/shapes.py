@@ -94,7 +94,7 @@ def transpose(input: Any, *dims: Any, dim0: Any = None, dim1: Any = None) -> Any
     if len(axes) != 2 or (input.ndim == 2 and isinstance(dims[0], (tuple, list))):
         return permute(input, *axes)
     first, second = (normalize_axis(axis, input.ndim) for axis in axes)
-    return _swapped(input, first, second, "TransposeBackward0") if input.ndim else view_of(ops.getitem, input, index=())
+    return _swapped(input, first, second, "TransposeBackward0") if input.ndim else view_of(ops.getitem, input, index=(...,))
 
 
 def t(input: Any) -> Any:
@@ -153,16 +153,18 @@ def unsqueeze(input: Any, dim: int) -> Any:
 def flip(input: Any, *dims: Any) -> Any:
     """A copy with the elements reversed along axes."""
     axes = normalize_axes(tuple(parse_sizes(dims)), input.ndim)
-    return ops.clone(ops.flip(input, axis=axes)) if input._node is None else ops.flip(input, axis=axes)
+    return ops.flip(input, axis=axes)
 
 
 def _sequence(name: str, tensors: Any) -> list[Any]:
     if isinstance(tensors, Carrier):
         tensors = unbind(tensors)
     listed = list(tensors)
+    if not listed:
+        what = "stack expects a non-empty TensorList" if name == "stack" else "expected a non-empty list of Tensors"
+        raise (RuntimeError if name == "stack" else ValueError)(f"{name}(): {what}: pass at least one tensor")
     if not any(isinstance(tensor, Carrier) for tensor in listed):
-        what = "at least one tensor" if not listed else f"tensors, not {type(listed[0]).__name__}"
-        raise RuntimeError(f"{name}: expected a non-empty list of Tensors: pass {what}")
+        raise TypeError(f"{name}(): expected Tensors, not {type(listed[0]).__name__}: wrap arrays with as_tensor")
     dtype = common(*listed)
     return [cast(tensor, dtype) for tensor in listed]
 
@@ -183,10 +185,15 @@ def cat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
             )
         if shape[:place] + shape[place + 1 :] != first[:place] + first[place + 1 :]:
             raise RuntimeError(
-                f"Sizes of tensors must match except in dimension {place}. Tensor number 0 has shape {first}, tensor "
-                f"number {index} has shape {shape}."
+                f"Sizes of tensors must match except in dimension {place}. {_first_difference(first, shape, place)} for "
+                f"tensor number {index} in the list: it has shape {shape}, and tensor number 0 has shape {first}."
             )
     return ops.concat(*listed, axis=place, sizes=tuple(tensor.shape[place] for tensor in listed))
+
+
+def _first_difference(first: tuple[int, ...], shape: tuple[int, ...], place: int) -> str:
+    axis = next(i for i, size in enumerate(shape) if i != place and size != first[i])
+    return f"Expected size {first[axis]} but got size {shape[axis]}"
 
 
 def stack(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
