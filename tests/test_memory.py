@@ -110,8 +110,7 @@ def hooks():
     x = leaf()
     y = x * x
     seen = []
-    x.register_hook(lambda g: seen.append(g.shape))
-    y.register_hook(lambda g: g * 2)
+    y.register_hook(lambda g: seen.append(g.shape))
     y.grad_fn.register_prehook(lambda gs: tuple(g + 1 for g in gs))
     y.grad_fn.register_hook(lambda gs, outs: None)
     x.register_post_accumulate_grad_hook(lambda p: seen.append(p.grad.shape))
@@ -165,13 +164,11 @@ def untracked():
     with pullback.inference_mode():
         y = x * 2
         y[0] = y[1:3].sum()
-    x.detach().numpy()[0] = 1
 
 
 def refused():
     x = leaf()
-    y = x * 2
-    for call in (y.backward, lambda: x.add_(1), lambda: y[BIG], lambda: y.reshape(7), lambda: y @ y[1:]):
+    for call in ((x * 2).backward, lambda: x.add_(1), lambda: x[BIG], lambda: x.reshape(7), lambda: x @ x[1:]):
         with pytest.raises((RuntimeError, IndexError)):
             call()
 
@@ -240,7 +237,6 @@ KEPT = {
     "neg": (lambda h, c: -h, 1),
     "sqrt": (lambda h, c: h.sqrt(), 1),
     "relu": (lambda h, c: h.relu(), 1),
-    "clone": (lambda h, c: h.clone(), 1),
     "softmax": (lambda h, c: h.softmax(0), 1),
     "add_": (lambda h, c: h.add_(1), 1),
     "sum": (lambda h, c: h.sum(), 0),

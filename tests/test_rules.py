@@ -45,14 +45,16 @@ UNARY = "negative square abs exp expm1 sin cos tan sinh cosh tanh sigmoid relu z
 ROW = [
     *((name, [reals(3, 2)], {}) for name in UNARY),
     *((name, [reals()], {}) for name in UNARY),
-    *((name, [positive(3, 2)], {}) for name in ("sqrt", "log", "log1p")),
+    *((name, [positive(3, 2)], {}) for name in ("sqrt", "rsqrt", "log", "log1p")),
     *((name, [between(4)], {}) for name in ("floor", "ceil", "rint", "trunc", "sign")),
     *(
         (name, [reals(*a), reals(*b)], {})
-        for name in ("add", "subtract", "multiply", "divide", "maximum", "minimum")
+        for name in ("add", "subtract", "rsub", "multiply", "divide", "maximum", "minimum")
         for a, b in [((3, 2), (3, 2)), ((3, 1), (2,)), ((), (3,)), ((2, 1), (1, 3))]
     ),
     ("remainder", [between(3, 2), positive(2)], {}),
+    *(("modulo", [between(3, 2)], {"divisor": divisor}) for divisor in (1, 2.5, -3)),
+    *(("exponential", [reals(3)], {"base": base}) for base in (2.0, 0.5, 1.0)),
     ("pow", [positive(3, 2), reals(2)], {}),
     ("pow", [positive(), reals(3)], {}),
     *(("power", [positive(3)], {"exponent": p}) for p in (0, 1, 2, 3, -1, 0.5, -0.5, 2.7)),
@@ -63,9 +65,9 @@ ROW = [
     ("clip", [reals(6)], {"lower": None, "upper": 0.99}),
     ("clip", [reals(6)], {"lower": -1.01, "upper": None}),
     ("clip_by", [reals(6), reals(1), reals(6)], {}),
-    *((name, [reals(3, 4)], {"axis": axis, "keepdims": keep}) for name in ("sum", "mean", "amax", "amin", "logsumexp")
+    *((name, [reals(3, 4)], {"axis": axis, "keepdims": keep}) for name in ("sum", "mean", "amax", "amin", "largest", "smallest", "logsumexp")
       for axis in ((0,), (1,), (0, 1)) for keep in (True, False)),
-    *((name, [reals()], {"axis": (), "keepdims": False}) for name in ("sum", "mean", "amax", "amin", "logsumexp")),
+    *((name, [reals()], {"axis": (), "keepdims": False}) for name in ("sum", "mean", "amax", "amin", "largest", "smallest", "logsumexp")),
     *((name, [reals(3, 4)], {"axis": axis, "keepdims": keep, "correction": correction}) for name in ("var", "std")
       for axis in ((0,), (1,), (0, 1)) for keep in (True, False) for correction in (0, 1)),
     *(("vector_norm", [reals(3, 4)], {"order": order, "axis": axis, "keepdims": keep})
@@ -296,7 +298,7 @@ def test_the_pullback_has_the_right_derivative_itself(name, makers, params):
 
 HOLOMORPHIC = [
     *((name, 1, {}) for name in "negative square exp sin cos sinh cosh tanh reciprocal sqrt log clone conj".split()),
-    *((name, 2, {}) for name in ("add", "subtract", "multiply", "divide")),
+    *((name, 2, {}) for name in ("add", "subtract", "rsub", "multiply", "divide")),
     *(("power", 1, {"exponent": exponent}) for exponent in (2, 3, -1)),
     *((name, 1, {"axis": (0,), "keepdims": False}) for name in ("sum", "mean")),
     ("matmul", 2, {}),

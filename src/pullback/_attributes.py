@@ -14,7 +14,7 @@ import numpy as np
 
 from . import _backward, _dtypes, _refusals, ops
 from ._core import Carrier
-from ._memory import Cell, version
+from ._memory import Cell, cell_of, version
 from ._modes import mode
 from ._node import AccumulateGrad, Node, RemovableHandle, hooks_of, leaf
 from ._shapes import CallableInt, Size, size_of
@@ -38,6 +38,7 @@ class _Defaults(Carrier):
     _inference = False
     _cut: Cut | None = None
     _kept_grad: Any = None
+    _leaf: Any = None
 
 
 class Attributes(_Defaults):
@@ -267,6 +268,8 @@ class Autograd(Attributes):
             self._node.grad = value
         else:
             self._kept_grad = value
+            if self._leaf is not None:
+                self._leaf.grad = value
 
     @grad.deleter
     def grad(self) -> None:
@@ -359,6 +362,8 @@ class Autograd(Attributes):
         """Forget this tensor's history, in place."""
         if self._base is not None:
             raise RuntimeError("Can't detach views in-place. Use detach() instead.")
+        if type(self._node) is AccumulateGrad:
+            return self.requires_grad_(False)
         self._node = None
         return self
 
@@ -401,13 +406,16 @@ def _set_flag(tensor: Any, value: bool) -> None:
         raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
     if value == (tensor._node is not None):
         return
-    if value:
+    if value and tensor._leaf is not None:
+        tensor._node = tensor._leaf  # the same leaf as before: graphs made then still reach it
+    elif value:
         # Threads may share a leaf: its cell is there before any of them saves the value.
-        tensor._cell = tensor._cell or Cell(tensor._array)
+        tensor._cell = tensor._cell or cell_of(tensor)
         node = leaf(tensor, tensor._array)
         node.grad = tensor._kept_grad
         tensor._node = node
     else:
+        tensor._leaf = tensor._node
         tensor._kept_grad = tensor._node.grad
         tensor._node = None
 

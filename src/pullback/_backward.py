@@ -105,7 +105,7 @@ def _implicit(output: Any) -> Any:
     if dtype.kind == "c":
         raise RuntimeError(
             f"grad can be implicitly created only for real scalar outputs but got {output.dtype}: "
-            "take .real, .imag or .abs() first, or pass a gradient"
+            "pass a gradient, or take .abs() first"
         )
     return np.array(1, dtype) if shape == () else np.ones(shape, dtype)
 
@@ -207,7 +207,11 @@ def backward(
             raise RuntimeError(
                 "`inputs` argument to `backward()` cannot be empty. Leave it out to reach every leaf of the graph."
             )
-        for target in targets:
+        for index, target in enumerate(targets):
+            if not isinstance(target, (Carrier, GradientEdge)):
+                raise TypeError(
+                    f"backward(): inputs are Tensors or GradientEdges, but number {index} is a {type(target).__name__}"
+                )
             if _place(target) is None:
                 raise RuntimeError(
                     "can't retain_grad on Tensor that has requires_grad=False: an input of backward() is a "

@@ -94,10 +94,7 @@ class Primitive:
         """Whether a rule of a tracked input names this value."""
         if self.joint is not None:
             return True
-        for index in self._users.get(name, ()):
-            if edges[index] is not None:
-                return True
-        return False
+        return any(edges[index] is not None for index in self._users.get(name, ()))
 
     def sources(self, count: int) -> list[int | None]:
         """For each saved value of an operation with `count` inputs, the input it was, or None for the output."""
@@ -261,7 +258,7 @@ class Carrier:
 
     __slots__ = ()
     level: int = 0
-    interpreter: Interpreter
+    interpreter: Any
 
     if TYPE_CHECKING:
 

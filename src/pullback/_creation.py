@@ -81,6 +81,11 @@ def _check_regular(data: Any, depth: int = 0) -> None:
         _check_regular(item, depth + 1)
 
 
+def _as(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    converted: np.ndarray[Any, Any] = quiet.run(array.astype, dtype, copy=False)
+    return converted
+
+
 def _array(data: Any, dtype: Any) -> np.ndarray[Any, Any]:
     """A new array from Python data, by torch's rules for its dtype."""
     if isinstance(data, (list, tuple)):
@@ -95,13 +100,32 @@ def _array(data: Any, dtype: Any) -> np.ndarray[Any, Any]:
             f"elements of type {name}"
         )
     if dtype is not None:
-        return quiet.run(array.astype, _dtypes.as_dtype(dtype).numpy, copy=False)
-    if isinstance(first, (np.ndarray, np.generic)) and not isinstance(first, list):
+        if array.dtype.kind == "c" and not _dtypes.as_dtype(dtype).is_complex:
+            raise RuntimeError(f"value cannot be converted to type {dtype} without overflow: it is complex")
+        _check_range(array, _dtypes.as_dtype(dtype).numpy)
+        return _as(array, _dtypes.as_dtype(dtype).numpy)
+    if isinstance(first, (np.ndarray, np.generic)):
         _dtypes.from_numpy(array.dtype)
         return array
     wanted = {"f": _dtypes.default_numpy(), "c": _dtypes.default_complex().numpy}.get(array.dtype.kind)
     wanted = wanted or (_dtypes.default_numpy() if array.size == 0 else array.dtype)
-    return quiet.run(array.astype, wanted, copy=False)
+    return _as(array, wanted)
+
+
+def _check_range(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> None:
+    """Refuse integers that an integer dtype cannot hold."""
+    if array.dtype.kind in "iu" and dtype.kind in "iu" and array.size:
+        info = np.iinfo(dtype)
+        for value in (int(array.min()), int(array.max())):
+            if not info.min <= value <= info.max:
+                raise RuntimeError(
+                    f"value cannot be converted to type {dtype} without overflow: {value} is outside {info.min}..{info.max}"
+                )
+
+
+def _check_device(device: Any) -> None:
+    if device is not None and str(device).partition(":")[0] != "cpu":
+        raise RuntimeError(f"pullback computes on the CPU: there is no device {device!r}")
 
 
 def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
@@ -121,6 +145,7 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
     tensor([[1., 2.],
             [3., 4.]])
     """
+    _check_device(device)
     if isinstance(data, Carrier):
         warnings.warn(
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
@@ -176,6 +201,7 @@ def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
 
 def _from_shape(fill: Callable[[tuple[int, ...], np.dtype[Any]], Any], text: str) -> Callable[..., Any]:
     def function(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+        _check_device(device)
         shape = parse_sizes(size)
         if any(length < 0 for length in shape):
             raise RuntimeError(f"Dimension size must be non-negative: got the sizes {list(shape)}")
@@ -371,10 +397,16 @@ def randint(low: int, high: Any = None, size: Any = None, *, dtype: Any = None, 
     return _made(drawn.astype(np.int64 if dtype is None else _flag_dtype(dtype)), requires_grad)
 
 
+def _require_tensor(name: str, input: Any) -> None:
+    if not isinstance(input, Carrier):
+        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+
+
 def _alike(name: str, make: Callable[..., Any], text: str) -> Callable[..., Any]:
     """`name_like`: the same, with the shape and dtype of another tensor."""
 
     def function(input: Any, *args: Any, dtype: Any = None, requires_grad: bool = False, **options: Any) -> Any:
+        _require_tensor(name, input)
         chosen = input.dtype if dtype is None else dtype
         return make(tuple(input.shape), *args, dtype=chosen, requires_grad=requires_grad)
 
@@ -402,6 +434,7 @@ def randint_like(input: Any, low: int, high: int | None = None, **options: Any) 
     >>> pullback.randint_like(pullback.ones(2), 5).shape
     pullback.Size([2])
     """
+    _require_tensor("randint_like", input)
     low, high = (0, low) if high is None else (low, high)
     return randint(low, high, tuple(input.shape), **{"dtype": input.dtype, **options})
 
@@ -431,8 +464,7 @@ def _typed(name: str, dtype: _dtypes.dtype) -> Callable[..., Tensor]:
 
     def make(*data: Any) -> Tensor:
         if len(data) == 1 and not isinstance(data[0], int):
-            values = data[0]._array if isinstance(data[0], Carrier) else data[0]
-            return _made(np.array(values, dtype.numpy), False)
+            return _made(_array(data[0]._array if isinstance(data[0], Carrier) else data[0], dtype), False)
         return empty(*data or (0,), dtype=dtype)  # type: ignore[no-any-return]  # makes tensors
 
     make.__doc__ = f"""torch's old constructor of {dtype}: from nested lists or an array, or of some sizes.

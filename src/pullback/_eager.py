@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from . import _refusals
 from ._core import Primitive
-from ._memory import Cell, protect, written
+from ._memory import Cell, cell_of, protect, written
 from ._modes import NO_GRAD, RECORD, mode, quiet
 from ._node import make, new, node_class
 from ._views import check_writable
@@ -22,16 +21,6 @@ FLOAT, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 ndarray = np.ndarray
 asarray = np.asarray
 array_of = np.array
-
-
-def cell_of(tensor: Any) -> Cell:
-    """The first cell of a tensor."""
-    if tensor._inference:
-        raise RuntimeError(_refusals.INFERENCE_SAVED)
-    cell: Cell = new(Cell)
-    cell.array = tensor._array
-    tensor._cell = cell
-    return cell
 
 
 def unary(

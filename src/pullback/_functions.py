@@ -1,92 +1,57 @@
 """The operations as functions of the package: `pullback.exp(t)` is `t.exp()`.
 
-The hottest are taken from Tensor, where the short way stands in front of them; the rest is the vocabulary itself.
+Each function refuses, by name, a first argument that is no tensor; the hottest are those of Tensor, where the short way
+stands in front of them.
 """
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
-from ._tensor import Tensor
-from .vocabulary.arithmetic import add as add
-from .vocabulary.arithmetic import bitwise_and as bitwise_and
-from .vocabulary.arithmetic import bitwise_not as bitwise_not
-from .vocabulary.arithmetic import bitwise_or as bitwise_or
-from .vocabulary.arithmetic import bitwise_xor as bitwise_xor
-from .vocabulary.arithmetic import ceil as ceil
-from .vocabulary.arithmetic import clamp as clamp
-from .vocabulary.arithmetic import cosh as cosh
-from .vocabulary.arithmetic import div as div
-from .vocabulary.arithmetic import eq as eq
-from .vocabulary.arithmetic import expm1 as expm1
-from .vocabulary.arithmetic import floor as floor
-from .vocabulary.arithmetic import floor_divide as floor_divide
-from .vocabulary.arithmetic import ge as ge
-from .vocabulary.arithmetic import gt as gt
-from .vocabulary.arithmetic import isfinite as isfinite
-from .vocabulary.arithmetic import isinf as isinf
-from .vocabulary.arithmetic import isnan as isnan
-from .vocabulary.arithmetic import le as le
-from .vocabulary.arithmetic import log1p as log1p
-from .vocabulary.arithmetic import logical_and as logical_and
-from .vocabulary.arithmetic import logical_not as logical_not
-from .vocabulary.arithmetic import logical_or as logical_or
-from .vocabulary.arithmetic import logical_xor as logical_xor
-from .vocabulary.arithmetic import lt as lt
-from .vocabulary.arithmetic import ne as ne
-from .vocabulary.arithmetic import nonzero as nonzero
-from .vocabulary.arithmetic import pow as pow
-from .vocabulary.arithmetic import remainder as remainder
-from .vocabulary.arithmetic import round as round
-from .vocabulary.arithmetic import rsqrt as rsqrt
-from .vocabulary.arithmetic import rsub as rsub
-from .vocabulary.arithmetic import sign as sign
-from .vocabulary.arithmetic import sinh as sinh
-from .vocabulary.arithmetic import sub as sub
-from .vocabulary.arithmetic import tan as tan
-from .vocabulary.arithmetic import trunc as trunc
-from .vocabulary.arithmetic import where as where
-from .vocabulary.products import bmm as bmm
-from .vocabulary.products import dot as dot
-from .vocabulary.products import einsum as einsum
-from .vocabulary.products import matmul as matmul
-from .vocabulary.products import mm as mm
-from .vocabulary.products import mv as mv
-from .vocabulary.products import outer as outer
-from .vocabulary.reductions import all as all
-from .vocabulary.reductions import amax as amax
-from .vocabulary.reductions import amin as amin
-from .vocabulary.reductions import any as any
-from .vocabulary.reductions import argmax as argmax
-from .vocabulary.reductions import argmin as argmin
-from .vocabulary.reductions import cumsum as cumsum
-from .vocabulary.reductions import log_softmax as log_softmax
-from .vocabulary.reductions import logsumexp as logsumexp
-from .vocabulary.reductions import max as max
-from .vocabulary.reductions import mean as mean
-from .vocabulary.reductions import min as min
-from .vocabulary.reductions import norm as norm
-from .vocabulary.reductions import softmax as softmax
-from .vocabulary.reductions import std as std
-from .vocabulary.reductions import sum as sum
-from .vocabulary.reductions import var as var
-from .vocabulary.shapes import broadcast_to as broadcast_to
-from .vocabulary.shapes import cat as cat
-from .vocabulary.shapes import chunk as chunk
-from .vocabulary.shapes import flatten as flatten
-from .vocabulary.shapes import flip as flip
-from .vocabulary.shapes import movedim as movedim
-from .vocabulary.shapes import permute as permute
-from .vocabulary.shapes import ravel as ravel
-from .vocabulary.shapes import reshape as reshape
-from .vocabulary.shapes import split as split
-from .vocabulary.shapes import squeeze as squeeze
-from .vocabulary.shapes import stack as stack
-from .vocabulary.shapes import t as t
-from .vocabulary.shapes import transpose as transpose
-from .vocabulary.shapes import unbind as unbind
-from .vocabulary.shapes import unsqueeze as unsqueeze
+import numpy as np
 
+from ._core import Carrier
+from ._tensor import Tensor
+from .vocabulary import arithmetic, products, reductions, shapes
+from .vocabulary.products import einsum as einsum
+from .vocabulary.shapes import cat as cat
+from .vocabulary.shapes import stack as stack
+
+
+def of_tensor(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function whose first argument must be a tensor."""
+
+    @functools.wraps(function)
+    def checked(input: Any, *args: Any, **options: Any) -> Any:
+        if not isinstance(input, Carrier):
+            raise _no_tensor(function.__name__, "input", 1, input)
+        return function(input, *args, **options)
+
+    return checked
+
+
+def of_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of two operands, one of which must be a tensor."""
+
+    @functools.wraps(function)
+    def checked(input: Any, other: Any, *args: Any, **options: Any) -> Any:
+        if not isinstance(input, Carrier) and not isinstance(other, Carrier):
+            raise _no_tensor(function.__name__, "input", 1, input)
+        return function(input, other, *args, **options)
+
+    return checked
+
+
+def _no_tensor(name: str, argument: str, position: int, value: object) -> TypeError:
+    return TypeError(
+        f"{name}(): argument '{argument}' (position {position}) must be Tensor, not {type(value).__name__}: "
+        "wrap numbers, lists and arrays with pullback.as_tensor"
+    )
+
+
+# Elementwise
 abs = Tensor.abs
 cos = Tensor.cos
 exp = Tensor.exp
@@ -102,7 +67,89 @@ sin = Tensor.sin
 sqrt = Tensor.sqrt
 square = Tensor.square
 tanh = Tensor.tanh
+add = of_tensors(arithmetic.add)
+bitwise_and = of_tensors(arithmetic.bitwise_and)
+bitwise_not = of_tensor(arithmetic.bitwise_not)
+bitwise_or = of_tensors(arithmetic.bitwise_or)
+bitwise_xor = of_tensors(arithmetic.bitwise_xor)
+ceil = of_tensor(arithmetic.ceil)
+clamp = of_tensor(arithmetic.clamp)
+cosh = of_tensor(arithmetic.cosh)
+div = of_tensors(arithmetic.div)
+eq = of_tensors(arithmetic.eq)
+expm1 = of_tensor(arithmetic.expm1)
+floor = of_tensor(arithmetic.floor)
+floor_divide = of_tensors(arithmetic.floor_divide)
+ge = of_tensors(arithmetic.ge)
+gt = of_tensors(arithmetic.gt)
+isfinite = of_tensor(arithmetic.isfinite)
+isinf = of_tensor(arithmetic.isinf)
+isnan = of_tensor(arithmetic.isnan)
+le = of_tensors(arithmetic.le)
+log1p = of_tensor(arithmetic.log1p)
+logical_and = of_tensors(arithmetic.logical_and)
+logical_not = of_tensor(arithmetic.logical_not)
+logical_or = of_tensors(arithmetic.logical_or)
+logical_xor = of_tensors(arithmetic.logical_xor)
+lt = of_tensors(arithmetic.lt)
+ne = of_tensors(arithmetic.ne)
+nonzero = of_tensor(arithmetic.nonzero)
+pow = of_tensors(arithmetic.pow)
+remainder = of_tensors(arithmetic.remainder)
+round = of_tensor(arithmetic.round)
+rsqrt = of_tensor(arithmetic.rsqrt)
+rsub = of_tensors(arithmetic.rsub)
+sign = of_tensor(arithmetic.sign)
+sinh = of_tensor(arithmetic.sinh)
+sub = of_tensors(arithmetic.sub)
+tan = of_tensor(arithmetic.tan)
+trunc = of_tensor(arithmetic.trunc)
+where = arithmetic.where
 
+# Reductions
+all = of_tensor(reductions.all)
+amax = of_tensor(reductions.amax)
+amin = of_tensor(reductions.amin)
+any = of_tensor(reductions.any)
+argmax = of_tensor(reductions.argmax)
+argmin = of_tensor(reductions.argmin)
+cumsum = of_tensor(reductions.cumsum)
+log_softmax = of_tensor(reductions.log_softmax)
+logsumexp = of_tensor(reductions.logsumexp)
+max = of_tensor(reductions.max)
+mean = of_tensor(reductions.mean)
+min = of_tensor(reductions.min)
+norm = of_tensor(reductions.norm)
+softmax = of_tensor(reductions.softmax)
+std = of_tensor(reductions.std)
+sum = of_tensor(reductions.sum)
+var = of_tensor(reductions.var)
+
+# Shapes
+broadcast_to = of_tensor(shapes.broadcast_to)
+chunk = of_tensor(shapes.chunk)
+flatten = of_tensor(shapes.flatten)
+flip = of_tensor(shapes.flip)
+movedim = of_tensor(shapes.movedim)
+permute = of_tensor(shapes.permute)
+ravel = of_tensor(shapes.ravel)
+reshape = of_tensor(shapes.reshape)
+split = of_tensor(shapes.split)
+squeeze = of_tensor(shapes.squeeze)
+t = of_tensor(shapes.t)
+transpose = of_tensor(shapes.transpose)
+unbind = of_tensor(shapes.unbind)
+unsqueeze = of_tensor(shapes.unsqueeze)
+
+# Products
+bmm = of_tensors(products.bmm)
+dot = of_tensors(products.dot)
+matmul = of_tensors(products.matmul)
+mm = of_tensors(products.mm)
+mv = of_tensors(products.mv)
+outer = of_tensors(products.outer)
+
+# Other names of the same functions
 absolute = abs
 clip = clamp
 concat = cat
@@ -112,16 +159,47 @@ negative = neg
 subtract = sub
 
 
+@of_tensor
 def clone(input: Any) -> Any:
     """A recorded copy."""
     return input.clone()
 
 
+@of_tensor
 def numel(input: Any) -> int:
     """The number of elements."""
     return int(input.numel())
 
 
+@of_tensor
 def zero_(input: Any) -> Any:
     """In place: zeros."""
     return input.zero_()
+
+
+@of_tensor
+def is_floating_point(input: Any) -> bool:
+    """Whether the elements are real floating-point numbers."""
+    return bool(input.is_floating_point())
+
+
+@of_tensor
+def is_complex(input: Any) -> bool:
+    """Whether the elements are complex numbers."""
+    return bool(input.is_complex())
+
+
+@of_tensor
+def equal(input: Any, other: Any) -> bool:
+    """Whether two tensors have the same shape and elements."""
+    if not isinstance(other, Carrier):
+        raise _no_tensor("equal", "other", 2, other)
+    return tuple(input.shape) == tuple(other.shape) and bool((input == other).all())
+
+
+@of_tensor
+def allclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
+    """Whether two tensors agree within atol + rtol * abs(other), everywhere."""
+    if not isinstance(other, Carrier):
+        raise _no_tensor("allclose", "other", 2, other)
+    return bool(np.allclose(input.detach().numpy(), other.detach().numpy(), rtol, atol, equal_nan))

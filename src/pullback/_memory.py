@@ -7,11 +7,13 @@ of its own. So a write costs a copy only when a graph needs the old value, and n
 
 from __future__ import annotations
 
+import threading
 import weakref
 from typing import Any
 
 import numpy as np
 
+from ._refusals import INFERENCE_SAVED
 
 # glibc gives the top of its heap back to the system whenever 128 kB of it are free, so that a graph of middle-sized
 # arrays is paged in anew at every step: 21 us for a product of 10 000 numbers instead of 4. Freeing one large block
@@ -31,52 +33,98 @@ class Cell:
 
 
 class Storage:
-    """A block of memory that more than one tensor, or NumPy code, can see."""
+    """A block of memory that more than one tensor, or NumPy code, can see.
 
-    __slots__ = ("version", "members", "_limit")
+    It knows the tensors that lie in it and the cells that hold values lying in it, both weakly: a graph may keep the
+    value of a view whose tensor is long gone.
+    """
 
-    def __init__(self, members: list[weakref.ref[Any]] | None = None) -> None:
+    __slots__ = ("version", "members", "cells", "_limit")
+
+    def __init__(self, shared: Storage | None = None) -> None:
         self.version = 0
-        self.members = [] if members is None else members
+        self.members: list[weakref.ref[Any]] = [] if shared is None else shared.members
+        self.cells: list[weakref.ref[Cell]] = [] if shared is None else shared.cells
         self._limit = 16
 
     def join(self, tensor: Any) -> None:
-        """Make a tensor a member; forget members that are gone, now and then."""
-        if len(self.members) >= self._limit:
+        """Make a tensor a member."""
+        with _turn:
+            tensor._storage = self
+            self.members.append(weakref.ref(tensor))
+            if tensor._cell is not None:
+                self.cells.append(weakref.ref(tensor._cell))
+            self._forget()
+
+    def hold(self, cell: Cell) -> None:
+        """Know of a cell that holds a value lying here."""
+        with _turn:
+            self.cells.append(weakref.ref(cell))
+            self._forget()
+
+    def _forget(self) -> None:
+        """Drop the entries of what is gone, now and then."""
+        if len(self.members) + len(self.cells) >= self._limit:
             self.members[:] = [ref for ref in self.members if ref() is not None]
-            self._limit = 2 * len(self.members) + 16
-        tensor._storage = self
-        self.members.append(weakref.ref(tensor))
+            self.cells[:] = [ref for ref in self.cells if ref() is not None]
+            self._limit = 2 * (len(self.members) + len(self.cells)) + 16
 
     def tensors(self) -> list[Any]:
         """The members that are alive."""
-        return [tensor for ref in self.members if (tensor := ref()) is not None]
+        return [tensor for ref in list(self.members) if (tensor := ref()) is not None]
+
+
+_turn = threading.RLock()
 
 
 def storage_of(tensor: Any) -> Storage:
     """The storage of a tensor, made when first asked for."""
     if tensor._storage is None:
-        Storage().join(tensor)
+        with _turn:
+            if tensor._storage is None:
+                Storage().join(tensor)
     return tensor._storage  # type: ignore[no-any-return]  # tensors are duck-typed below their class
 
 
-def aliases(tensor: Any) -> list[Any]:
-    """Every tensor that lies in the same memory, this one included."""
-    return [tensor] if tensor._storage is None else tensor._storage.tensors()
+def cell_of(tensor: Any) -> Cell:
+    """A new cell for a tensor's value."""
+    if tensor._inference:
+        raise RuntimeError(INFERENCE_SAVED)
+    cell: Cell = object.__new__(Cell)
+    cell.array = tensor._array
+    tensor._cell = cell
+    if tensor._storage is not None:
+        tensor._storage.hold(cell)
+    return cell
 
 
 def protect(tensor: Any) -> None:
     """Give every graph that kept a value lying in this tensor's memory a copy of its own."""
-    for member in aliases(tensor):
-        cell = member._cell
-        if cell is None:
-            continue
-        kept = weakref.ref(cell)
-        del cell
-        member._cell = Cell(member._array)
-        survivor = kept()
-        if survivor is not None and isinstance(survivor.array, np.ndarray):
-            survivor.array = survivor.array.copy()
+    storage = tensor._storage
+    if storage is None:
+        if tensor._cell is not None:
+            kept = weakref.ref(tensor._cell)
+            tensor._cell = None
+            _copy_survivors([kept])
+            cell_of(tensor)
+        return
+    with _turn:
+        saved = [member for member in storage.tensors() if member._cell is not None]
+        for member in saved:
+            member._cell = None
+        cells = list(storage.cells)
+        storage.cells.clear()
+        _copy_survivors(cells)
+        for member in saved:
+            cell_of(member)
+
+
+def _copy_survivors(cells: list[weakref.ref[Cell]]) -> None:
+    """Tensors have let go of these cells: what is left is held by graphs."""
+    for ref in cells:
+        cell = ref()
+        if cell is not None and isinstance(cell.array, np.ndarray):
+            cell.array = cell.array.copy()
 
 
 def version(tensor: Any) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import itertools
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from sys import _getframe
 from typing import Any, Self
 
@@ -57,7 +57,7 @@ class Node:
     @property
     def site(self) -> Site:
         """Where the operation was called."""
-        return self.code, self.offset  # type: ignore[attr-defined]  # slots
+        return self.code, self.offset
 
     @property
     def requires_grad(self) -> bool:
@@ -125,12 +125,12 @@ def tape_of(node: Node) -> Any:
     return node.tape
 
 
-_classes: dict[tuple[str, str, bool], type[Node]] = {}
+_classes: dict[tuple[Primitive, str, bool], type[Node]] = {}
 
 
 def node_class(primitive: Primitive, title: str, conjugated: bool = False) -> type[Node]:
     """The class of nodes of one primitive under one of torch's names; `conjugated` for complex numbers."""
-    key = primitive.name, title, conjugated
+    key = primitive, title, conjugated
     try:
         return _classes[key]
     except KeyError:

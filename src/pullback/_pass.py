@@ -72,7 +72,9 @@ class Pass:
         self.seen: list[Any] = []  # what hooks hold: never to be written
         self.waiting: dict[Any, dict[int, Any]] = {}  # hooks on several tensors, and what has arrived for each
 
-    def walk(self, order: list[Node], pending: dict[Node, Any], wanted: frozenset[Node], needed: set[Node] | None) -> None:
+    def walk(
+        self, order: list[Node], pending: dict[Node, Any], wanted: frozenset[Node], needed: set[Node] | None
+    ) -> None:
         """Run the nodes in order, each on the sum of the cotangents that have reached it."""
         xp, freed, create_graph = self.xp, self.freed, self.create_graph
         for node in order:
@@ -103,10 +105,10 @@ class Pass:
                 node.saved = freed
             for edge, result in zip(edges, results, strict=False):
                 if edge is not None and result is not None:
-                    if result.shape != edge.shape and edge.shape is not None:
-                        result = sum_to(xp, result, edge.shape)
+                    fits = result.shape == edge.shape or edge.shape is None
+                    g = result if fits else sum_to(xp, result, edge.shape)
                     before = pending.get(edge)
-                    pending[edge] = result if before is None else before + result
+                    pending[edge] = g if before is None else before + g
 
     def mode(self) -> FieldBlock:
         """The mode in which hooks run, and everything else when the pass is recorded."""
@@ -155,7 +157,9 @@ class Pass:
         assert node.hooks is not None
         given = tuple(map(self.wrapped, g if type(g) is list else (g,)))
         shaped = [
-            r if r is None or edge is None or edge.shape is None or r.shape == edge.shape else sum_to(self.xp, r, edge.shape)
+            r
+            if r is None or edge is None or edge.shape is None or r.shape == edge.shape
+            else sum_to(self.xp, r, edge.shape)
             for edge, r in zip(node.edges, results, strict=True)
         ]
         with self.mode():

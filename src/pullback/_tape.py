@@ -187,11 +187,7 @@ def keep(value: Any, *, is_output: bool = False) -> Any:
     if current.pack is not None:
         assert current.unpack is not None
         return Packed(value.detach() if is_output else value, current.pack, current.unpack)
-    if value._inference:
-        raise RuntimeError(_refusals.INFERENCE_SAVED)
-    if value._cell is None:
-        value._cell = Cell(value._array)  # type: ignore[attr-defined]  # a tensor
-    return value._cell
+    return value._cell or cell_of(value)
 
 
 class SavedTensor:

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from . import _dtypes, _eager, _refusals, ops
+from . import _dtypes, _eager, _numpy, _refusals, ops
 from ._attributes import Autograd
-from ._core import Carrier
+from ._core import Carrier, Primitive
 from ._memory import storage_of
-from ._modes import mode
+from ._modes import mode, quiet
 from ._node import AccumulateGrad, Node, new
 from ._printing import format_tensor
-from ._promotion import cast
+from ._promotion import cast, category
 from ._shapes import broadcast_shapes, expand_shape, parse_sizes
 from ._tape import Tape
 from ._views import write
@@ -134,7 +134,8 @@ class Conversions(Autograd):
         return iter(shapes.unbind(self))
 
     def __contains__(self, element: Any) -> bool:
-        return bool((self == element).any())
+        found = self == element
+        return isinstance(found, Carrier) and bool(found.any())
 
     def __repr__(self) -> str:
         suffixes = []
@@ -246,7 +247,8 @@ def in_place(general: Callable[..., Any]) -> Callable[..., Any]:
     """The in-place form of an operation: computed as usual, then written to the first operand."""
 
     def method(self: Any, *args: Any, **options: Any) -> Any:
-        return write(self, general(self, *args, **options), f"{general.__name__}_")
+        result = general(self, *args, **options)
+        return result if result is NotImplemented else write(self, result, f"{general.__name__}_")
 
     method.__name__ = method.__qualname__ = f"{general.__name__}_"
     method.__doc__ = f"In place: {general.__doc__}"
@@ -286,16 +288,19 @@ class Tensor(Casts):
     """
 
     __slots__ = ()
-    __array_priority__ = 1000
+    __array_ufunc__ = _numpy.array_ufunc
+    __array_function__ = _numpy.array_function
     __hash__ = object.__hash__
 
     def __new__(cls, *data: Any) -> Any:
         """A tensor of the default dtype from nested lists, an array or a tensor, or an empty one of some sizes."""
         dtype = _dtypes.default_numpy()
-        if len(data) == 1 and not isinstance(data[0], int):
-            values = data[0]._array if isinstance(data[0], Carrier) else data[0]
-            return Tensor.interpreter.wrap(np.array(values, dtype), None)
-        return Tensor.interpreter.wrap(np.empty(parse_sizes(data) if data else (0,), dtype), None)
+        if len(data) != 1 or isinstance(data[0], int):
+            return Tensor.interpreter.wrap(np.empty(parse_sizes(data) if data else (0,), dtype), None)
+        values = np.array(data[0]._array if isinstance(data[0], Carrier) else data[0])
+        if values.dtype.kind not in "buif":
+            raise TypeError(f"new(): expected real numbers to make a tensor of {dtype}, not {type(data[0]).__name__}")
+        return Tensor.interpreter.wrap(quiet.run(values.astype, dtype), None)
 
     # Operators
     __add__ = __radd__ = operator(arithmetic.add)
@@ -388,8 +393,9 @@ class Tensor(Casts):
 
     # In place
     add_, sub_, mul_, div_ = map(in_place, (add, sub, mul, div))
-    pow_, neg_, exp_, log_, sqrt_ = map(in_place, (pow, neg, exp, log, sqrt))
-    abs_, sin_, cos_, tanh_ = map(in_place, (abs, sin, cos, tanh))
+    pow_, neg_, exp_ = in_place(arithmetic.pow), in_place(arithmetic.neg), in_place(arithmetic.exp)
+    log_, sqrt_, abs_ = in_place(arithmetic.log), in_place(arithmetic.sqrt), in_place(arithmetic.abs)
+    sin_, cos_, tanh_ = in_place(arithmetic.sin), in_place(arithmetic.cos), in_place(arithmetic.tanh)
     sigmoid_, relu_, clamp_ = map(in_place, (sigmoid, relu, clamp))
 
     def zero_(self) -> Any:
@@ -398,6 +404,8 @@ class Tensor(Casts):
 
     def fill_(self, value: Any) -> Any:
         """In place: one value everywhere, a number or a 0-d tensor."""
+        if category(value)[0].kind == "c" and not self.is_complex():
+            raise RuntimeError(f"value cannot be converted to type {self.dtype} without overflow: it is complex")
         if getattr(value, "ndim", 0):
             raise RuntimeError(
                 f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions: use copy_"
@@ -406,6 +414,8 @@ class Tensor(Casts):
 
     def copy_(self, source: Any, non_blocking: bool = False) -> Any:
         """In place: the elements of another tensor or array, broadcast and converted."""
+        if not isinstance(source, (Carrier, np.ndarray)):
+            raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(source).__name__}")
         broadcast_shapes(tuple(self.shape), tuple(source.shape))
         expand_shape(tuple(source.shape), tuple(self.shape), "copy_")
         return write(self, ops.copy(self, cast(source, self._dtype)), "copy_")
@@ -413,7 +423,7 @@ class Tensor(Casts):
 
 Tensor.interpreter = Eager()
 
-SHORT_WAYS = {
+SHORT_WAYS: dict[Callable[..., Any], dict[str, Primitive]] = {
     _eager.unary: {
         name: getattr(ops, name)
         for name in ("exp", "log", "sqrt", "abs", "square", "sin", "cos", "tanh", "sigmoid", "relu", "reciprocal")

@@ -12,11 +12,11 @@ import numpy as np
 
 from . import _refusals, ops
 from ._core import Carrier, Primitive
-from ._memory import Cell, Storage, protect, storage_of, written
+from ._memory import Storage, cell_of, protect, storage_of, written
 from ._modes import mode
 from ._node import AccumulateGrad, Node, hooks_of
 
-Path = tuple[tuple[Primitive, dict[str, Any]], ...]
+Step = tuple[Primitive, dict[str, Any]]
 
 
 def view(primitive: Primitive, tensor: Any, **params: Any) -> Any:
@@ -40,17 +40,26 @@ def _pieces(primitive: Primitive, params: dict[str, Any], result: Any) -> list[A
     return [(*before, slice(end - size, end)) for size, end in zip(params["sizes"], ends, strict=True)]
 
 
-def track(base: Any, result: Any, step: tuple[Primitive, dict[str, Any]]) -> None:
+def track(base: Any, result: Any, step: Step) -> None:
     """Record that `result` is `base` seen through one more primitive, if they share memory."""
     array, source = result._array, base._array
     if isinstance(array, np.ndarray) and not (_owner(array) is _owner(source) and array.size):
         return
     storage_of(base).join(result)
     result._base = base if base._base is None else base._base
-    result._path = (*base._path, step)
+    result._path = (base._path, step)
     if base._inference:
         result._inference = True
     result._made_untracked = not mode.get().grad or base._made_untracked
+
+
+def steps(path: Any) -> tuple[Step, ...]:
+    """The views that lead from a base to a tensor, in order; tensors keep them as links, the last one first."""
+    found: list[Step] = []
+    while path:
+        path, step = path
+        found.append(step)
+    return tuple(reversed(found))
 
 
 def _owner(array: Any) -> Any:
@@ -66,7 +75,7 @@ def alias(tensor: Any, result: Any, *, counted: bool = True) -> Any:
     With `counted=False`, as for `.data`, the writes of each do not count as writes of the other.
     """
     storage = storage_of(tensor)
-    (storage if counted else Storage(storage.members)).join(result)
+    (storage if counted else Storage(storage)).join(result)
     return result
 
 
@@ -77,7 +86,11 @@ def check_writable(tensor: Any, operation: str, *, through_view: bool = False) -
         raise RuntimeError(_refusals.INFERENCE_WRITTEN)
     array = tensor._array
     if isinstance(array, np.ndarray):
-        if 0 in array.strides and any(n > 1 and not step for step, n in zip(array.strides, array.shape, strict=True)):
+        if (
+            0 in array.strides
+            and array.size
+            and any(n > 1 and not step for step, n in zip(array.strides, array.shape, strict=True))
+        ):
             raise RuntimeError(_refusals.overlapping(tensor, operation))
         if not array.flags.writeable:
             raise ValueError(_refusals.read_only(tensor, operation))
@@ -125,7 +138,9 @@ def replace(target: Any, array: Any) -> None:
 def exchange(tensor: Any, array: Any) -> None:
     """Give a tensor another array."""
     tensor._array = array
-    tensor._cell = Cell(array) if tensor._cell is not None else None
+    if tensor._cell is not None:
+        tensor._cell = None
+        cell_of(tensor)
     if isinstance(tensor._node, AccumulateGrad):
         tensor._node.array = array
         tensor._node.shape = array.shape
@@ -134,13 +149,13 @@ def exchange(tensor: Any, array: Any) -> None:
 def rebase(target: Any, result: Any) -> None:
     """Give the target, all of which now holds a result, the result's history."""
     if target._base is not None:
-        rebase_region(target._base, result, target._path)
+        rebase_region(target._base, result, steps(target._path))
     elif mode.get().grad and result._node is not None:
         set_node(target, result._node)
         refresh(target)
 
 
-def rebase_region(base: Any, value: Any, path: Path) -> None:
+def rebase_region(base: Any, value: Any, path: tuple[Step, ...]) -> None:
     """Record that a region of a base, a chain of views away, now holds a value."""
     edges = (base._node, value._node if isinstance(value, Carrier) else None)
     if edges != (None, None) and mode.get().grad:
@@ -155,7 +170,7 @@ def refresh(base: Any) -> None:
     """Give every live view of a base that has been written the base's new history."""
     for member in base._storage.tensors() if base._storage is not None else ():
         if member._base is base and not member._made_untracked:
-            set_node(member, ops.replay(base, path=member._path)._node)
+            set_node(member, ops.replay(base, path=steps(member._path))._node)
 
 
 def set_node(tensor: Any, node: Node) -> None:

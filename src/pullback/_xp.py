@@ -4,6 +4,8 @@ The array API standard's names over NumPy, plus a short list of extras the stand
 `pullback.ops`, has the same names; a rule cannot tell which of the two it was given.
 """
 
+# ruff: noqa: F401  # what is imported is the namespace
+
 from __future__ import annotations
 
 import math
@@ -11,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy import (  # noqa: F401  # the namespace itself
+from numpy import (
     abs,
     add,
     all,
@@ -23,11 +25,11 @@ from numpy import (  # noqa: F401  # the namespace itself
     conj,
     cos,
     cosh,
+    cumsum,
     divide,
     equal,
     exp,
     expand_dims,
-    cumsum,
     expm1,
     flip,
     floor,
@@ -46,13 +48,12 @@ from numpy import (  # noqa: F401  # the namespace itself
     logical_or,
     logical_xor,
     matmul,
-    maximum as maximum,
-    minimum as minimum,
+    maximum,
+    minimum,
     multiply,
     negative,
     not_equal,
     ones_like,
-    power as pow,
     reciprocal,
     remainder,
     rint,
@@ -69,6 +70,7 @@ from numpy import (  # noqa: F401  # the namespace itself
     zeros_like,
 )
 
+pow = np.power
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
@@ -93,15 +95,26 @@ def broadcast_to(x: Any, *, shape: tuple[int, ...]) -> Array:
 _add: Any = np.add.reduce  # (x, axis, dtype, out, keepdims): np.sum without its Python wrapper
 
 
+LONG, BLOCK = 1 << 15, 512
+
+
 def sum(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
-    """The sum over axes."""
+    """The sum over axes, in the dtype of x; NumPy's, with its error kept small where NumPy adds one after another."""
+    if x.dtype == np.float16:
+        return np.asarray(_add(x, axis, np.float32, None, keepdims)).astype(np.float16)
+    if x.size > LONG:
+        for i in axis:
+            if x.shape[i] > BLOCK and i != x.ndim - 1:
+                x = np.add.reduceat(x, range(0, x.shape[i], BLOCK), axis=i)
     return _add(x, axis, None, None, keepdims)
 
 
 def mean(x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Any:
     """The mean over axes, in the dtype of x."""
     count = math.prod([x.shape[i] for i in axis])
-    return np.divide(_add(x, axis, None, None, keepdims), count, dtype=x.dtype)
+    if x.dtype == np.float16:
+        return np.asarray(_add(x, axis, np.float32, None, keepdims) / count).astype(np.float16)
+    return np.divide(sum(x, axis=axis, keepdims=keepdims), count, dtype=x.dtype)
 
 
 def matrix_transpose(x: Array) -> Array:

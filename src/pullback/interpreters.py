@@ -20,7 +20,7 @@ class Boxed(Tensor):
 
     __slots__ = ("interpreter", "level")
 
-    level: int  # type: ignore[misc]  # per instance, where plain tensors share the tape's
+    level: int
     interpreter: Any
 
 

@@ -16,6 +16,7 @@ class Sigmoid:
     """
 
     def __call__(self, input: Any) -> Any:
+        """1 / (1 + exp(-input)), elementwise."""
         return input.sigmoid()
 
     def __repr__(self) -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from .. import ops
 from .._core import Carrier
 from ..vocabulary.arithmetic import relu as relu
@@ -13,6 +11,13 @@ from ..vocabulary.arithmetic import sigmoid as sigmoid
 from ..vocabulary.arithmetic import tanh as tanh
 from ..vocabulary.reductions import log_softmax as log_softmax
 from ..vocabulary.reductions import softmax as softmax
+
+
+def _require_tensors(name: str, **arguments: Any) -> None:
+    for argument, value in arguments.items():
+        if not isinstance(value, Carrier):
+            raise TypeError(f"{name}(): argument '{argument}' must be Tensor, not {type(value).__name__}")
+
 
 REDUCTIONS = ("mean", "sum", "none")
 
@@ -43,7 +48,8 @@ def cross_entropy(input: Any, target: Any, *, reduction: str = "mean") -> Any:
     >>> pullback.nn.functional.cross_entropy(scores, pullback.tensor([0, 3]))
     tensor(1.3863)
     """
-    classes = target._array if isinstance(target, Carrier) else np.asarray(target)
+    _require_tensors("cross_entropy", input=input, target=target)
+    classes = target._array
     if input.ndim != 2 or classes.shape != tuple(input.shape[:1]):
         raise ValueError(
             f"Expected input batch_size ({input.shape[0] if input.ndim else 0}) to match target batch_size "
@@ -65,6 +71,7 @@ def mse_loss(input: Any, target: Any, *, reduction: str = "mean") -> Any:
     >>> pullback.nn.functional.mse_loss(pullback.tensor([1.0, 3.0]), pullback.tensor([1.0, 1.0]))
     tensor(2.)
     """
+    _require_tensors("mse_loss", input=input, target=target)
     if tuple(input.shape) != tuple(target.shape):
         raise ValueError(
             f"mse_loss: input has shape {tuple(input.shape)} and target {tuple(target.shape)}. Broadcasting them would "

@@ -42,7 +42,7 @@ def _clip_forward(x: Any, *, lower: float | None, upper: float | None) -> Any:
     return x if upper is None else _xp.minimum(x, x.dtype.type(upper))
 
 
-REAL = {"complex": "refused"}
+REAL: Any = {"complex": "refused"}
 
 # fmt: off
 #                             name         pullback per input

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _xp
-from .._shapes import sum_to
 from .._core import elementwise, linear, multilinear
+from .._shapes import sum_to
 
 
 def _concat(xp: Any, g: Any, *, axis: int, sizes: tuple[int, ...]) -> Any:

@@ -67,11 +67,19 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
 
 def floor_divide(input: Any, other: Any) -> Any:
     """The floor of input / other; it has no derivative."""
+    _refuse_zero("floor_divide", input, other)
     return binary(ops.floor_divide, input, other)
+
+
+def _refuse_zero(name: str, input: Any, other: Any) -> None:
+    """Integers have no infinity: dividing them by zero is an error, as in torch."""
+    if common(input, other).kind in "biu" and not np.all(other._array if isinstance(other, Carrier) else other):
+        raise RuntimeError(f"ZeroDivisionError: {name} of integers by zero")
 
 
 def remainder(input: Any, other: Any) -> Any:
     """What is left of input after floor division by other; the sign is that of other."""
+    _refuse_zero("remainder", input, other)
     if isinstance(input, Carrier) and type(other) in (int, float) and input._dtype.kind == "f":
         return ops.modulo(input, divisor=other)
     return binary(ops.remainder, input, other)
@@ -184,6 +192,8 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
 
     With the condition alone, the places where it is nonzero, as `nonzero(as_tuple=True)`.
     """
+    if not isinstance(condition, (Carrier, np.ndarray)):
+        raise TypeError(f"where(): argument 'condition' (position 1) must be Tensor, not {type(condition).__name__}")
     if input is None and other is None:
         return nonzero(condition, as_tuple=True)
     if category(condition)[0].kind != "b":
@@ -197,6 +207,8 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
 
 def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     """The indices of the nonzero elements: one row each, or one tensor per axis with `as_tuple`."""
+    if not isinstance(input, Carrier):
+        raise TypeError(f"nonzero(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
     wrap = input.interpreter.wrap
     found = np.nonzero(input._array)
     return tuple(wrap(index, None) for index in found) if as_tuple else wrap(np.stack(found, axis=-1), None)

@@ -12,7 +12,7 @@ from .._core import Carrier
 from .._memory import protect, written
 from .._modes import mode
 from .._promotion import cast, category
-from .._views import check_writable, rebase, rebase_region, view, write
+from .._views import check_writable, rebase, rebase_region, steps, view, write
 
 Index = tuple[Any, ...]
 
@@ -169,7 +169,7 @@ def setitem(tensor: Any, index: Any, value: Any) -> None:
     written(tensor)
     if not arrays:
         base = tensor if tensor._base is None else tensor._base
-        rebase_region(base, value, (*tensor._path, (ops.getitem, {"index": spec})))
+        rebase_region(base, value, (*steps(tensor._path), (ops.getitem, {"index": spec})))
         return
     edges = [arg._node if isinstance(arg, Carrier) else None for arg in (tensor, value)]
     if any(edges) and mode.get().grad:
@@ -177,16 +177,16 @@ def setitem(tensor: Any, index: Any, value: Any) -> None:
         edges += [None] * len(arrays)
         conjugated = tensor._dtype.kind == "c"
         spec_of = {"spec": spec}
-        rebase(tensor, tensor.interpreter.record(ops.index_put, args, edges, tensor._array, spec_of, conjugated=conjugated))
+        rebase(
+            tensor, tensor.interpreter.record(ops.index_put, args, edges, tensor._array, spec_of, conjugated=conjugated)
+        )
 
 
 def _fitting(tensor: Any, value: Any) -> Any:
     """What is written, in the dtype of the tensor it is written to."""
     source, strength = category(value)
     if source.kind == "c" and tensor._dtype.kind != "c":
-        raise RuntimeError(
-            f"value cannot be converted to type {tensor.dtype} without overflow: it is complex; write its .real"
-        )
+        raise RuntimeError(f"value cannot be converted to type {tensor.dtype} without overflow: it is complex")
     return cast(value, tensor._dtype) if strength != "scalar" else np.asarray(value).astype(tensor._dtype)
 
 

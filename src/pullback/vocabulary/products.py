@@ -8,10 +8,9 @@ import numpy as np
 
 from .. import _dtypes, ops
 from .._core import Carrier
-from .._promotion import binary, cast
+from .._promotion import binary, cast, common
 from .._shapes import broadcast_shapes
 from .._views import view
-
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -34,8 +33,18 @@ def _matching(a: Any, b: Any, name: str) -> tuple[Any, Any]:
     return a, b
 
 
+def _require_tensors(name: str, input: Any, other: Any) -> None:
+    for position, value in enumerate((input, other), 1):
+        if not isinstance(value, (Carrier, np.ndarray)):
+            raise TypeError(
+                f"{name}(): argument (position {position}) must be Tensor, not {type(value).__name__}: wrap numbers and "
+                "lists with pullback.as_tensor"
+            )
+
+
 def mm(input: Any, mat2: Any) -> Any:
     """The product of two matrices."""
+    _require_tensors("mm", input, mat2)
     for name, value in (("self", input), ("mat2", mat2)):
         if value.ndim != 2:
             raise RuntimeError(
@@ -46,6 +55,7 @@ def mm(input: Any, mat2: Any) -> Any:
 
 def matmul(input: Any, other: Any) -> Any:
     """input @ other: matrices, vectors, and batches of them, with broadcasting of the batch axes."""
+    _require_tensors("matmul", input, other)
     a, b = _matching(input, other, "matmul")
     dims = a.ndim, b.ndim
     if 0 in dims:
@@ -82,6 +92,7 @@ def _check_product(a: tuple[int, ...], b: tuple[int, ...]) -> None:
 
 def dot(input: Any, tensor: Any) -> Any:
     """The sum of the products of two vectors."""
+    _require_tensors("dot", input, tensor)
     for value in (input, tensor):
         if value.ndim != 1:
             raise RuntimeError(
@@ -92,6 +103,7 @@ def dot(input: Any, tensor: Any) -> Any:
 
 def mv(input: Any, vec: Any) -> Any:
     """The product of a matrix and a vector."""
+    _require_tensors("mv", input, vec)
     if input.ndim != 2 or vec.ndim != 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got {input.ndim}D and {vec.ndim}D tensors")
     return matmul(input, vec)
@@ -99,6 +111,7 @@ def mv(input: Any, vec: Any) -> Any:
 
 def bmm(input: Any, mat2: Any) -> Any:
     """The products of two batches of matrices."""
+    _require_tensors("bmm", input, mat2)
     if input.ndim != 3 or mat2.ndim != 3:
         raise RuntimeError(
             f"batch1 must be a 3D tensor: bmm multiplies batches of matrices, and got {input.ndim}D and {mat2.ndim}D"
@@ -113,6 +126,7 @@ def bmm(input: Any, mat2: Any) -> Any:
 
 def outer(input: Any, vec: Any) -> Any:
     """All products of an element of one vector with one of another."""
+    _require_tensors("outer", input, vec)
     if input.ndim != 1 or vec.ndim != 1:
         raise RuntimeError(f"outer: Expected 1-D arguments, got {input.ndim}D and {vec.ndim}D")
     return binary(ops.multiply, view(ops.expand_dims, input, axis=1), vec)
@@ -120,12 +134,19 @@ def outer(input: Any, vec: Any) -> Any:
 
 def einsum(equation: str, *operands: Any) -> Any:
     """A sum of products over labelled axes, as `einsum('ij,jk->ik', a, b)`; '...' stands for batch axes."""
+    if not isinstance(equation, str):
+        raise TypeError(
+            f"einsum(): the equation comes first, as text such as 'ij,jk->ik', not {type(equation).__name__}"
+        )
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])
     if not operands:
         raise RuntimeError("einsum(): must provide at least one operand")
+    for position, operand in enumerate(operands, 1):
+        if not isinstance(operand, (Carrier, np.ndarray)):
+            raise TypeError(f"einsum(): operand {position} must be Tensor, not {type(operand).__name__}")
     terms, result = _parsed(equation, operands)
-    dtype = np.result_type(*(op._dtype if isinstance(op, Carrier) else np.asarray(op).dtype for op in operands))
+    dtype = common(*operands)
     arrays = []
     for i, operand in enumerate(operands):
         terms[i], array = _unique_labels(terms[i], cast(operand, dtype))

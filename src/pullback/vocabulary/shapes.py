@@ -22,7 +22,7 @@ def reshape(input: Any, *shape: Any) -> Any:
 
 
 def view(input: Any, *shape: Any) -> Any:
-    """A view with another shape, refused where the layout would need a copy; or, given a dtype, a converted tensor."""
+    """A view with another shape, refused where the layout would need a copy."""
     target = tuple(infer_shape(parse_sizes(shape), math.prod(input.shape)))
     array = input._array
     if isinstance(array, np.ndarray) and array.size and not np.shares_memory(array.reshape(target), array):
@@ -34,13 +34,20 @@ def view(input: Any, *shape: Any) -> Any:
     return view_of(ops.reshape, input, shape=target)
 
 
+def _require_tensor(name: str, other: Any) -> None:
+    if not isinstance(other, Carrier):
+        raise TypeError(f"{name}(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}")
+
+
 def view_as(input: Any, other: Any) -> Any:
     """input.view(other.shape)."""
+    _require_tensor("view_as", other)
     return view(input, other.shape)
 
 
 def reshape_as(input: Any, other: Any) -> Any:
     """input.reshape(other.shape)."""
+    _require_tensor("reshape_as", other)
     return reshape(input, other.shape)
 
 
@@ -94,7 +101,11 @@ def transpose(input: Any, *dims: Any, dim0: Any = None, dim1: Any = None) -> Any
     if len(axes) != 2 or (input.ndim == 2 and isinstance(dims[0], (tuple, list))):
         return permute(input, *axes)
     first, second = (normalize_axis(axis, input.ndim) for axis in axes)
-    return _swapped(input, first, second, "TransposeBackward0") if input.ndim else view_of(ops.getitem, input, index=(...,))
+    return (
+        _swapped(input, first, second, "TransposeBackward0")
+        if input.ndim
+        else view_of(ops.getitem, input, index=(...,))
+    )
 
 
 def t(input: Any) -> Any:
@@ -129,6 +140,7 @@ def expand(input: Any, *sizes: Any) -> Any:
 
 def expand_as(input: Any, other: Any) -> Any:
     """input.expand(other.shape)."""
+    _require_tensor("expand_as", other)
     return expand(input, other.shape)
 
 

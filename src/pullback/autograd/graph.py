@@ -6,13 +6,13 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
-from ._backward import GradientEdge as GradientEdge
-from ._backward import get_gradient_edge as get_gradient_edge
-from ._memory import written
-from ._modes import FieldBlock, ModeBlock, mode, running
-from ._node import Node as Node
-from ._node import hooks_of
-from ._refusals import kind
+from .._backward import GradientEdge as GradientEdge
+from .._backward import get_gradient_edge as get_gradient_edge
+from .._memory import written
+from .._modes import FieldBlock, ModeBlock, mode, running
+from .._node import Node as Node
+from .._node import hooks_of
+from .._refusals import kind
 
 
 class saved_tensors_hooks(ModeBlock):  # noqa: N801  # torch's name
@@ -146,5 +146,7 @@ def register_multi_grad_hook(tensors: Sequence[Any], fn: Callable[..., Any], *, 
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     for index, tensor in enumerate(tensors):
         if tensor._node is None:
-            raise AssertionError(f"Expected gradient function to be set: tensor {index} is a {kind(tensor)}, not tracked")
+            raise AssertionError(
+                f"Expected gradient function to be set: tensor {index} is a {kind(tensor)}, not tracked"
+            )
     return _MultiHook(tensors, fn, mode == "any")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from . import _backward
-from ._backward import grad as grad
-from ._core import Carrier
-from ._modes import enable_grad as enable_grad
-from ._modes import inference_mode as inference_mode
-from ._modes import no_grad as no_grad
-from ._modes import set_grad_enabled as set_grad_enabled
-from ._tensor import Tensor
+from .. import _backward
+from .._backward import grad as grad
+from .._core import Carrier
+from .._modes import enable_grad as enable_grad
+from .._modes import inference_mode as inference_mode
+from .._modes import no_grad as no_grad
+from .._modes import set_grad_enabled as set_grad_enabled
+from .._tensor import Tensor
 from . import graph as graph
 
 
