@@ -410,7 +410,8 @@ def _set_flag(tensor: Any, value: bool) -> None:
         tensor._node = tensor._leaf  # the same leaf as before: graphs made then still reach it
     elif value:
         # Threads may share a leaf: its cell is there before any of them saves the value.
-        tensor._cell = tensor._cell or cell_of(tensor)
+        if not tensor._inference:
+            tensor._cell = tensor._cell or cell_of(tensor)
         node = leaf(tensor, tensor._array)
         node.grad = tensor._kept_grad
         tensor._node = node

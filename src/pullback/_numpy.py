@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from . import _refusals
+from . import _refusals, ops
 from ._core import Carrier
+from ._promotion import cast
 from ._views import write
 from .vocabulary.numpy_names import FUNCTIONS, REDUCTIONS, UFUNCS, VALUES_ONLY, Function, operand
 
@@ -104,7 +105,12 @@ def _computed(
         return result
     if not isinstance(result, Carrier):
         result = self.interpreter.wrap(np.asarray(result), None)
-    return write(out, result, name) if isinstance(out, Carrier) else _written(name, out, result)
+    if not isinstance(out, Carrier):
+        return _written(name, out, result)
+    fits = result.shape == out.shape and np.can_cast(result._dtype, out._dtype, "same_kind")
+    if fits and result._node is None and out._node is not None:
+        result = ops.copy(out, cast(result, out._dtype))  # a constant: the history of what stood there ends
+    return write(out, result, name)
 
 
 def _holds_tensor(value: Any) -> bool:

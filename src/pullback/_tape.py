@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _refusals, ops
 from ._core import Carrier, Interpreter, Primitive, bind
-from ._memory import Cell, version
+from ._memory import Cell, cell_of, version
 from ._modes import FieldBlock, Mode, mode, quiet
 from ._node import AccumulateGrad, Node, make, node_class, outputs
 from ._shapes import sum_to

@@ -128,7 +128,8 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> 
     axes = normalize_axes(axis, x.ndim, "norm")
     if ord is not None and len(axes) != 1 and not (ord == "fro" and len(axes) == 2):
         raise TypeError(
-            f"numpy.linalg.norm with ord={ord!r} over {len(axes)} axes has no derivative here: vectors have"
+            f"numpy.linalg.norm over {len(axes)} axes has no derivative here with ord={ord!r}: leave ord out, or name one "
+            "axis"
         )
     return reductions.norm(inexact(x), 2 if ord is None else ord, axes, keepdims)
 
@@ -199,7 +200,7 @@ FUNCTIONS: dict[Function, Function] = {  # the parameters are NumPy's, and those
     np.moveaxis: _moveaxis, np.squeeze: _squeeze, np.expand_dims: _expand_dims,
     np.flip: lambda m, axis=None: shapes.flip(m, tuple(range(m.ndim)) if axis is None else axis),
     np.flipud: lambda m: shapes.flip(m, 0), np.fliplr: lambda m: shapes.flip(m, 1),
-    np.dot: _dot, np.outer: lambda a, b, out=None: products.outer(*(_reshaped(operand(v), -1) for v in (a, b))),
+    np.dot: _dot, np.outer: lambda a, b, out=None: arithmetic.mul(_reshaped(a, -1, 1), _reshaped(b, -1)),
     np.einsum: lambda *operands, optimize=False: products.einsum(operands[0], *map(operand, operands[1:])),
     np.zeros_like: _like(0), np.ones_like: _like(1), np.empty_like: _like(0),
     np.full_like: lambda a, fill_value, dtype=None, *, shape=None: _like(fill_value)(a, dtype, shape=shape),
