@@ -185,7 +185,7 @@ def pull_back(
             raise refuse_unused(next(index for index, target in enumerate(targets) if target not in order))
         needed = restrict(order, wanted)
     for node in order:
-        if type(node.saved) is not tuple and (needed is None or (node in needed and node not in wanted)):
+        if type(node.saved) is not tuple and (needed is None or (node in needed and not needed.isdisjoint(node.edges))):
             raise node.saved.error(node)
     pending: dict[Node, Any] = {}
     raw = not create_graph

@@ -43,7 +43,7 @@ def _pieces(primitive: Primitive, params: dict[str, Any], result: Any) -> list[A
 def track(base: Any, result: Any, step: Step) -> None:
     """Record that `result` is `base` seen through one more primitive, if they share memory."""
     array, source = result._array, base._array
-    if isinstance(array, np.ndarray) and not (_owner(array) is _owner(source) and array.size):
+    if isinstance(array, np.ndarray) and _owner(array) is not _owner(source):
         return
     storage_of(base).join(result)
     result._base = base if base._base is None else base._base
