@@ -12,14 +12,15 @@ import pullback
 from pullback import _eager
 from pullback._tensor import SHORT_WAYS
 from pullback.autograd import grad
-from pullback.vocabulary import arithmetic, reductions
+from pullback.vocabulary import arithmetic, products, reductions
 
 UNARY, BINARY, IN_PLACE = ([*SHORT_WAYS[way]] for way in (_eager.unary, _eager.binary, _eager.in_place))
-POWERS, REDUCTIONS = ["__pow__", "pow"], ["sum", "mean"]
+POWERS, REDUCTIONS, PRODUCTS = ["__pow__", "pow"], ["sum", "mean"], ["__matmul__", "matmul", "mm"]
 GENERAL = {
     "__add__": arithmetic.add, "__radd__": arithmetic.add, "__sub__": arithmetic.sub, "__mul__": arithmetic.mul,
     "__rmul__": arithmetic.mul, "__truediv__": arithmetic.div, "__neg__": arithmetic.neg, "__pow__": arithmetic.pow,
     "sum": reductions.sum, "mean": reductions.mean,
+    "__matmul__": products.matmul, "matmul": products.matmul, "mm": products.mm,
 }  # fmt: skip
 
 
@@ -178,7 +179,7 @@ def same(name, short, operands):
 
 def test_every_short_way_is_tested():
     assert {name for methods in SHORT_WAYS.values() for name in methods} == {
-        *UNARY, *BINARY, *IN_PLACE, *POWERS, *REDUCTIONS
+        *UNARY, *BINARY, *IN_PLACE, *POWERS, *REDUCTIONS, *PRODUCTS
     }  # fmt: skip
 
 
@@ -212,6 +213,28 @@ def test_powers(name, kind, block):
         x = TENSORS[kind]()
         with BLOCKS[block]():
             same(name, getattr(pullback.Tensor, name), [x, exponent])
+
+
+def matrix(*shape, **options):
+    return pullback.linspace(-1, 1, int(np.prod(shape)), **options).reshape(*shape).detach().requires_grad_()
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_products(name, block):
+    short = getattr(pullback.Tensor, name)
+    rights = [
+        matrix(3, 2),
+        matrix(3, 2).detach(),
+        matrix(3, 2, dtype=pullback.float64),
+        matrix(2, 2),
+        matrix(3),
+        matrix(2, 3, 2),
+    ]
+    for left in (matrix(2, 3), matrix(2, 3).detach(), pullback.ones(2, 3), matrix(3), pullback.ones(2, 3).long()):
+        for right in [*rights, rights[0] * 1, np.ones((3, 2), np.float32)]:
+            with BLOCKS[block]():
+                same(name, short, [left, right])
 
 
 @pytest.mark.parametrize("kind", TENSORS)

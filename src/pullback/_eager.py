@@ -85,8 +85,10 @@ def reduction(cls: type[Any], primitive: Primitive, general: Callable[..., Any])
     return _named(method, general)
 
 
-def binary(cls: type[Any], primitive: Primitive, general: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """The short way for two plain tensors of class `cls` and of one dtype, or one and a Python number."""
+def binary(
+    cls: type[Any], primitive: Primitive, general: Callable[[Any, Any], Any], ndim: int | None = None
+) -> Callable[[Any, Any], Any]:
+    """The short way for two plain tensors of one dtype, or one and a number; with `ndim`, of so many axes each."""
     forward = primitive.forward
     kind = node_class(primitive, primitive.node_name({}))
     a_for_a, b_for_a, y_for_a = (primitive.needed(name, (0, None)) for name in ("a", "b", "y"))
@@ -94,23 +96,24 @@ def binary(cls: type[Any], primitive: Primitive, general: Callable[[Any, Any], A
     saves, saves_output = bool(primitive.saved), "y" in primitive.saved
 
     def method(a: Any, b: Any) -> Any:
-        if type(a) is not cls:
+        if type(a) is not cls or ((dtype := a._array.dtype) is not FLOAT and dtype is not DOUBLE):
             return general(a, b)
-        x = a._array
-        dtype = x.dtype
-        if dtype is not FLOAT and dtype is not DOUBLE:
-            return general(a, b)
-        first = a._node
+        x, first = a._array, a._node
         if type(b) is cls:
             y, second = b._array, b._node
-            if y.dtype is not dtype or (first is None and second is None and (a._cut or b._cut)):
-                return general(a, b)
-        elif (type(b) is float or type(b) is int) and (first is not None or a._cut is None):
+        elif type(b) is float or type(b) is int:
             y, second = quiet.run(array_of, b, dtype), None
         else:
             return general(a, b)
         current = mode.get()
-        if current is not RECORD and (current is not NO_GRAD or first is not None or second is not None):
+        has_a, has_b = first is not None, second is not None
+        tracked = has_a or has_b
+        if (
+            y.dtype is not dtype
+            or (current is not RECORD and (tracked or current is not NO_GRAD))
+            or (not tracked and (a._cut is not None or (type(b) is cls and b._cut is not None)))
+            or (ndim is not None and not (x.ndim == y.ndim == ndim))
+        ):
             return general(a, b)
         try:
             result = quiet.run(forward, x, y)
@@ -119,17 +122,15 @@ def binary(cls: type[Any], primitive: Primitive, general: Callable[[Any, Any], A
         tensor = new(cls)
         tensor._array = result if type(result) is ndarray else asarray(result)
         tensor._node = tensor._cell = None
-        if first is not None or second is not None:
+        if tracked:
             saved: tuple[Any, ...] = ()
             if saves:
-                needs_a = (a_for_a and first is not None) or (a_for_b and second is not None)
-                needs_b = (b_for_a and first is not None) or (b_for_b and second is not None)
-                kept_a = (a._cell or cell_of(a)) if needs_a else None
+                kept_a = (a._cell or cell_of(a)) if (a_for_a and has_a) or (a_for_b and has_b) else None
+                needs_b = (b_for_a and has_a) or (b_for_b and has_b)
                 kept_b = None if not needs_b else (b._cell or cell_of(b)) if type(b) is cls else Cell(y)
                 saved = (kept_a, kept_b)
                 if saves_output:
-                    needs_y = (y_for_a and first is not None) or (y_for_b and second is not None)
-                    saved = (cell_of(tensor) if needs_y else None, kept_b)
+                    saved = (cell_of(tensor) if (y_for_a and has_a) or (y_for_b and has_b) else None, kept_b)
             tensor._node = make(kind, (first, second), saved, None, result.shape)
         return tensor
 

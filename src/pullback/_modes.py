@@ -38,7 +38,10 @@ depth: contextvars.ContextVar[int] = contextvars.ContextVar("pullback.depth", de
 
 def changed(**fields: Any) -> Mode:
     """The current mode with some fields changed; the usual mode is always the same object."""
-    new = mode.get()._replace(**fields)
+    current = mode.get()
+    if current is RECORD and fields == {"grad": False}:
+        return NO_GRAD  # the usual change, made quick
+    new = current._replace(**fields)
     return RECORD if new == RECORD else NO_GRAD if new == NO_GRAD else new
 
 

@@ -441,6 +441,7 @@ SHORT_WAYS: dict[Callable[..., Any], dict[str, Primitive]] = {
         "minimum": ops.minimum,
     },
     functools.partial(_eager.unary, metadata="exponent"): {"__pow__": ops.power, "pow": ops.power},
+    functools.partial(_eager.binary, ndim=2): {"__matmul__": ops.matmul, "matmul": ops.matmul, "mm": ops.matmul},
     _eager.reduction: {"sum": ops.sum, "mean": ops.mean},
     _eager.in_place: {
         "add_": ops.add,

@@ -150,8 +150,9 @@ def rebase(target: Any, result: Any) -> None:
     """Give the target, all of which now holds a result, the result's history."""
     if target._base is not None:
         rebase_region(target._base, result, steps(target._path))
-    elif mode.get().grad and result._node is not None:
+    elif mode.get().grad and (result._node is not None or target._node is not None):
         set_node(target, result._node)
+        target._cut = result._cut
         refresh(target)
 
 
@@ -173,10 +174,10 @@ def refresh(base: Any) -> None:
             set_node(member, ops.replay(base, path=steps(member._path))._node)
 
 
-def set_node(tensor: Any, node: Node) -> None:
+def set_node(tensor: Any, node: Node | None) -> None:
     """A new history for a tensor; a retained gradient follows, hooks stay with the value they were set on."""
     old = tensor._node
     tensor._node = node
-    if old is not None and old.hooks is not None and old.hooks.retained is not None:
+    if node is not None and old is not None and old.hooks is not None and old.hooks.retained is not None:
         hooks_of(node).retained = old.hooks.retained
         old.hooks.retained = None

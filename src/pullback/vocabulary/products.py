@@ -64,13 +64,18 @@ def matmul(input: Any, other: Any) -> Any:
             "with a scalar"
         )
     try:
-        return ops.matmul(a, b, label=_LABELS.get(dims, "BmmBackward0"))
+        return ops.matmul(a, b, **_LABELS.get(dims, {"label": "BmmBackward0"}))
     except ValueError:
         _check_product(tuple(a.shape), tuple(b.shape))  # says which axes do not fit
         raise
 
 
-_LABELS = {(1, 1): "DotBackward0", (2, 1): "MvBackward0", (1, 2): "MvBackward0", (2, 2): "MmBackward0"}
+_LABELS: dict[tuple[int, int], dict[str, str]] = {
+    (1, 1): {"label": "DotBackward0"},
+    (2, 1): {"label": "MvBackward0"},
+    (1, 2): {"label": "MvBackward0"},
+    (2, 2): {},
+}
 
 
 def _check_product(a: tuple[int, ...], b: tuple[int, ...]) -> None:
@@ -129,7 +134,8 @@ def outer(input: Any, vec: Any) -> Any:
     _require_tensors("outer", input, vec)
     if input.ndim != 1 or vec.ndim != 1:
         raise RuntimeError(f"outer: Expected 1-D arguments, got {input.ndim}D and {vec.ndim}D")
-    return binary(ops.multiply, view(ops.expand_dims, input, axis=1), vec)
+    column = view(ops.expand_dims, input, axis=1) if isinstance(input, Carrier) else input[:, None]
+    return binary(ops.multiply, column, vec)
 
 
 def einsum(equation: str, *operands: Any) -> Any:
