@@ -61,6 +61,8 @@ ROW = [
     *(("power", [reals(3)], {"exponent": p}) for p in (2, 3, -2)),
     ("where", [mask(3, 2), reals(3, 2), reals(2)], {}),
     ("where", [mask(3), reals(), reals(3)], {}),
+    ("select", [mask(3, 2), reals(3, 2)], {}),
+    ("select", [mask(40, 50), reals(40, 50)], {}),
     ("clip", [reals(6)], {"lower": -1.01, "upper": 0.99}),
     ("clip", [reals(6)], {"lower": None, "upper": 0.99}),
     ("clip", [reals(6)], {"lower": -1.01, "upper": None}),
@@ -326,3 +328,14 @@ def test_a_complex_gradient_is_the_direction_of_steepest_ascent(name, count, par
         ends.append(np.sum(np.conj(cotangent) * result).real)
     slope = sum(np.sum(np.conj(p.numpy()) * d).real for p, d in zip(pulled, directions, strict=True))
     np.testing.assert_allclose(slope, (ends[0] - ends[1]) / (2 * STEP), rtol=2e-7, atol=2e-8)
+
+
+@pytest.mark.parametrize("bad", [np.inf, -np.inf, np.nan])
+def test_a_masked_cotangent_is_zero_whatever_it_was(bad):
+    """Zero, not zero times infinity: relu, where and clamp pass nothing where they are closed."""
+    for size in (8, 4000):
+        x = pullback.from_numpy(np.where(np.arange(size) % 2, 1.0, -1.0)).requires_grad_()
+        v = np.where(np.arange(size) % 4, 1.0, bad)
+        for function in (lambda t: t.relu(), lambda t: pullback.where(t > 0, t, 0.0), lambda t: t.clamp(0, 2)):
+            (g,) = pullback.autograd.grad(function(x), x, v)
+            np.testing.assert_array_equal(g.numpy(), np.where(np.arange(size) % 2, v, 0))

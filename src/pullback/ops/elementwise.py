@@ -32,8 +32,8 @@ def _exponential(xp: Any, g: Any, y: Any, *, base: float) -> Any:
 
 def _clip(xp: Any, g: Any, x: Any, *, lower: float | None, upper: float | None) -> Any:
     if lower is not None:
-        g = xp.where(x >= lower, g, 0)
-    return g if upper is None else xp.where(x <= upper, g, 0)
+        g = xp.select(x >= lower, g)
+    return g if upper is None else xp.select(x <= upper, g)
 
 
 def _clip_forward(x: Any, *, lower: float | None, upper: float | None) -> Any:
@@ -66,8 +66,11 @@ maximum    = elementwise("maximum",     lambda xp, g, a, b: xp.where(a < b, 0, x
 minimum    = elementwise("minimum",     lambda xp, g, a, b: xp.where(a > b, 0, xp.where(a == b, g / 2, g)),
                                         lambda xp, g, a, b: xp.where(a < b, 0, xp.where(a == b, g / 2, g)), **REAL)
 where      = elementwise("where",       None,
-                                        lambda xp, g, condition: xp.where(condition, g, 0),
-                                        lambda xp, g, condition: xp.where(condition, 0, g))
+                                        lambda xp, g, condition: xp.select(condition, g),
+                                        lambda xp, g, condition: xp.select(xp.logical_not(condition), g))
+select     = elementwise("select",      None,
+                                        lambda xp, g, condition: xp.select(condition, g), inputs=("condition", "x"),
+                         title="WhereBackward0")
 
 negative   = elementwise("negative",    lambda xp, g: -g,                              title="NegBackward0")
 reciprocal = elementwise("reciprocal",  lambda xp, g, y: -g * y * y)
@@ -87,7 +90,7 @@ sinh       = elementwise("sinh",        lambda xp, g, x: g * xp.cosh(x))
 cosh       = elementwise("cosh",        lambda xp, g, x: g * xp.sinh(x))
 tanh       = elementwise("tanh",        lambda xp, g, y: g - g * y * y)
 sigmoid    = elementwise("sigmoid",     lambda xp, g, y: (g - g * y) * y)
-relu       = elementwise("relu",        lambda xp, g, y: xp.where(y <= 0, 0, g), **REAL)
+relu       = elementwise("relu",        lambda xp, g, y: xp.select(y != 0, g), **REAL)
 power      = elementwise("power",       _power,                                        title="PowBackward0")
 exponential = elementwise("exponential", _exponential,                                 title="PowBackward2")
 clip       = elementwise("clip",        _clip, forward=_clip_forward,                  title="ClampBackward1", **REAL)
