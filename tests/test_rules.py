@@ -75,7 +75,9 @@ ROW = [
     *(("vector_norm", [reals(3, 4)], {"order": order, "axis": axis, "keepdims": keep})
       for order in (0.0, 1.0, 2.0, 3.0, 0.5, -1.0, np.inf, -np.inf) for axis in ((0,), (0, 1)) for keep in (True, False)),
     *((name, [reals(3, 4)], {"axis": axis}) for name in ("softmax", "log_softmax", "cumsum") for axis in (0, 1)),
-    ("cross_entropy", [reals(4, 3), whole(3, 4)], {}),
+    ("cross_entropy", [reals(4, 3), whole(3, 4)], {"reduction": "none"}),
+    ("cross_entropy", [reals(4, 3), whole(3, 4)], {"reduction": "mean"}),
+    ("cross_entropy", [reals(4, 3), whole(3, 4)], {"reduction": "sum"}),
     *(("matmul", [reals(*a), reals(*b)], {}) for a, b in [
         ((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3), (3, 4)), ((5, 2, 3), (3,)), ((3,), (5, 3, 2)),
         ((5, 2, 3), (5, 3, 4)), ((5, 2, 3), (3, 4)), ((2, 3), (5, 3, 4)), ((5, 1, 2, 3), (4, 3, 2))]),

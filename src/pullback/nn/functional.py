@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .. import ops
 from .._core import Carrier
 from ..vocabulary.arithmetic import relu as relu
@@ -58,10 +60,14 @@ def cross_entropy(input: Any, target: Any, *, reduction: str = "mean") -> Any:
         )
     if classes.dtype.kind not in "iu":
         raise RuntimeError(f"expected scalar type Long: targets are class numbers, not {classes.dtype}")
-    if classes.size and classes.view(f"u{classes.itemsize}").max() >= input.shape[1]:  # a negative number is huge there
-        wrong = classes[(classes < 0) | (classes >= input.shape[1])][0]
-        raise IndexError(f"Target {wrong} is out of bounds: there are {input.shape[1]} classes")
-    return _reduced(ops.cross_entropy(input, target), reduction, "NllLossBackward0")
+    if reduction not in REDUCTIONS:
+        raise ValueError(f"{reduction} is not a valid value for reduction: use 'mean', 'sum' or 'none'")
+    if classes.size and np.minimum.reduce(classes) < 0:
+        raise IndexError(f"Target {classes.min()} is out of bounds: there are {input.shape[1]} classes")
+    try:
+        return ops.cross_entropy(input, target, reduction=reduction)
+    except IndexError:
+        raise IndexError(f"Target {classes.max()} is out of bounds: there are {input.shape[1]} classes") from None
 
 
 def mse_loss(input: Any, target: Any, *, reduction: str = "mean") -> Any:

@@ -83,16 +83,23 @@ def _log_softmax(xp: Any, g: Any, y: Any, *, axis: int) -> Any:
     return g - xp.exp(y) * xp.sum(g, axis=(axis,), keepdims=True)
 
 
-def _cross_entropy_forward(x: Any, indices: Any) -> Any:
-    scores = _xp.log_softmax(x, axis=1)
-    return -scores[np.arange(len(indices)), indices]
+def _cross_entropy_forward(x: Any, indices: Any, *, reduction: str) -> Any:
+    losses = -_xp.log_softmax(x, axis=1)[np.arange(len(indices)), indices]
+    if reduction == "none":
+        return losses
+    total = _xp.sum(losses, axis=(0,), keepdims=False)
+    return np.divide(total, len(losses), dtype=x.dtype) if reduction == "mean" else total
 
 
-def _cross_entropy(xp: Any, g: Any, x: Any, indices: Any) -> Any:
+def _cross_entropy(xp: Any, g: Any, x: Any, indices: Any, *, reduction: str) -> Any:
     """Softmax minus the one-hot target, weighted by g."""
-    column = xp.reshape(g, shape=(*g.shape, 1))
-    target = xp.reshape(indices, shape=(*g.shape, 1))
-    return xp.softmax(x, axis=1) * column - xp.put_along_axis(column, target, axis=1, shape=x.shape)
+    count = x.shape[0]
+    if reduction == "none":
+        column = xp.reshape(g, shape=(count, 1))
+    else:
+        column = xp.broadcast_to(xp.reshape(g / count if reduction == "mean" else g, shape=(1, 1)), shape=(count, 1))
+    target = xp.put_along_axis(column, xp.reshape(indices, shape=(count, 1)), axis=1, shape=x.shape)
+    return xp.softmax(x, axis=1) * column - target
 
 
 def _norm_forward(x: Any, *, order: float, axis: tuple[int, ...], keepdims: bool) -> Any:
