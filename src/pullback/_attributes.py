@@ -254,8 +254,9 @@ class Autograd(Attributes):
         A non-leaf has one only after `retain_grad()`; reading it otherwise warns once per place in the code.
         """
         node = self._node
-        if type(node) is AccumulateGrad:
-            return node.grad
+        leaf = node if type(node) is AccumulateGrad else self._leaf
+        if leaf is not None:
+            return leaf.grad
         if self._kept_grad is None and node is not None and not self.retains_grad:
             warnings.warn(_refusals.non_leaf_grad(self), UserWarning, stacklevel=2)
         return self._kept_grad
@@ -264,12 +265,11 @@ class Autograd(Attributes):
     def grad(self, value: Any) -> None:
         if value is not None:
             _check_assigned_grad(self, value)
-        if type(self._node) is AccumulateGrad:
-            self._node.grad = value
+        leaf = self._node if type(self._node) is AccumulateGrad else self._leaf
+        if leaf is not None:
+            leaf.grad = value
         else:
             self._kept_grad = value
-            if self._leaf is not None:
-                self._leaf.grad = value
 
     @grad.deleter
     def grad(self) -> None:
@@ -408,6 +408,7 @@ def _set_flag(tensor: Any, value: bool) -> None:
         return
     if value and tensor._leaf is not None:
         tensor._node = tensor._leaf  # the same leaf as before: graphs made then still reach it
+        exchange(tensor, tensor._array)
     elif value:
         # Threads may share a leaf: its cell is there before any of them saves the value.
         if not tensor._inference:
@@ -417,7 +418,6 @@ def _set_flag(tensor: Any, value: bool) -> None:
         tensor._node = node
     else:
         tensor._leaf = tensor._node
-        tensor._kept_grad = tensor._node.grad
         tensor._node = None
 
 

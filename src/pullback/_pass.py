@@ -263,6 +263,9 @@ def commit(walker: Pass, roots: Sequence[tuple[Node, Any]]) -> None:
         tensor._kept_grad = new if old is None else old + new
     hooked = False
     for leaf, g in walker.leaves:
+        tensor = leaf.tensor()
+        if tensor is not None and tensor._node is not leaf:
+            continue  # it no longer requires grad
         with _turn:
             leaf.grad = _sum_into(walker, leaf.grad, g, leaf.array, leaf.grad_dtype or leaf.array.dtype, held)
         hooked = hooked or bool(leaf.post)

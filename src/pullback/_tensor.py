@@ -165,7 +165,8 @@ class Conversions(Autograd):
         copied = self.interpreter.wrap(array, None)
         if self.is_leaf and self._node is not None:
             copied.requires_grad = True
-        grad = self._node.grad if isinstance(self._node, AccumulateGrad) else self._kept_grad
+        leaf = self._node if isinstance(self._node, AccumulateGrad) else self._leaf
+        grad = self._kept_grad if leaf is None else leaf.grad
         if grad is not None:
             copied.grad = grad._copied(grad._array.copy())
         return copied

@@ -178,6 +178,8 @@ def set_node(tensor: Any, node: Node | None) -> None:
     """A new history for a tensor; a retained gradient follows, hooks stay with the value they were set on."""
     old = tensor._node
     tensor._node = node
+    if tensor._leaf is not None:
+        tensor._leaf = None
     if node is not None and old is not None and old.hooks is not None and old.hooks.retained is not None:
         hooks_of(node).retained = old.hooks.retained
         old.hooks.retained = None

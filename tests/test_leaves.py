@@ -1,0 +1,54 @@
+"""Leaves and flags: what a tensor keeps when it stops and starts to require grad, and when its history is cut."""
+
+import copy
+
+import numpy as np
+import pytest
+
+import pullback
+
+
+def test_a_leaf_that_is_switched_off_and_on_is_the_same_leaf():
+    x = pullback.tensor([5.0, 7.0], requires_grad=True)
+    y = (x * x).sum()
+    x.requires_grad_(False)
+    y.backward(retain_graph=True)
+    assert x.grad is None
+    x.requires_grad_(True)
+    y.backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [10, 14])
+    np.testing.assert_array_equal(copy.deepcopy(x).grad.numpy(), [10, 14])
+
+
+def test_a_leaf_written_while_it_is_off_differentiates_at_its_new_value():
+    x = pullback.tensor([5.0, 7.0], requires_grad=True)
+    x.requires_grad = False
+    x.mul_(2)
+    x.requires_grad = True
+    (x * x).sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [20, 28])
+    assert x.grad_fn is None
+    np.testing.assert_array_equal((x * 1).grad_fn.next_functions[0][0].variable.detach().numpy(), [10, 14])
+
+
+def test_a_leaf_that_becomes_a_result_has_no_gradient_of_its_own():
+    x = pullback.tensor([5.0, 7.0], requires_grad=True)
+    (x * x).sum().backward()
+    w = pullback.tensor(3.0, requires_grad=True)
+    x.requires_grad = False
+    x[0] = w
+    assert not x.is_leaf
+    with pytest.warns(UserWarning, match="not a leaf Tensor"):
+        assert x.grad is None
+
+
+def test_a_write_without_a_derivative_cuts_the_history():
+    x = pullback.tensor([5.0, 7.0], requires_grad=True)
+    y = x * 2
+    view = y[:1]
+    y //= 4
+    assert not y.requires_grad
+    assert not view.requires_grad
+    with pytest.raises(RuntimeError, match="floor_divide"):
+        y.sum().backward()
+    assert x.grad is None
