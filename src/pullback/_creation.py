@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _dtypes
+from . import _dtypes, _refusals
 from ._core import Carrier
 from ._memory import storage_of
 from ._modes import quiet
@@ -399,7 +399,7 @@ def randint(low: int, high: Any = None, size: Any = None, *, dtype: Any = None, 
 
 def _require_tensor(name: str, input: Any) -> None:
     if not isinstance(input, Carrier):
-        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+        raise _refusals.no_tensor(name, "input", 1, input)
 
 
 def _alike(name: str, make: Callable[..., Any], text: str) -> Callable[..., Any]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from . import _refusals
 from ._core import Carrier
 from ._tensor import Tensor
 from .vocabulary import arithmetic, products, reductions, shapes
@@ -26,7 +27,7 @@ def of_tensor(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def checked(input: Any, *args: Any, **options: Any) -> Any:
         if not isinstance(input, Carrier):
-            raise _no_tensor(function.__name__, "input", 1, input)
+            raise _refusals.no_tensor(function.__name__, "input", 1, input)
         return function(input, *args, **options)
 
     return checked
@@ -38,17 +39,10 @@ def of_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def checked(input: Any, other: Any, *args: Any, **options: Any) -> Any:
         if not isinstance(input, Carrier) and not isinstance(other, Carrier):
-            raise _no_tensor(function.__name__, "input", 1, input)
+            raise _refusals.no_tensor(function.__name__, "input", 1, input)
         return function(input, other, *args, **options)
 
     return checked
-
-
-def _no_tensor(name: str, argument: str, position: int, value: object) -> TypeError:
-    return TypeError(
-        f"{name}(): argument '{argument}' (position {position}) must be Tensor, not {type(value).__name__}: "
-        "wrap numbers, lists and arrays with pullback.as_tensor"
-    )
 
 
 # Elementwise
@@ -193,7 +187,7 @@ def is_complex(input: Any) -> bool:
 def equal(input: Any, other: Any) -> bool:
     """Whether two tensors have the same shape and elements."""
     if not isinstance(other, Carrier):
-        raise _no_tensor("equal", "other", 2, other)
+        raise _refusals.no_tensor("equal", "other", 2, other)
     return tuple(input.shape) == tuple(other.shape) and bool((input == other).all())
 
 
@@ -201,5 +195,5 @@ def equal(input: Any, other: Any) -> bool:
 def allclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
     """Whether two tensors agree within atol + rtol * abs(other), everywhere."""
     if not isinstance(other, Carrier):
-        raise _no_tensor("allclose", "other", 2, other)
+        raise _refusals.no_tensor("allclose", "other", 2, other)
     return bool(np.allclose(input.detach().numpy(), other.detach().numpy(), rtol, atol, equal_nan))

@@ -39,6 +39,14 @@ def operation(node: Any) -> str:
     return "the program" if title == "AccumulateGrad" else title.rstrip("0123456789").removesuffix("Backward")
 
 
+def no_tensor(function: str, argument: str, position: int, value: object) -> TypeError:
+    """An argument that should be a tensor and is not."""
+    return TypeError(
+        f"{function}(): argument '{argument}' (position {position}) must be Tensor, not {type(value).__name__}: wrap "
+        "numbers, lists and arrays with pullback.as_tensor"
+    )
+
+
 def second_backward(node: Any, site: Site) -> RuntimeError:
     """A graph whose saved values are gone."""
     return RuntimeError(

@@ -19,7 +19,6 @@ from ._node import AccumulateGrad, Node, make, node_class, outputs
 from ._shapes import sum_to
 from ._sites import Site, caller
 
-Array = np.ndarray[Any, np.dtype[Any]]
 ndarray = np.ndarray
 
 # 1. Recording

@@ -416,7 +416,7 @@ class Tensor(Casts):
     def copy_(self, source: Any, non_blocking: bool = False) -> Any:
         """In place: the elements of another tensor or array, broadcast and converted."""
         if not isinstance(source, (Carrier, np.ndarray)):
-            raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(source).__name__}")
+            raise _refusals.no_tensor("copy_", "other", 1, source)
         broadcast_shapes(tuple(self.shape), tuple(source.shape))
         expand_shape(tuple(source.shape), tuple(self.shape), "copy_")
         return write(self, ops.copy(self, cast(source, self._dtype)), "copy_")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import ops
+from .. import _refusals, ops
 from .._core import Carrier
 from ..vocabulary.arithmetic import relu as relu
 from ..vocabulary.arithmetic import sigmoid as sigmoid
@@ -16,9 +16,9 @@ from ..vocabulary.reductions import softmax as softmax
 
 
 def _require_tensors(name: str, **arguments: Any) -> None:
-    for argument, value in arguments.items():
+    for position, (argument, value) in enumerate(arguments.items(), 1):
         if not isinstance(value, Carrier):
-            raise TypeError(f"{name}(): argument '{argument}' must be Tensor, not {type(value).__name__}")
+            raise _refusals.no_tensor(name, argument, position, value)
 
 
 REDUCTIONS = ("mean", "sum", "none")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import ops
+from .. import _refusals, ops
 from .._core import Carrier, Primitive
 from .._promotion import binary, broadcast, cast, category, common, inexact, together
 
@@ -110,10 +110,7 @@ def neg(input: Any) -> Any:
 def _elementwise(primitive: Primitive, text: str, *, keeps_integers: bool = False) -> Callable[[Any], Any]:
     def function(input: Any) -> Any:
         if not isinstance(input, Carrier):
-            raise TypeError(
-                f"{primitive.name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}: "
-                "wrap numbers, lists and arrays with pullback.as_tensor"
-            )
+            raise _refusals.no_tensor(primitive.name, "input", 1, input)
         return primitive(input if keeps_integers else inexact(input))
 
     function.__name__ = function.__qualname__ = primitive.name
@@ -193,7 +190,7 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     With the condition alone, the places where it is nonzero, as `nonzero(as_tuple=True)`.
     """
     if not isinstance(condition, (Carrier, np.ndarray)):
-        raise TypeError(f"where(): argument 'condition' (position 1) must be Tensor, not {type(condition).__name__}")
+        raise _refusals.no_tensor("where", "condition", 1, condition)
     if input is None and other is None:
         return nonzero(condition, as_tuple=True)
     if category(condition)[0].kind != "b":
@@ -208,7 +205,7 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
 def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     """The indices of the nonzero elements: one row each, or one tensor per axis with `as_tuple`."""
     if not isinstance(input, Carrier):
-        raise TypeError(f"nonzero(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+        raise _refusals.no_tensor("nonzero", "input", 1, input)
     wrap = input.interpreter.wrap
     found = np.nonzero(input._array)
     return tuple(wrap(index, None) for index in found) if as_tuple else wrap(np.stack(found, axis=-1), None)

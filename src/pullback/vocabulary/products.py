@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes, ops
+from .. import _dtypes, _refusals, ops
 from .._core import Carrier
 from .._promotion import binary, cast, common
 from .._shapes import broadcast_shapes
@@ -34,12 +34,9 @@ def _matching(a: Any, b: Any, name: str) -> tuple[Any, Any]:
 
 
 def _require_tensors(name: str, input: Any, other: Any) -> None:
-    for position, value in enumerate((input, other), 1):
+    for position, (argument, value) in enumerate({"input": input, "other": other}.items(), 1):
         if not isinstance(value, (Carrier, np.ndarray)):
-            raise TypeError(
-                f"{name}(): argument (position {position}) must be Tensor, not {type(value).__name__}: wrap numbers and "
-                "lists with pullback.as_tensor"
-            )
+            raise _refusals.no_tensor(name, argument, position, value)
 
 
 def mm(input: Any, mat2: Any) -> Any:
@@ -150,7 +147,7 @@ def einsum(equation: str, *operands: Any) -> Any:
         raise RuntimeError("einsum(): must provide at least one operand")
     for position, operand in enumerate(operands, 1):
         if not isinstance(operand, (Carrier, np.ndarray)):
-            raise TypeError(f"einsum(): operand {position} must be Tensor, not {type(operand).__name__}")
+            raise _refusals.no_tensor("einsum", "operands", position, operand)
     terms, result = _parsed(equation, operands)
     dtype = common(*operands)
     arrays = []

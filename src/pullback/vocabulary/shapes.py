@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import ops
+from .. import _refusals, ops
 from .._core import Carrier
 from .._promotion import cast, common
 from .._shapes import expand_shape, infer_shape, normalize_axes, normalize_axis, parse_sizes
@@ -36,7 +36,7 @@ def view(input: Any, *shape: Any) -> Any:
 
 def _require_tensor(name: str, other: Any) -> None:
     if not isinstance(other, Carrier):
-        raise TypeError(f"{name}(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}")
+        raise _refusals.no_tensor(name, "other", 1, other)
 
 
 def view_as(input: Any, other: Any) -> Any:
