@@ -32,6 +32,7 @@ class _Defaults(Carrier):
 
     interpreter: Tape
     _storage: Any = None
+    _writes = 0
     _base: Any = None
     _path: tuple[Any, ...] = ()
     _made_untracked = False

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from . import _xp
 from ._modes import depth, quiet
@@ -37,7 +37,7 @@ class Primitive:
 
     __slots__ = (
         "name", "kind", "title", "forward", "inputs", "rules", "joint", "saved", "variadic", "differentiable",
-        "complex", "_pull", "_users",
+        "complex", "keeps", "_pull", "_way",
     )  # fmt: skip
 
     def __init__(
@@ -63,14 +63,20 @@ class Primitive:
         self.title = title or "".join(word.title() for word in name.split("_")) + "Backward0"
         self.differentiable = joint is not None or any(rule is not None for rule in rules)
         self.saved = {name: self._place(name) for name in _saved_names(self)}
-        self._users = {
-            name: [i for i, rule in enumerate(self.rules) if rule is not None and name in _signature(rule)[0]]
-            for name in self.saved
-        }
+        self.keeps = [(place, self.users(name)) for name, place in self.saved.items()]
         self._pull: Callable[..., Any] | None = None
+        self._way: Callable[..., Any] | None = None
+
+    short: ClassVar[Callable[[Primitive], Callable[..., Any]] | None] = None
+    """Makes a primitive's quicker way past `bind`, for plain values: `_eager` sets it."""
 
     def __call__(self, *args: Any, **params: Any) -> Any:
-        return bind(self, args, params)
+        if self._way is not None:
+            return self._way(*args, **params)
+        if Primitive.short is None:
+            return bind(self, args, params)
+        self._way = Primitive.short(self)
+        return self._way(*args, **params)
 
     def __repr__(self) -> str:
         return f"<primitive {self.name} ({self.kind})>"
@@ -90,11 +96,11 @@ class Primitive:
         index = self.inputs.index(name)
         return index if self.starred(name) == name else slice(index, None)
 
-    def needed(self, name: str, edges: Sequence[Any]) -> bool:
-        """Whether a rule of a tracked input names this value."""
+    def users(self, name: str) -> tuple[int, ...] | None:
+        """The inputs whose rules name a value; None for all of them, however many there are."""
         if self.joint is not None:
-            return True
-        return any(edges[index] is not None for index in self._users.get(name, ()))
+            return None
+        return tuple(i for i, rule in enumerate(self.rules) if rule is not None and name in _signature(rule)[0])
 
     def sources(self, count: int) -> list[int | None]:
         """For each saved value of an operation with `count` inputs, the input it was, or None for the output."""

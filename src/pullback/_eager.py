@@ -1,165 +1,220 @@
-"""The short way: elementwise operations on plain tensors, recorded without dispatch.
+"""The short way: operations on plain tensors, recorded without dispatch.
 
-This is the one place that may look like C. Each function here does exactly what `Tape.process` would do for the same
-operation, or hands over to the general function it stands in front of. `tests/test_eager.py` holds the two together.
+`Tape.process` reads from a primitive what to keep, and for whom, at every call. Here that is read once and written
+down as the source of a function with the primitive's own inputs: past `bind` for every primitive, and, for the hottest
+methods of a tensor, past promotion too. Such a function does exactly what the general way would do, or hands over to
+it: for another level, hooks on saved values, a value that was cut off, several outputs. This is the one place that may
+look like C. `tests/test_eager.py` holds the two ways together.
 """
 
 from __future__ import annotations
 
+import functools
+import linecache
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-from ._core import Primitive
+from ._core import Primitive, bind
 from ._memory import Cell, cell_of, protect, written
 from ._modes import NO_GRAD, RECORD, mode, quiet
 from ._node import make, new, node_class
-from ._views import check_writable
+from ._sites import GENERATED
 
 FLOAT, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
-ndarray = np.ndarray
-asarray = np.asarray
-array_of = np.array
+Function = Callable[..., Any]
+
+SCOPE: dict[str, Any] = {
+    "Cell": Cell, "DOUBLE": DOUBLE, "FLOAT": FLOAT, "NO_GRAD": NO_GRAD, "RECORD": RECORD, "array_of": np.array,
+    "asarray": np.asarray, "cell_of": cell_of, "make": make, "mode": mode, "ndarray": np.ndarray, "new": new,
+    "node_class": node_class, "quiet": quiet,
+}  # fmt: skip
 
 
-def unary(
-    cls: type[Any], primitive: Primitive, general: Callable[..., Any], metadata: str | None = None
-) -> Callable[..., Any]:
-    """The short way for a function of one plain tensor of class `cls`, and of a Python number if it has metadata."""
+def past_bind(cls: type[Any], primitive: Primitive) -> Function:
+    """The short way of a primitive, for plain tensors of class `cls` and plain arrays."""
+
+    def general(*args: Any, **params: Any) -> Any:
+        return bind(primitive, args, params)
+
+    if primitive.variadic:
+        return general
+    names = primitive.inputs
+    others = _array if len(names) > 1 else _nothing
+    unpack = [line for name in names for line in (*_tensor(name), *others(name), *_else(primitive, "**params"))]
+    hindrances = [f"type({name}_array) is not ndarray" for name in names]
+    if len(names) > 1:
+        hindrances.append(" and ".join(f"{name} is {name}_array" for name in names))
+    return _written(cls, primitive, general, unpack, hindrances, "**params")
+
+
+def method(
+    cls: type[Any], primitive: Primitive, general: Function, *, ndim: int | None = None, number: str | None = None
+) -> Function:
+    """The short way of a tensor's method, for plain tensors of one floating dtype and Python numbers.
+
+    With `ndim`, for tensors of so many axes only. `number` is the metadata that the method takes as its last argument.
+    """
+    first, *rest = primitive.inputs
+    unpack = [
+        f"if type({first}) is not Tensor or (dtype := {first}._array.dtype) is not FLOAT and dtype is not DOUBLE:",
+        f"    {_call(primitive, number)}",
+        f"{first}_array, {first}_edge = {first}._array, {first}._node",
+    ]
+    for name in rest:
+        unpack += [*_tensor(name), *_number(name), *_else(primitive, number)]
+    if number is not None:
+        unpack += [
+            f"if type({number}) is not int and type({number}) is not float:",
+            f"    {_call(primitive, number)}",
+            f"params = {{{number!r}: {number}}}",
+        ]
+    hindrances = [f"{name}_array.dtype is not dtype" for name in rest]
+    hindrances += [f"{name}_array.ndim != {ndim}" for name in primitive.inputs if ndim is not None]
+    return _written(cls, primitive, general, unpack, hindrances, number)
+
+
+# The text
+#
+# A function has three parts: operands are unpacked, the result is computed unless something stands in the way, and it
+# is boxed, with a node if an operand is tracked. `last` is how metadata arrives: "**params", one number's name, or None.
+
+
+def _written(
+    cls: type[Any], primitive: Primitive, general: Function, unpack: list[str], hindrances: list[str], last: str | None
+) -> Function:
+    """The function whose operands are unpacked so, and which hands over to `general` where there is a hindrance.
+
+    It is written when it is first called: compiling all of them would cost the import 20 ms.
+    """
+
+    def write() -> None:
+        head = f"def record({', '.join([*primitive.inputs, *filter(None, [last])])}):"
+        lines = [head, *(f"    {line}" for line in (*unpack, *_computed(primitive, hindrances, last)))]
+        source = "\n".join(lines)
+        filename = f"{GENERATED}{primitive.name}, recorded>"
+        linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+        if isinstance(primitive.title, str) or last is None:
+            scope["kind"] = node_class(primitive, primitive.node_name({}))
+        exec(compile(source, filename, "exec"), scope)  # noqa: S102  # our own text, of names `Primitive` has accepted
+        function.__code__ = scope["record"].__code__
+
+    scope = {**SCOPE, "Tensor": cls, "primitive": primitive, "title": primitive.title, "forward": primitive.forward}
+    scope |= {"general": general, "finish": cls.interpreter.finish, "write": write}
+    function = FunctionType(_unwritten.__code__, scope)
+    scope["function"] = function
+    return functools.update_wrapper(function, general)
+
+
+def _unwritten(*args: Any, **params: Any) -> Any:
+    """What a function does before it is written; the names are those of its scope."""
+    write()  # type: ignore[name-defined]  # noqa: F821
+    return function(*args, **params)  # noqa: F821  # type: ignore[name-defined]
+
+
+def _call(primitive: Primitive, last: str | None) -> str:
+    return f"return general({', '.join([*primitive.inputs, *filter(None, [last])])})"
+
+
+def _tensor(name: str) -> list[str]:
+    return [
+        f"if type({name}) is Tensor:",
+        f"    {name}_array, {name}_edge = {name}._array, {name}._node",
+    ]
+
+
+def _array(name: str) -> list[str]:
+    return [f"elif type({name}) is ndarray:", f"    {name}_array, {name}_edge = {name}, None"]
+
+
+def _nothing(_: str) -> list[str]:
+    return []
+
+
+def _number(name: str) -> list[str]:
+    return [
+        f"elif type({name}) is float or type({name}) is int:",
+        f"    {name}_array, {name}_edge = quiet.run(array_of, {name}, dtype), None",
+    ]
+
+
+def _else(primitive: Primitive, last: str | None) -> list[str]:
+    return ["else:", f"    {_call(primitive, last)}"]
+
+
+def _computed(primitive: Primitive, hindrances: list[str], last: str | None) -> list[str]:
+    """The lines that compute the result and box it."""
+    names = primitive.inputs
+    edges = "".join(f"{name}_edge, " for name in names)
+    cut = " or ".join(f"(type({name}) is Tensor and {name}._cut is not None)" for name in names)
+    modes = "current is not RECORD and (tracked or current is not NO_GRAD)"
+    params = "params" if last else "{}"
+    finish = f"return finish(primitive, ({', '.join(names)},), ({edges}), result, {params}, tracked)"
+    lines = [
+        f"tracked = {' or '.join(f'{name}_edge is not None' for name in names)}",
+        "current = mode.get()",
+        f"if {' or '.join([*hindrances, f'({modes})', f'(not tracked and ({cut}))'])}:",
+        f"    {_call(primitive, last)}",
+        "try:",
+        f"    result = quiet.run(forward, {''.join(f'{name}_array, ' for name in names)}{'**params' if last else ''})",
+        "except ValueError:",  # shapes that do not fit: the general way says so properly
+        f"    {_call(primitive, last)}",
+        "if type(result) is not ndarray:",
+        "    if type(result) is tuple:",
+        f"        {finish}",
+        "    result = asarray(result)",
+    ]
+    recorded = "result.dtype.kind == 'f'" if primitive.differentiable else "False"
+    kind = "kind" if isinstance(primitive.title, str) or last is None else "node_class(primitive, title(**params))"
+    saved = "".join(f"{_kept(primitive, name)}, " for name in primitive.saved)
+    node = f"make({kind}, ({edges}), ({saved}), {'params or None' if last else None}, result.shape)"
+    return [
+        *lines,
+        f"if tracked and not ({recorded}):",
+        f"    {finish}",
+        "tensor = new(Tensor)",
+        "tensor._array = result",
+        "tensor._cell = None",
+        f"tensor._node = {node} if tracked else None" if primitive.differentiable else "tensor._node = None",
+        "return tensor",
+    ]
+
+
+def _kept(primitive: Primitive, name: str) -> str:
+    """The expression for the cell of a saved value, or for None where no tracked operand's rule names it."""
+    cell = f"({name}._cell or cell_of({name})) if type({name}) is Tensor else Cell({name}_array)"
+    if name == "y":
+        cell = "tensor._cell or cell_of(tensor)"
+    users = primitive.users(name)
+    if users is None or len(primitive.inputs) == 1:
+        return f"({cell})"
+    return f"(({cell}) if {' or '.join(f'{primitive.inputs[i]}_edge is not None' for i in users)} else None)"
+
+
+def in_place(cls: type[Any], primitive: Primitive, general: Function) -> Function:
+    """The short way of an in-place method that is not recorded: computed straight into the memory."""
     forward = primitive.forward
-    kind = node_class(primitive, primitive.node_name({}))
-    saves_input, saves_output = "x" in primitive.saved, "y" in primitive.saved
 
-    def method(x: Any, number: Any = 0) -> Any:
-        if type(x) is not cls or (metadata is not None and type(number) is not int and type(number) is not float):
-            return general(x) if metadata is None else general(x, number)
-        array = x._array
-        dtype = array.dtype
-        edge = x._node
-        current = mode.get()
-        if (
-            (dtype is not FLOAT and dtype is not DOUBLE)
-            or (edge is None and x._cut is not None)
-            or (current is not RECORD and (current is not NO_GRAD or edge is not None))
-        ):
-            return general(x) if metadata is None else general(x, number)
-        params = None if metadata is None else {metadata: number}
-        result = quiet.run(forward, array) if params is None else quiet.run(forward, array, **params)
-        tensor = new(cls)
-        tensor._array = result if type(result) is ndarray else asarray(result)
-        tensor._node = tensor._cell = None
-        if edge is not None:
-            saved: tuple[Cell, ...] = ()
-            if saves_input:
-                saved = (x._cell or cell_of(x),)
-            elif saves_output:
-                saved = (cell_of(tensor),)
-            tensor._node = make(kind, (edge,), saved, params, result.shape)
-        return tensor
-
-    return _named(method, general)
-
-
-def reduction(cls: type[Any], primitive: Primitive, general: Callable[..., Any]) -> Callable[..., Any]:
-    """The short way for a sum or mean over everything."""
-    forward = primitive.forward
-    kind = node_class(primitive, primitive.node_name({"given": False}))
-
-    def method(x: Any, *args: Any, **options: Any) -> Any:
-        if type(x) is not cls or args or options or mode.get() is not RECORD:
-            return general(x, *args, **options)
-        array = x._array
-        dtype = array.dtype
-        edge = x._node
-        if edge is None or (dtype is not FLOAT and dtype is not DOUBLE):
-            return general(x)
-        params = {"axis": tuple(range(len(array.shape))), "keepdims": False, "given": False}
-        result = asarray(quiet.run(forward, array, **params))
-        tensor = new(cls)
-        tensor._array = result
-        tensor._cell = None
-        tensor._node = make(kind, (edge,), (), params, ())
-        return tensor
-
-    return _named(method, general)
-
-
-def binary(
-    cls: type[Any], primitive: Primitive, general: Callable[[Any, Any], Any], ndim: int | None = None
-) -> Callable[[Any, Any], Any]:
-    """The short way for two plain tensors of one dtype, or one and a number; with `ndim`, of so many axes each."""
-    forward = primitive.forward
-    kind = node_class(primitive, primitive.node_name({}))
-    a_for_a, b_for_a, y_for_a = (primitive.needed(name, (0, None)) for name in ("a", "b", "y"))
-    a_for_b, b_for_b, y_for_b = (primitive.needed(name, (None, 0)) for name in ("a", "b", "y"))
-    saves, saves_output = bool(primitive.saved), "y" in primitive.saved
-
-    def method(a: Any, b: Any) -> Any:
-        if type(a) is not cls or ((dtype := a._array.dtype) is not FLOAT and dtype is not DOUBLE):
-            return general(a, b)
-        x, first = a._array, a._node
-        if type(b) is cls:
-            y, second = b._array, b._node
-        elif type(b) is float or type(b) is int:
-            y, second = quiet.run(array_of, b, dtype), None
-        else:
-            return general(a, b)
-        current = mode.get()
-        has_a, has_b = first is not None, second is not None
-        tracked = has_a or has_b
-        if (
-            y.dtype is not dtype
-            or (current is not RECORD and (tracked or current is not NO_GRAD))
-            or (not tracked and (a._cut is not None or (type(b) is cls and b._cut is not None)))
-            or (ndim is not None and not (x.ndim == y.ndim == ndim))
-        ):
-            return general(a, b)
-        try:
-            result = quiet.run(forward, x, y)
-        except ValueError:  # shapes that do not broadcast: the general way says so properly
-            return general(a, b)
-        tensor = new(cls)
-        tensor._array = result if type(result) is ndarray else asarray(result)
-        tensor._node = tensor._cell = None
-        if tracked:
-            saved: tuple[Any, ...] = ()
-            if saves:
-                kept_a = (a._cell or cell_of(a)) if (a_for_a and has_a) or (a_for_b and has_b) else None
-                needs_b = (b_for_a and has_a) or (b_for_b and has_b)
-                kept_b = None if not needs_b else (b._cell or cell_of(b)) if type(b) is cls else Cell(y)
-                saved = (kept_a, kept_b)
-                if saves_output:
-                    saved = (cell_of(tensor) if (y_for_a and has_a) or (y_for_b and has_b) else None, kept_b)
-            tensor._node = make(kind, (first, second), saved, None, result.shape)
-        return tensor
-
-    return _named(method, general)
-
-
-def in_place(cls: type[Any], primitive: Primitive, general: Callable[..., Any]) -> Callable[..., Any]:
-    """The short way for an in-place operation that is not recorded: computed straight into the memory."""
-    forward = primitive.forward
-    operation = f"{general.__name__}"
-
+    @functools.wraps(general)
     def method(a: Any, b: Any, **options: Any) -> Any:
         if mode.get() is not NO_GRAD or type(a) is not cls or type(b) is not cls or options:
             return general(a, b, **options)
         x = a._array
         y = b._array
         dtype = x.dtype
-        if y.dtype is not dtype or y.shape != x.shape or (dtype is not FLOAT and dtype is not DOUBLE):
+        if (
+            y.dtype is not dtype
+            or y.shape != x.shape
+            or (dtype is not FLOAT and dtype is not DOUBLE)
+            or not x.flags.carray  # may be read-only, or lie in one place more than once
+            or a._inference
+        ):
             return general(a, b)
-        check_writable(a, operation)
         protect(a)
         quiet.run(forward, x, y, x)
         written(a)
         return a
 
-    return _named(method, general)
-
-
-def _named(method: Callable[..., Any], general: Callable[..., Any]) -> Callable[..., Any]:
-    method.__name__ = method.__qualname__ = general.__name__
-    method.__doc__ = general.__doc__
     return method

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 import weakref
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,9 @@ def storage_of(tensor: Any) -> Storage:
     if tensor._storage is None:
         with _turn:
             if tensor._storage is None:
-                Storage().join(tensor)
+                storage = Storage()
+                storage.version = tensor._writes
+                storage.join(tensor)
     return tensor._storage  # type: ignore[no-any-return]  # tensors are duck-typed below their class
 
 
@@ -105,21 +108,17 @@ def protect(tensor: Any) -> None:
         if tensor._cell is not None:
             kept = weakref.ref(tensor._cell)
             tensor._cell = None
-            _copy_survivors([kept])
-            cell_of(tensor)
+            _copy_survivors((kept,))
         return
     with _turn:
-        saved = [member for member in storage.tensors() if member._cell is not None]
-        for member in saved:
+        for member in storage.tensors():
             member._cell = None
         cells = list(storage.cells)
         storage.cells.clear()
         _copy_survivors(cells)
-        for member in saved:
-            cell_of(member)
 
 
-def _copy_survivors(cells: list[weakref.ref[Cell]]) -> None:
+def _copy_survivors(cells: Iterable[weakref.ref[Cell]]) -> None:
     """Tensors have let go of these cells: what is left is held by graphs."""
     for ref in cells:
         cell = ref()
@@ -128,10 +127,13 @@ def _copy_survivors(cells: list[weakref.ref[Cell]]) -> None:
 
 
 def version(tensor: Any) -> int:
-    """How often the tensor's memory has been written."""
-    return 0 if tensor._storage is None else tensor._storage.version
+    """How often the tensor's memory has been written; a storage, once there is one, counts for all its members."""
+    return tensor._writes if tensor._storage is None else tensor._storage.version  # type: ignore[no-any-return]
 
 
 def written(tensor: Any) -> None:
     """Count a write."""
-    storage_of(tensor).version += 1
+    if tensor._storage is None:
+        tensor._writes += 1
+    else:
+        tensor._storage.version += 1

@@ -362,7 +362,7 @@ def sum_to_axes(shape: Shape, target: Shape) -> tuple[Shape, bool]:
 
 def sum_to(xp: Any, g: Any, shape: tuple[int, ...]) -> Any:
     """A cotangent summed over the axes along which its input was repeated."""
-    axes, _ = sum_to_axes(tuple(g.shape), shape)
+    axes, unshaped = sum_to_axes(g.shape, shape)
     if axes:
-        g = xp.sum(g, axis=axes, keepdims=True)
-    return g if g.shape == shape else xp.reshape(g, shape=shape)
+        g = xp.sum(g, axis=axes, keepdims=False)
+    return xp.reshape(g, shape=shape) if unshaped else g

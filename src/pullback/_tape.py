@@ -50,17 +50,36 @@ class Tape(Interpreter):
         for arg in args:
             node = None
             if isinstance(arg, Carrier):
+                value: Any = arg
                 if arg.level == level:
+                    value = arg._array
                     node = arg._node
-                    tracked = tracked or node is not None
-                    arg = arg._array  # noqa: PLW2901  # what the carrier holds
-                nested = nested or type(arg) is not ndarray
-            values.append(arg)
+                    if node is not None:
+                        tracked = True
+                if type(value) is not ndarray:
+                    nested = True
+                values.append(value)
+            else:
+                values.append(arg)
             edges.append(node)
         result = bind(primitive, values, params) if nested else quiet.run(primitive.forward, *values, **params)
+        return self.finish(primitive, args, edges, result, params, tracked)
+
+    def finish(
+        self,
+        primitive: Primitive,
+        args: Sequence[Any],
+        edges: Sequence[Node | None],
+        result: Any,
+        params: dict[str, Any],
+        tracked: bool,
+    ) -> Any:
+        """The result of an operation that has been computed, boxed, and recorded if it is to be."""
         current = mode.get()
-        if tracked and current.grad and primitive.differentiable and (kind := _kind(result)) in "fc":
-            return self.record(primitive, args, edges, result, params, conjugated=kind == "c")
+        if tracked and current.grad and primitive.differentiable:
+            kind = _kind(result)
+            if kind in {"f", "c"}:
+                return self.record(primitive, args, edges, result, params, conjugated=kind == "c")
         return self._untracked(primitive, args, result, tracked, current)
 
     def record(
@@ -126,8 +145,8 @@ class Tape(Interpreter):
     def _keep(self, primitive: Primitive, args: Sequence[Any], edges: Sequence[Node | None], out: Any) -> Any:
         """The cells of the values that the rules of tracked inputs name; None in the place of the others."""
         kept: list[Cell | None] = []
-        for name, place in primitive.saved.items():
-            if not primitive.needed(name, edges):
+        for place, users in primitive.keeps:
+            if users is not None and not any(map(edges.__getitem__, users)):
                 kept.append(None)
             elif place is None:
                 kept.append(keep(out, is_output=True))
@@ -142,8 +161,7 @@ def _kind(result: Any) -> str:
     """The kind of a result's numbers: 'f' for real and 'c' for complex ones; others have no derivative."""
     if type(result) is tuple:
         return _kind(result[0]) if result else "no outputs"
-    dtype = result._dtype if isinstance(result, Carrier) else result.dtype
-    return dtype.kind  # type: ignore[no-any-return]  # a NumPy dtype
+    return (result._dtype if isinstance(result, Carrier) else result.dtype).kind  # type: ignore[no-any-return]
 
 
 # 2. What is saved

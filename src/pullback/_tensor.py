@@ -423,37 +423,24 @@ class Tensor(Casts):
 
 
 Tensor.interpreter = Eager()
+Primitive.short = functools.partial(_eager.past_bind, Tensor)
 
+IN_PLACE = {
+    "add_": ops.add, "sub_": ops.subtract, "mul_": ops.multiply, "div_": ops.divide,
+    "__iadd__": ops.add, "__isub__": ops.subtract, "__imul__": ops.multiply, "__itruediv__": ops.divide,
+}  # fmt: skip
+HOT = {
+    "__add__": ops.add, "__radd__": ops.add, "__sub__": ops.subtract, "__truediv__": ops.divide,
+    "__mul__": ops.multiply, "__rmul__": ops.multiply, "mul": ops.multiply, "__neg__": ops.negative,
+    "neg": ops.negative, "maximum": ops.maximum, "minimum": ops.minimum, "exp": ops.exp, "log": ops.log,
+    "sqrt": ops.sqrt, "abs": ops.abs, "square": ops.square, "reciprocal": ops.reciprocal, "sin": ops.sin,
+    "cos": ops.cos, "tanh": ops.tanh, "sigmoid": ops.sigmoid, "relu": ops.relu,
+}  # fmt: skip
 SHORT_WAYS: dict[Callable[..., Any], dict[str, Primitive]] = {
-    _eager.unary: {
-        name: getattr(ops, name)
-        for name in ("exp", "log", "sqrt", "abs", "square", "sin", "cos", "tanh", "sigmoid", "relu", "reciprocal")
-    }
-    | {"__neg__": ops.negative, "neg": ops.negative},
-    _eager.binary: {
-        "__add__": ops.add,
-        "__radd__": ops.add,
-        "__sub__": ops.subtract,
-        "__mul__": ops.multiply,
-        "mul": ops.multiply,
-        "__rmul__": ops.multiply,
-        "__truediv__": ops.divide,
-        "maximum": ops.maximum,
-        "minimum": ops.minimum,
-    },
-    functools.partial(_eager.unary, metadata="exponent"): {"__pow__": ops.power, "pow": ops.power},
-    functools.partial(_eager.binary, ndim=2): {"__matmul__": ops.matmul, "matmul": ops.matmul, "mm": ops.matmul},
-    _eager.reduction: {"sum": ops.sum, "mean": ops.mean},
-    _eager.in_place: {
-        "add_": ops.add,
-        "sub_": ops.subtract,
-        "mul_": ops.multiply,
-        "div_": ops.divide,
-        "__iadd__": ops.add,
-        "__isub__": ops.subtract,
-        "__imul__": ops.multiply,
-        "__itruediv__": ops.divide,
-    },
+    _eager.method: HOT,
+    functools.partial(_eager.method, number="exponent"): {"__pow__": ops.power, "pow": ops.power},
+    functools.partial(_eager.method, ndim=2): {"__matmul__": ops.matmul, "matmul": ops.matmul, "mm": ops.matmul},
+    _eager.in_place: IN_PLACE,
 }
 for short_way, methods in SHORT_WAYS.items():
     for name, primitive in methods.items():

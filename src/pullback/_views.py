@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _refusals, ops
 from ._core import Carrier, Primitive
-from ._memory import Storage, cell_of, protect, storage_of, written
+from ._memory import Storage, protect, storage_of, written
 from ._modes import mode
 from ._node import AccumulateGrad, Node, hooks_of
 
@@ -138,9 +138,7 @@ def replace(target: Any, array: Any) -> None:
 def exchange(tensor: Any, array: Any) -> None:
     """Give a tensor another array."""
     tensor._array = array
-    if tensor._cell is not None:
-        tensor._cell = None
-        cell_of(tensor)
+    tensor._cell = None
     if isinstance(tensor._node, AccumulateGrad):
         tensor._node.array = array
         tensor._node.shape = array.shape

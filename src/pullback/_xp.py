@@ -47,7 +47,6 @@ from numpy import (
     logical_not,
     logical_or,
     logical_xor,
-    matmul,
     maximum,
     minimum,
     multiply,
@@ -95,12 +94,12 @@ def broadcast_to(x: Any, *, shape: tuple[int, ...]) -> Array:
 _add: Any = np.add.reduce  # (x, axis, dtype, out, keepdims): np.sum without its Python wrapper
 
 
-LONG, BLOCK = 1 << 15, 512
+HALF, LONG, BLOCK = np.dtype(np.float16), 1 << 15, 512
 
 
 def sum(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
     """The sum over axes, in the dtype of x; NumPy's, with its error kept small where NumPy adds one after another."""
-    if x.dtype == np.float16:
+    if x.dtype is HALF:
         return np.asarray(_add(x, axis, np.float32, None, keepdims)).astype(np.float16)
     if x.size > LONG:
         for i in axis:
@@ -112,9 +111,14 @@ def sum(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
 def mean(x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Any:
     """The mean over axes, in the dtype of x."""
     count = math.prod([x.shape[i] for i in axis])
-    if x.dtype == np.float16:
+    if x.dtype is HALF:
         return np.asarray(_add(x, axis, np.float32, None, keepdims) / count).astype(np.float16)
     return np.divide(sum(x, axis=axis, keepdims=keepdims), count, dtype=x.dtype)
+
+
+def matmul(a: Any, b: Any) -> Any:
+    """Products of vectors, matrices and batches of matrices; `dot` has 1.7 us less to decide for two matrices."""
+    return a.dot(b) if a.ndim == b.ndim == 2 else np.matmul(a, b)
 
 
 def matrix_transpose(x: Array) -> Array:
@@ -226,14 +230,26 @@ def put_along_axis(g: Any, indices: Array, *, axis: int, shape: tuple[int, ...])
     return out
 
 
+def take_rows(x: Array, indices: Array) -> Any:
+    """One element of each row of a matrix, from the column that `indices` gives."""
+    return x[np.arange(len(indices)), indices]
+
+
+def put_rows(g: Any, indices: Array, *, shape: tuple[int, int]) -> Array:
+    """Zeros of `shape` with g in each row at the column that `indices` gives: the transpose of `take_rows`."""
+    out = np.zeros(shape, g.dtype)
+    out[np.arange(shape[0]), indices] = g
+    return out
+
+
 def reshape(x: Any, *, shape: tuple[int, ...]) -> Array:
     """x with another shape, without copying where the layout allows it."""
-    return np.reshape(x, shape)
+    return x.reshape(shape)  # type: ignore[no-any-return]  # an array's
 
 
 def permute_dims(x: Any, *, axes: tuple[int, ...]) -> Array:
     """The axes in another order."""
-    return np.transpose(x, axes)
+    return x.transpose(axes)  # type: ignore[no-any-return]  # an array's
 
 
 def concat(*arrays: Any, axis: int, sizes: tuple[int, ...]) -> Array:
@@ -296,18 +312,18 @@ def sign(x: Array) -> Any:
 
 def relu(x: Array) -> Any:
     """max(x, 0); NaN stays NaN. NumPy vectorises the maximum of two arrays, not that of an array and a number."""
-    return np.maximum(x, np.zeros(x.shape[-1:], x.dtype))
+    return np.maximum(x, np.zeros(x.shape[-1:] if x.size > 2048 else (), x.dtype))
 
 
 def select(condition: Any, x: Any) -> Any:
-    """x where a condition holds, else 0.
+    """x where a condition holds, that is, is not zero; else 0.
 
     For many elements a product with the condition, a ninth of the time of `np.where` (54 us against 494 for 65 536),
     unless an inf or NaN makes 0 times x wrong.
     """
     if x.size < 1024 or x.dtype.kind != "f" or condition.shape != x.shape:
         return np.where(condition, x, x.dtype.type(0))
-    out = np.multiply(x, condition)
+    out = np.multiply(x, condition.astype(np.bool_))
     flat = out.reshape(-1)
     return out if np.isfinite(np.dot(flat, flat)) else np.where(condition, x, x.dtype.type(0))
 
@@ -359,4 +375,5 @@ def log_softmax(x: Array, *, axis: int) -> Any:
     if x.size == 0:
         return x.copy()
     shifted = x - _max(x, axis, None, None, True)
-    return shifted - np.log(_add(np.exp(shifted), axis, None, None, True))
+    shifted -= np.log(_add(np.exp(shifted), axis, None, None, True))
+    return shifted

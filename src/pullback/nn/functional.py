@@ -50,12 +50,14 @@ def cross_entropy(input: Any, target: Any, *, reduction: str = "mean") -> Any:
     >>> pullback.nn.functional.cross_entropy(scores, pullback.tensor([0, 3]))
     tensor(1.3863)
     """
-    _require_tensors("cross_entropy", input=input, target=target)
+    if not (isinstance(input, Carrier) and isinstance(target, Carrier)):
+        _require_tensors("cross_entropy", input=input, target=target)
     classes = target._array
-    if input.ndim != 2 or classes.shape != tuple(input.shape[:1]):
+    shape = input._array.shape
+    if len(shape) != 2 or classes.shape != shape[:1]:
         raise ValueError(
-            f"Expected input batch_size ({input.shape[0] if input.ndim else 0}) to match target batch_size "
-            f"({classes.shape[0] if classes.ndim else 0}): scores have shape (N, C), here {tuple(input.shape)}, and "
+            f"Expected input batch_size ({shape[0] if shape else 0}) to match target batch_size "
+            f"({classes.shape[0] if classes.ndim else 0}): scores have shape (N, C), here {tuple(shape)}, and "
             f"targets (N,), here {classes.shape}"
         )
     if classes.dtype.kind not in "iu":
@@ -63,11 +65,11 @@ def cross_entropy(input: Any, target: Any, *, reduction: str = "mean") -> Any:
     if reduction not in REDUCTIONS:
         raise ValueError(f"{reduction} is not a valid value for reduction: use 'mean', 'sum' or 'none'")
     if classes.size and np.minimum.reduce(classes) < 0:
-        raise IndexError(f"Target {classes.min()} is out of bounds: there are {input.shape[1]} classes")
+        raise IndexError(f"Target {classes.min()} is out of bounds: there are {shape[1]} classes")
     try:
-        return ops.cross_entropy(input, target, reduction=reduction)
+        return ops.nll_loss(ops.log_softmax(input, axis=1), target, reduction=reduction)
     except IndexError:
-        raise IndexError(f"Target {classes.max()} is out of bounds: there are {input.shape[1]} classes") from None
+        raise IndexError(f"Target {classes.max()} is out of bounds: there are {shape[1]} classes") from None
 
 
 def mse_loss(input: Any, target: Any, *, reduction: str = "mean") -> Any:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from .. import _xp
 from .._core import multilinear
 
 
@@ -68,6 +67,6 @@ def _einsum(xp: Any, g: Any, arrays: Any, *, equation: str, needs: Any) -> Any:
 
 # fmt: off
 #                         name      pullback per operand
-matmul = multilinear("matmul", _left, _right, title=_matmul_title, forward=lambda a, b, *, label="": np.matmul(a, b))
+matmul = multilinear("matmul", _left, _right, title=_matmul_title, forward=lambda a, b, *, label="": _xp.matmul(a, b))
 einsum = multilinear("einsum", joint=_einsum, inputs=("*arrays",))
 # fmt: on

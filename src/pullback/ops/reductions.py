@@ -83,23 +83,16 @@ def _log_softmax(xp: Any, g: Any, y: Any, *, axis: int) -> Any:
     return g - xp.exp(y) * xp.sum(g, axis=(axis,), keepdims=True)
 
 
-def _cross_entropy_forward(x: Any, indices: Any, *, reduction: str) -> Any:
-    losses = -_xp.log_softmax(x, axis=1)[np.arange(len(indices)), indices]
+def _nll_forward(x: Any, indices: Any, *, reduction: str) -> Any:
+    picked = _xp.take_rows(x, indices)
     if reduction == "none":
-        return losses
-    total = _xp.sum(losses, axis=(0,), keepdims=False)
-    return np.divide(total, len(losses), dtype=x.dtype) if reduction == "mean" else total
+        return -picked
+    total = _xp.sum(picked, axis=(0,), keepdims=False)
+    return -total if reduction == "sum" else total / total.dtype.type(-len(picked))
 
 
-def _cross_entropy(xp: Any, g: Any, x: Any, indices: Any, *, reduction: str) -> Any:
-    """Softmax minus the one-hot target, weighted by g."""
-    count = x.shape[0]
-    if reduction == "none":
-        column = xp.reshape(g, shape=(count, 1))
-    else:
-        column = xp.broadcast_to(xp.reshape(g / count if reduction == "mean" else g, shape=(1, 1)), shape=(count, 1))
-    target = xp.put_along_axis(column, xp.reshape(indices, shape=(count, 1)), axis=1, shape=x.shape)
-    return xp.softmax(x, axis=1) * column - target
+def _nll(xp: Any, g: Any, x_shape: Any, indices: Any, *, reduction: str) -> Any:
+    return xp.put_rows(g / -x_shape[0] if reduction == "mean" else -g, indices, shape=x_shape)
 
 
 def _norm_forward(x: Any, *, order: float, axis: tuple[int, ...], keepdims: bool) -> Any:
@@ -150,8 +143,7 @@ smallest    = general("smallest",   _extreme,  forward=np.min,                  
 logsumexp   = general("logsumexp",  _logsumexp,   forward=_xp.logsumexp)
 softmax     = general("softmax",    _softmax,     forward=_xp.softmax)
 log_softmax = general("log_softmax", _log_softmax, forward=_xp.log_softmax,        title="LogSoftmaxBackward0")
-cross_entropy = general("cross_entropy", _cross_entropy, None, inputs=("x", "indices"), forward=_cross_entropy_forward,
-                        title="NllLossBackward0")
+nll_loss    = linear("nll_loss",    _nll, forward=_nll_forward, inputs=("x", "indices"))
 vector_norm = general("vector_norm", _norm,        forward=_norm_forward,          title="LinalgVectorNormBackward0")
 cumsum      = linear("cumsum",      lambda xp, g, *, axis: xp.flip(xp.cumsum(xp.flip(g, axis=axis), axis=axis), axis=axis),
                      forward=lambda x, *, axis: np.cumsum(x, axis=axis, dtype=x.dtype))

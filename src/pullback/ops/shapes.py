@@ -107,6 +107,10 @@ take_along_axis  = linear("take_along_axis",  lambda xp, g, x_shape, indices, *,
 select_along     = linear("select_along",     lambda xp, g, x_shape, indices, *, axis:
                               xp.put_along_axis(xp.reshape(g, shape=indices.shape), indices, axis=axis, shape=x_shape),
                           inputs=("x", "indices"),            title=lambda label, **_: label, forward=_select_along)
+take_rows        = linear("take_rows",        lambda xp, g, x_shape, indices: xp.put_rows(g, indices, shape=x_shape),
+                          inputs=("x", "indices"))
+put_rows         = linear("put_rows",         lambda xp, g, indices, *, shape: xp.take_rows(g, indices),
+                          inputs=("x", "indices"))
 put_along_axis   = linear("put_along_axis",   lambda xp, g, indices, *, axis: xp.take_along_axis(g, indices, axis=axis),
                           inputs=("x", "indices"))
 diagonal         = linear("diagonal",         lambda xp, g, x_shape, *, axes: xp.scatter_diagonal(g, axes=axes, shape=x_shape))
