@@ -27,9 +27,10 @@ LAYERS = [
     ["_attributes", "_numpy"],
     ["_tensor"],
     ["_creation", "_functions", "interpreters"],
-    ["autograd.graph", "nn", "nn.*"],
+    ["autograd.graph", "nn", "nn.*", "linalg", "fft", "special", "masked", "signal", "signal.*"],
     ["autograd"],
     ["__init__"],
+    ["testing", "testing.*"],
 ]
 
 # Imports against that order which only type checkers follow (under `if TYPE_CHECKING:`), as (importer, imported).
@@ -47,11 +48,14 @@ NAMES_WITH_DIGITS = [
     "u?int[0-9]+",
     "b?float[0-9]+(_[a-z0-9]+)?",
     "complex[0-9]+",
-    "(conv|conv_transpose|batch_norm|avg_pool|max_pool|dropout)[123]d",
-    "atleast_[123]d",
-    "log(2|10|1p)",
+    "[a-z_]+_?[123]d(_with_indices)?",
+    "log(addexp)?(2|10|1p)|xlog1py",
     "exp2|expm1",
-    "(arc|a)tan2",
+    "(arc|a)tan2|deg2rad|rad2deg",
+    "i?r?h?fft2|ihfft2",
+    "(modified_|scaled_modified_|spherical_)?bessel_[ijky][01]|i[01]e?",
+    "relu6|rot90",
+    "l1_loss|smooth_l1_loss",
 ]
 BAD_NAMES = re.compile(r"utils?|helper|misc|_impl(?![a-z])", re.IGNORECASE)
 

@@ -3,9 +3,12 @@
 Tensors record what is done to them; `backward(gradient)` pulls a vector back through that record.
 """
 
+import importlib as _importlib
 from math import e, inf, nan, pi
+from typing import Any as _Any
 
 from . import autograd, interpreters, nn
+from . import vocabulary as _vocabulary
 from ._creation import (
     DoubleTensor,
     FloatTensor,
@@ -188,6 +191,22 @@ from ._shapes import Size, broadcast_shapes
 from ._tensor import Tensor
 
 __version__ = "0.1.0"
+
+_LATER_MODULES = ("fft", "linalg", "masked", "signal", "special", "testing")
+
+
+def __getattr__(name: str) -> _Any:
+    if name in _LATER_MODULES:
+        return _importlib.import_module(f"{__name__}.{name}")
+    if name in _vocabulary.LATER_FUNCTIONS:
+        globals()[name] = found = _vocabulary.function(name)
+        return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_LATER_MODULES, *_vocabulary.LATER_FUNCTIONS]
+
 
 __all__ = [
     "abs",

@@ -241,10 +241,12 @@ def general(
     *rules: Rule | None,
     forward: Callable[..., Any],
     inputs: Sequence[str] = ("x",),
+    joint: Rule | None = None,
     title: str | Callable[..., str] | None = None,
+    complex: str = "refused",
 ) -> Primitive:
-    """Anything else: the pullback is stated as it is."""
-    return Primitive(name, "general", forward, inputs, rules, title=title)
+    """Anything else: the pullback is stated as it is, per input or jointly."""
+    return Primitive(name, "general", forward, inputs, rules, joint=joint, title=title, complex=complex)
 
 
 def zero(name: str, *, forward: Callable[..., Any] | None = None, inputs: Sequence[str] = ("x",)) -> Primitive:

@@ -15,22 +15,10 @@ import numpy as np
 from . import _refusals
 from ._core import Carrier
 from ._tensor import Tensor
-from .vocabulary import arithmetic, products, reductions, shapes
+from .vocabulary import arithmetic, of_tensor, products, reductions, shapes
 from .vocabulary.products import einsum as einsum
 from .vocabulary.shapes import cat as cat
 from .vocabulary.shapes import stack as stack
-
-
-def of_tensor(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function whose first argument must be a tensor."""
-
-    @functools.wraps(function)
-    def checked(input: Any, *args: Any, **options: Any) -> Any:
-        if not isinstance(input, Carrier):
-            raise _refusals.no_tensor(function.__name__, "input", 1, input)
-        return function(input, *args, **options)
-
-    return checked
 
 
 def of_tensors(function: Callable[..., Any]) -> Callable[..., Any]:

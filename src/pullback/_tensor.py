@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _dtypes, _eager, _numpy, _refusals, ops
+from . import _dtypes, _eager, _numpy, _refusals, ops, vocabulary
 from ._attributes import Autograd
 from ._core import Carrier, Primitive
 from ._memory import storage_of
@@ -421,6 +421,25 @@ class Tensor(Casts):
         expand_shape(tuple(source.shape), tuple(self.shape), "copy_")
         return write(self, ops.copy(self, cast(source, self._dtype)), "copy_")
 
+
+class Later:
+    """A method that is imported when it is first asked for, and then stands in its own place."""
+
+    __slots__ = ("module", "name", "prepare")
+
+    def __init__(self, module: str, name: str, prepare: Callable[[Any], Any]) -> None:
+        self.module, self.name, self.prepare = module, name, prepare
+
+    def __get__(self, tensor: Any, owner: type) -> Any:
+        method = self.prepare(vocabulary.load(self.module, self.name.rstrip("_")))
+        setattr(Tensor, self.name, method)
+        return getattr(owner if tensor is None else tensor, self.name)
+
+
+for name, module in vocabulary.LATER_METHODS.items():
+    setattr(Tensor, name, Later(module, name, lambda function: function))
+for name, module in vocabulary.LATER_IN_PLACE.items():
+    setattr(Tensor, f"{name}_", Later(module, f"{name}_", in_place))
 
 Tensor.interpreter = Eager()
 Primitive.short = functools.partial(_eager.past_bind, Tensor)

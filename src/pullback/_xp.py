@@ -1,7 +1,8 @@
 """The raw namespace: what a rule's `xp` is when values are plain NumPy arrays.
 
 The array API standard's names over NumPy, plus a short list of extras the standard lacks. The dispatching namespace,
-`pullback.ops`, has the same names; a rule cannot tell which of the two it was given.
+`pullback.ops`, has the same names; a rule cannot tell which of the two it was given. What is not defined here is the
+forward function of the primitive of that name.
 """
 
 # ruff: noqa: F401  # what is imported is the namespace
@@ -9,7 +10,7 @@ The array API standard's names over NumPy, plus a short list of extras the stand
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,16 @@ from numpy import (
     where,
     zeros_like,
 )
+
+of_primitive: list[Callable[[str], Callable[..., Any]]] = []  # `ops` adds how to find a primitive's forward function
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_") or not of_primitive:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    forward = globals()[name] = of_primitive[0](name)
+    return forward
+
 
 pow = np.power
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -1,4 +1,4 @@
-"""Functions of layers and losses, by torch's names."""
+"""Functions of layers and losses, by torch's names; the index of `vocabulary` says where the others are defined."""
 
 from __future__ import annotations
 
@@ -6,13 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from .. import _refusals, ops
+from .. import _refusals, ops, vocabulary
 from .._core import Carrier
 from ..vocabulary.arithmetic import relu as relu
 from ..vocabulary.arithmetic import sigmoid as sigmoid
 from ..vocabulary.arithmetic import tanh as tanh
 from ..vocabulary.reductions import log_softmax as log_softmax
 from ..vocabulary.reductions import softmax as softmax
+
+
+def __getattr__(name: str) -> Any:
+    if name not in vocabulary.LATER_FUNCTIONAL:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = vocabulary.load(vocabulary.LATER_FUNCTIONAL[name], name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *vocabulary.LATER_FUNCTIONAL]
 
 
 def _require_tensors(name: str, **arguments: Any) -> None:

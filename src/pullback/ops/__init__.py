@@ -1,20 +1,47 @@
 """The dispatching namespace: every primitive under the name rules use, for values of any kind.
 
 The derivative tables are the modules of this package. Given plain arrays a primitive computes; given boxed values it
-goes to their interpreter.
+goes to their interpreter. The tables that every program needs are read at once, the others when a name is first asked
+for that none of these has.
 """
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from .. import _xp
+from .._core import Primitive
 from .elementwise import *  # noqa: F403
 from .linear_algebra import *  # noqa: F403
 from .reductions import *  # noqa: F403
 from .shapes import *  # noqa: F403
 
+LATER: tuple[str, ...] = ()
+
 
 def zeros(shape: tuple[int, ...], *, like: Any) -> Any:
     """Zeros with the dtype of `like`, a constant."""
     return _xp.zeros(shape, like=like)
+
+
+def __getattr__(name: str) -> Any:
+    if not name.startswith("_"):
+        for table in LATER:
+            found = getattr(importlib.import_module(f"{__name__}.{table}"), name, None)
+            if isinstance(found, Primitive):
+                globals()[name] = found
+                return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def tables() -> dict[str, Primitive]:
+    """Every primitive of every table, by name."""
+    found: dict[str, Primitive] = {}
+    for table in ("elementwise", "linear_algebra", "reductions", "shapes", *LATER):
+        entries = vars(importlib.import_module(f"{__name__}.{table}")).items()
+        found |= {name: entry for name, entry in entries if isinstance(entry, Primitive)}
+    return found
+
+
+_xp.of_primitive.append(lambda name: __getattr__(name).forward)

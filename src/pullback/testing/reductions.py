@@ -1,0 +1,23 @@
+"""Samples of the primitives of `ops.reductions`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .samples import Row, reals, whole
+
+# fmt: off
+ROWS: list[Row] = [
+    *((name, [reals(3, 4)], {"axis": axis, "keepdims": keep}) for name in ("sum", "mean", "amax", "amin", "largest", "smallest", "logsumexp")
+      for axis in ((0,), (1,), (0, 1)) for keep in (True, False)),
+    *((name, [reals()], {"axis": (), "keepdims": False}) for name in ("sum", "mean", "amax", "amin", "largest", "smallest", "logsumexp")),
+    *((name, [reals(3, 4)], {"axis": axis, "keepdims": keep, "correction": correction}) for name in ("var", "std")
+      for axis in ((0,), (1,), (0, 1)) for keep in (True, False) for correction in (0, 1)),
+    *(("vector_norm", [reals(3, 4)], {"order": order, "axis": axis, "keepdims": keep})
+      for order in (0.0, 1.0, 2.0, 3.0, 0.5, -1.0, np.inf, -np.inf) for axis in ((0,), (0, 1)) for keep in (True, False)),
+    *((name, [reals(3, 4)], {"axis": axis}) for name in ("softmax", "log_softmax", "cumsum") for axis in (0, 1)),
+    ("nll_loss", [reals(4, 3), whole(3, 4)], {"reduction": "none"}),
+    ("nll_loss", [reals(4, 3), whole(3, 4)], {"reduction": "mean"}),
+    ("nll_loss", [reals(4, 3), whole(3, 4)], {"reduction": "sum"}),
+]
+# fmt: on
