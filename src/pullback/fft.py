@@ -1,0 +1,3 @@
+"""Fourier transforms, by torch's names."""
+
+from __future__ import annotations

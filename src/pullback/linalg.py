@@ -1,0 +1,3 @@
+"""Linear algebra, by torch's names."""
+
+from __future__ import annotations

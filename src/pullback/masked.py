@@ -1,0 +1,3 @@
+"""Reductions and normalisations that leave out masked elements, by torch's names."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""Window functions, by torch's names."""
+
+from __future__ import annotations

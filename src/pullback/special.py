@@ -1,0 +1,3 @@
+"""Special functions, by torch's names."""
+
+from __future__ import annotations
