@@ -14,7 +14,7 @@ import pytest
 
 # Modules from the lowest layer to the highest, as patterns: each imports from its own layer and those above it here.
 LAYERS = [
-    ["_xp", "_dtypes", "_shapes", "_printing", "_sites", "_modes", "_refusals"],
+    ["_xp", "_dtypes", "_shapes", "_printing", "_sites", "_modes", "_refusals", "_placement", "_random"],
     ["_memory"],
     ["_core"],
     ["ops", "ops.*"],
@@ -26,8 +26,9 @@ LAYERS = [
     ["vocabulary", "vocabulary.*"],
     ["_attributes", "_numpy"],
     ["_tensor"],
-    ["_creation", "_functions", "interpreters"],
+    ["_creation", "_alike", "_sampling", "_functions", "interpreters"],
     ["autograd.graph", "nn", "nn.*", "linalg", "fft", "special", "masked", "signal", "signal.*"],
+    ["autograd.checks"],
     ["autograd"],
     ["__init__"],
     ["testing", "testing.*"],

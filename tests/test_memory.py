@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import pullback
+from pullback._core import elementwise
 from pullback.autograd import grad
 
 BIG = 1000  # elements: an array of this size outweighs what Python allocates beside it
@@ -397,3 +398,22 @@ def test_a_saved_value_is_kept_when_its_tensor_has_moved_elsewhere():
     alias.zero_()
     total.backward()
     np.testing.assert_array_equal(x.grad.numpy(), 2 * old.numpy())
+
+
+def test_what_runs_inside_an_operation_may_use_tensors():
+    """A forward function, or a finalizer that runs in the middle of one."""
+
+    class Finalized:
+        def __del__(self):
+            seen.append((pullback.ones(2) * 3).sum().item())
+
+    def forward(x):
+        Finalized()
+        return (pullback.from_numpy(x) * 2).numpy()
+
+    seen = []
+    doubled = elementwise("doubled", lambda xp, g: 2 * g, forward=forward)
+    x = pullback.tensor([1.0, 2.0], requires_grad=True)
+    doubled(x).sum().backward()
+    assert seen == [6.0]
+    assert x.grad.tolist() == [2.0, 2.0]

@@ -37,7 +37,7 @@ class Primitive:
 
     __slots__ = (
         "name", "kind", "title", "forward", "inputs", "rules", "joint", "saved", "variadic", "differentiable",
-        "complex", "keeps", "_pull", "_way",
+        "complex", "outputs", "keeps", "_pull", "_way",
     )  # fmt: skip
 
     def __init__(
@@ -51,8 +51,10 @@ class Primitive:
         joint: Rule | None = None,
         title: str | Callable[..., str] | None = None,
         complex: str = "refused",
+        outputs: int = 1,
     ) -> None:
         self.complex = complex
+        self.outputs = outputs
         self.name = name
         self.kind = kind
         self.forward = forward
@@ -86,8 +88,9 @@ class Primitive:
         return self.title if isinstance(self.title, str) else self.title(**params)
 
     def starred(self, name: str) -> str:
-        """`*name` for the input that takes any number of arrays, else `name`."""
-        return f"*{name}" if self.variadic and name == self.inputs[-1] else name
+        """`*name` for the input that takes any number of arrays, and for several outputs, else `name`."""
+        many = self.outputs > 1 if name == "y" else self.variadic and name == self.inputs[-1]
+        return f"*{name}" if many else name
 
     def _place(self, name: str) -> int | slice | None:
         """Where a saved value stands among the arguments: a number, a slice for any number of arrays, None for y."""
@@ -109,7 +112,7 @@ class Primitive:
             if isinstance(place, slice):
                 found.extend(range(*place.indices(count)))
             else:
-                found.append(place)
+                found.extend([place] * (1 if place is not None else self.outputs))
         return found
 
     @property
@@ -244,9 +247,12 @@ def general(
     joint: Rule | None = None,
     title: str | Callable[..., str] | None = None,
     complex: str = "refused",
+    outputs: int = 1,
 ) -> Primitive:
-    """Anything else: the pullback is stated as it is, per input or jointly."""
-    return Primitive(name, "general", forward, inputs, rules, joint=joint, title=title, complex=complex)
+    """Anything else: the pullback is stated as it is, per input or jointly; `y` of several outputs is their list."""
+    return Primitive(
+        name, "general", forward, inputs, rules, joint=joint, title=title, complex=complex, outputs=outputs
+    )
 
 
 def zero(name: str, *, forward: Callable[..., Any] | None = None, inputs: Sequence[str] = ("x",)) -> Primitive:
@@ -286,7 +292,7 @@ def bind(primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> A
         if isinstance(arg, Carrier) and (top is None or arg.level > top.level):
             top = arg
     if top is None:
-        return quiet.run(primitive.forward, *args, **params)
+        return quiet.copy().run(primitive.forward, *args, **params)
     return top.interpreter.process(primitive, args, params)
 
 

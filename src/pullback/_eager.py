@@ -136,7 +136,7 @@ def _nothing(_: str) -> list[str]:
 def _number(name: str) -> list[str]:
     return [
         f"elif type({name}) is float or type({name}) is int:",
-        f"    {name}_array, {name}_edge = quiet.run(array_of, {name}, dtype), None",
+        f"    {name}_array, {name}_edge = quiet.copy().run(array_of, {name}, dtype), None",
     ]
 
 
@@ -158,7 +158,7 @@ def _computed(primitive: Primitive, hindrances: list[str], last: str | None) -> 
         f"if {' or '.join([*hindrances, f'({modes})', f'(not tracked and ({cut}))'])}:",
         f"    {_call(primitive, last)}",
         "try:",
-        f"    result = quiet.run(forward, {''.join(f'{name}_array, ' for name in names)}{'**params' if last else ''})",
+        f"    result = quiet.copy().run(forward, {''.join(f'{name}_array, ' for name in names)}{'**params' if last else ''})",
         "except ValueError:",  # shapes that do not fit: the general way says so properly
         f"    {_call(primitive, last)}",
         "if type(result) is not ndarray:",
@@ -213,7 +213,7 @@ def in_place(cls: type[Any], primitive: Primitive, general: Function) -> Functio
         ):
             return general(a, b)
         protect(a)
-        quiet.run(forward, x, y, x)
+        quiet.copy().run(forward, x, y, x)
         written(a)
         return a
 

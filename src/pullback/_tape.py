@@ -62,7 +62,7 @@ class Tape(Interpreter):
             else:
                 values.append(arg)
             edges.append(node)
-        result = bind(primitive, values, params) if nested else quiet.run(primitive.forward, *values, **params)
+        result = bind(primitive, values, params) if nested else quiet.copy().run(primitive.forward, *values, **params)
         return self.finish(primitive, args, edges, result, params, tracked)
 
     def finish(
@@ -99,7 +99,10 @@ class Tape(Interpreter):
         if type(result) is tuple:
             shapes = [piece.shape for piece in result]
             node.params = {**params, "shapes": shapes}
-            return tuple(map(self.wrap, result, outputs(node, shapes)))
+            pieces = tuple(map(self.wrap, result, outputs(node, shapes)))
+            if primitive.saved:
+                node.saved = self._keep(primitive, args, edges, pieces)
+            return pieces
         node.shape = result.shape
         out = self.wrap(result, node)
         if primitive.saved:
@@ -149,7 +152,7 @@ class Tape(Interpreter):
             if users is not None and not any(map(edges.__getitem__, users)):
                 kept.append(None)
             elif place is None:
-                kept.append(keep(out, is_output=True))
+                kept.extend(keep(piece, is_output=True) for piece in (out if type(out) is tuple else (out,)))
             elif type(place) is int:
                 kept.append(keep(args[place]))
             else:
@@ -229,11 +232,13 @@ class SavedTensor:
 def saved_tensors(tape: Tape, node: Node) -> list[Any]:
     """The values a node kept, as tensors connected to the graph again; None for one no rule needs."""
     connected = []
+    pieces = iter(outputs(node, node.params["shapes"]) if node.primitive.outputs > 1 else (node,))
     for cell, source in zip(node.saved, node.primitive.sources(len(node.edges)), strict=True):
+        made_by = next(pieces) if source is None else node.edges[source]
         if cell is None or not isinstance(value := cell.array, (np.ndarray, Carrier)):
             connected.append(None if cell is None else cell.array)
             continue
-        tensor = tape.wrap(value, node if source is None else node.edges[source])
+        tensor = tape.wrap(value, made_by)
         if isinstance(cell, Cell):
             tensor._cell = cell
         connected.append(tensor)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import warnings
 from typing import Any
 
@@ -14,6 +15,13 @@ from .._modes import no_grad as no_grad
 from .._modes import set_grad_enabled as set_grad_enabled
 from .._tensor import Tensor
 from . import graph as graph
+
+
+def __getattr__(name: str) -> Any:
+    if name not in {"gradcheck", "gradgradcheck"}:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    checks = importlib.import_module(f"{__name__}.checks")
+    return getattr(checks, name)
 
 
 def backward(

@@ -1,0 +1,453 @@
+"""torch's own database of operators, asked of pullback: the same samples, the same values, the same gradients.
+
+`torch.testing._internal.common_methods_invocations.op_db` lists torch's operators with a generator of samples for each.
+An entry passes when pullback has it and, for every sample drawn, gives results of torch's shape, dtype and value, and
+pulls a random cotangent back to torch's gradients. `operators.txt` beside this file holds what has passed before;
+`test_operators.py` fails on a loss.
+
+    python tests/parity/operators.py [--ops REGEX] [--second] [--samples N] [--dtype NAME] [--update] [--table]
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import re
+import sys
+import types
+import warnings
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import pullback
+
+BASELINE = Path(__file__).with_suffix(".txt")
+TABLE = Path(__file__).parent.parent.parent / "docs" / "operators.md"
+SAMPLES, POOL = 6, 60
+RTOL, ATOL = 1e-6, 1e-8
+
+# Kernels of torch's own machinery and formulas of its backward passes, which no program calls.
+INTERNAL = re.compile(
+    r"jiterator_.*|torch\..*|_.*(?<!__)|native_(batch|layer)_norm|native_dropout_backward|slice|to_sparse|sparse\..*"
+    r"|grid_sampler_[23]d|max_pool2d_with_indices_backward|hash_tensor|chalf|bmm\.triton_optimized|as_strided\.partial_views"
+    r"|(?!index_copy).*_copy"
+)
+UNWRITTEN = re.compile(r"(new_)?empty.*|resize_(as_)?")  # memory that holds anything
+
+
+class Outcome(NamedTuple):
+    """How far pullback goes along with torch on one entry, and what stopped it."""
+
+    forward: bool
+    gradient: bool | None  # None where torch has none
+    reason: str
+
+
+class Mismatch(Exception):
+    """pullback did something else than torch."""
+
+
+@functools.cache
+def database() -> dict[str, Any]:
+    """torch's entries by name, those of no public operator left out."""
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from torch.testing._internal.common_methods_invocations import op_db
+    entries = {f"{op.name}.{op.variant_test_name}".rstrip("."): op for op in op_db}
+    return {name: op for name, op in entries.items() if not INTERNAL.fullmatch(name)}
+
+
+# 1. Which function an entry means
+
+
+def dotted(root: Any, path: str) -> Any:
+    """The attribute of an attribute, or None."""
+    for part in path.split("."):
+        root = getattr(root, part, None)
+        if root is None:
+            return None
+    return root
+
+
+def resolved(op: Any) -> Callable[..., Any] | None:
+    """The function of pullback that an entry is about."""
+    function = op.op
+    if isinstance(function, types.FunctionType) and function.__module__.startswith("torch.testing"):
+        return rebound(function)
+    for name in (op.name, *(alias.name for alias in op.aliases)):
+        for root in (pullback, pullback.nn.functional, pullback.Tensor):
+            found = dotted(root, name)
+            if callable(found) and not isinstance(found, (pullback.dtype, types.ModuleType)):
+                return found
+        if dunder(name):
+            return getattr(pullback.Tensor, name)
+    return None
+
+
+def dunder(name: str) -> bool:
+    return name.startswith("__") and any(name in vars(cls) for cls in pullback.Tensor.__mro__[:-1])
+
+
+def rebound(function: types.FunctionType) -> Callable[..., Any]:
+    """A wrapper from torch's database, with pullback in the place of torch."""
+    scope = dict(function.__globals__)
+    scope.update(torch=pullback, wrapper_set_seed=lambda op, *args, **options: op(*args, **options))
+    copied = types.FunctionType(
+        function.__code__, scope, function.__name__, function.__defaults__, function.__closure__
+    )
+    copied.__kwdefaults__ = function.__kwdefaults__
+    return copied
+
+
+# 2. Arguments and results
+
+
+def translated(value: Any, leaves: list[Any], *, to_pullback: bool) -> Any:
+    """An argument for one side: fresh leaves for tensors, pullback's words for torch's."""
+    import torch
+
+    again = functools.partial(translated, leaves=leaves, to_pullback=to_pullback)
+    if isinstance(value, torch.Tensor):
+        plain = value.detach().resolve_conj().resolve_neg()
+        made = pullback.from_numpy(plain.numpy().copy(order="K")) if to_pullback else plain.clone()
+        if value.requires_grad:
+            made.requires_grad_()
+            leaves.append(made)
+        return made
+    if isinstance(value, (torch.Size, list, tuple)):
+        items = [again(item) for item in value]
+        return items if isinstance(value, list) else tuple(items)
+    if isinstance(value, dict):
+        return {key: again(item) for key, item in value.items()}
+    if not to_pullback:
+        return value
+    if isinstance(value, (torch.dtype, torch.memory_format, torch.layout)):
+        found = dotted(pullback, str(value).removeprefix("torch."))
+        if found is None:
+            raise Mismatch(f"no {value}")
+        return found
+    return str(value) if isinstance(value, torch.device) else value
+
+
+def tensors(result: Any, kind: type) -> Iterator[Any]:
+    """The tensors in a result, in order."""
+    if isinstance(result, kind):
+        yield result
+    elif isinstance(result, dict):
+        for item in result.values():
+            yield from tensors(item, kind)
+    elif isinstance(result, (list, tuple)):
+        for item in result:
+            yield from tensors(item, kind)
+
+
+def plain(result: Any, kind: type) -> Any:
+    """What is no tensor in a result: numbers, shapes, nothing."""
+    if isinstance(result, kind):
+        return "tensor"
+    if isinstance(result, (list, tuple)):
+        return [plain(item, kind) for item in result]
+    return result if isinstance(result, (bool, int, float, complex, str, type(None))) else "something"
+
+
+def compare(mine: Any, its: Any, what: str, *, values: bool = True) -> None:
+    """Shape, dtype and values of two tensors."""
+    ours, theirs = mine.detach().numpy(), its.detach().resolve_conj().resolve_neg().numpy()
+    if ours.dtype != theirs.dtype:
+        raise Mismatch(f"{what}: dtype {ours.dtype}, torch has {theirs.dtype}")
+    if ours.shape != theirs.shape:
+        raise Mismatch(f"{what}: shape {ours.shape}, torch has {theirs.shape}")
+    precise = ours.dtype.itemsize // (1 + (ours.dtype.kind == "c")) >= 8 or ours.dtype.kind not in "fc"
+    rtol, atol = (RTOL, ATOL) if precise else (2e-4, 2e-5)
+    if values and not np.allclose(ours, theirs, rtol, atol, equal_nan=True):
+        apart = np.abs(np.subtract(ours, theirs, dtype=np.result_type(ours, np.float64)))
+        raise Mismatch(f"{what}: values up to {np.nanmax(apart):.3g} apart")
+
+
+# 3. One sample
+
+
+def calls(function: Callable[..., Any], sample: Any, *, to_pullback: bool) -> tuple[Any, list[Any]]:
+    """The result of a call on fresh leaves, and those leaves."""
+    leaves: list[Any] = []
+    args = [translated(value, leaves, to_pullback=to_pullback) for value in (sample.input, *sample.args)]
+    options = {key: translated(value, leaves, to_pullback=to_pullback) for key, value in sample.kwargs.items()}
+    return function(*args, **options), leaves
+
+
+def compare_sample(op: Any, function: Callable[..., Any], sample: Any, *, orders: int, stable: bool) -> None:
+    """Forward, and the gradients up to some order, on one sample."""
+    import torch
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        its, its_leaves = calls(op.op, sample, to_pullback=False)
+    mine, my_leaves = calls(function, sample, to_pullback=True)
+    its, mine = (sample.output_process_fn_grad(result) for result in (its, mine))
+    ours, theirs = list(tensors(mine, pullback.Tensor)), list(tensors(its, torch.Tensor))
+    if stable and plain(mine, pullback.Tensor) != plain(its, torch.Tensor):
+        raise Mismatch(f"returned {plain(mine, pullback.Tensor)}, torch {plain(its, torch.Tensor)}")
+    if len(ours) != len(theirs):
+        raise Mismatch(f"{len(ours)} tensors, torch returns {len(theirs)}")
+    for place, (one, other) in enumerate(zip(ours, theirs, strict=True)):
+        compare(one, other, f"output {place}", values=stable)
+    rng = np.random.default_rng(0)
+    for order in range(1, orders + 1):
+        if not stable:
+            return
+        ours, theirs = pulled(ours, theirs, my_leaves, its_leaves, rng, order, keep=order < orders)
+
+
+def pulled(
+    ours: list[Any], theirs: list[Any], my_leaves: Any, its_leaves: Any, rng: Any, order: int, *, keep: bool
+) -> tuple[list[Any], list[Any]]:
+    """The gradients of both sides for one random cotangent, compared."""
+    import torch
+
+    pairs = [(one, other) for one, other in zip(ours, theirs, strict=True) if other is not None and other.requires_grad]
+    missing = [place for place, (one, _) in enumerate(pairs) if one is None or not one.requires_grad]
+    if missing:
+        raise Mismatch(f"order {order}: output {missing[0]} does not require grad")
+    if not pairs or not its_leaves:
+        return [], []
+    cotangents = []
+    for _, other in pairs:
+        values = rng.standard_normal(tuple(other.shape))
+        if other.is_complex():
+            values = values + 1j * rng.standard_normal(tuple(other.shape))
+        cotangents.append(np.asarray(values, other.detach().numpy().dtype))
+    options = {"allow_unused": True, "create_graph": keep}
+    theirs = torch.autograd.grad(
+        [o for _, o in pairs], its_leaves, [torch.from_numpy(c) for c in cotangents], **options
+    )
+    mine = pullback.autograd.grad(
+        [o for o, _ in pairs], my_leaves, [pullback.from_numpy(c) for c in cotangents], **options
+    )
+    for place, (one, other) in enumerate(zip(mine, theirs, strict=True)):
+        if one is None or other is None:
+            known = one if other is None else other
+            if known is not None and np.any(np.asarray(known.detach().resolve_conj().numpy())):
+                raise Mismatch(f"order {order}: gradient {place} is {'missing' if one is None else 'not zero'}")
+            continue
+        compare(one, other, f"order {order}: gradient {place}")
+    return list(mine), list(theirs)
+
+
+# 4. One entry
+
+
+def dtype_for(op: Any, name: str | None) -> Any:
+    """The dtype in which an entry is tried: the one asked for, or the first of the usual ones that it has."""
+    import torch
+
+    if name is not None:
+        return getattr(torch, name) if getattr(torch, name) in op.dtypes else None
+    usual = (torch.float64, torch.complex128, torch.float32, torch.complex64, torch.int64, torch.bool)
+    return next((dtype for dtype in usual if dtype in op.dtypes), None)
+
+
+def drawn(op: Any, dtype: Any, *, tracked: bool, count: int) -> list[Any]:
+    """Samples, spread over the first of them."""
+    import torch
+
+    torch.manual_seed(0)
+    pool = list(islice(op.sample_inputs("cpu", dtype, requires_grad=tracked), POOL if count else None))
+    if not count or len(pool) <= count:
+        return pool
+    return [pool[i] for i in sorted({round(i * (len(pool) - 1) / (count - 1)) for i in range(count)})]
+
+
+def is_stable(op: Any, sample: Any) -> bool:
+    """Whether torch gives the same values again, whatever the seed."""
+    import torch
+
+    results = []
+    for seed in (1, 2, 3):
+        torch.manual_seed(seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            results.append(list(tensors(calls(op.op, sample, to_pullback=False)[0], torch.Tensor)))
+    first, *others = results
+    return all(
+        torch.equal(one.detach(), other.detach()) or bool((one != one).any())  # NaN
+        for again in others
+        for one, other in zip(first, again, strict=True)
+    )
+
+
+def ask(name: str, *, orders: int = 1, count: int = SAMPLES, dtype: str | None = None) -> Outcome:
+    """How pullback does on one entry."""
+    op = database()[name]
+    kind = dtype_for(op, dtype)
+    if kind is None:
+        return Outcome(False, None, f"torch has no {dtype}")
+    tracked = (
+        op.supports_autograd
+        and kind in op.supported_backward_dtypes("cpu")
+        and kind.is_floating_point | kind.is_complex
+    )
+    wanted = min(orders, 2 if op.supports_gradgrad else 1) if tracked else 0
+    function = resolved(op)
+    if function is None:
+        return Outcome(False, False if tracked else None, "no such function")
+    random = UNWRITTEN.fullmatch(op.name) is not None
+    for order in range(wanted + 1):
+        for place, sample in enumerate(drawn(op, kind, tracked=order > 0, count=count)):
+            try:
+                stable = not random and is_stable(op, sample)
+                pullback.manual_seed(0)
+                compare_sample(op, function, sample, orders=order, stable=stable)
+            except Exception as error:  # noqa: BLE001  # whatever it is, the entry has failed
+                text = f"sample {place}: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+                return Outcome(order > 0, False if tracked else None, text)
+    return Outcome(True, True if tracked else None, "")
+
+
+# 5. The baseline
+
+
+def baseline() -> dict[str, bool]:
+    """The entries that have passed, and whether their gradients have."""
+    lines = BASELINE.read_text(encoding="utf-8").split("\n") if BASELINE.exists() else []
+    return {line.split()[0]: line.endswith("gradient") for line in lines if line and not line.startswith("#")}
+
+
+def write_baseline(outcomes: dict[str, Outcome]) -> None:
+    """Replace the baseline by what has passed."""
+    lines = ["# Entries of torch's op_db that pass; rewritten by `python tests/parity/operators.py --update`"]
+    lines += [f"{name} gradient" if o.gradient else name for name, o in sorted(outcomes.items()) if o.forward]
+    BASELINE.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+# 6. The page
+#
+# docs/operators.md is this run, printed: no line of it is written by hand.
+
+PAGE = """# The operators
+
+Which of torch's operators pullback has, found out by asking both: for every entry of torch 2.13's own database of
+operators, on its own samples, pullback must give torch's values, shapes and dtypes, and pull a random cotangent back to
+torch's gradients. `python tests/parity/operators.py --table` writes this page.
+
+{forward} of {entries} entries pass forward, {gradient} of {differentiable} with their gradient, and {second} of these
+with the gradient of the gradient.
+
+The column *orders* says how often pullback differentiates the operation: 2 is checked to second order, 1 where torch
+itself ends there, 0 where there is nothing to differentiate. A dtype is named where every sample of it passes, too.
+
+## At kinks
+
+Where a function has no derivative, pullback takes the one torch takes.
+
+| at | gradient | torch |
+|---|---|---|
+{kinks}
+
+## What is missing
+
+| entry | why |
+|---|---|
+{missing}
+
+## What is there
+
+| operation | orders | dtypes |
+|---|---|---|
+{present}
+"""
+
+DTYPES = ("float64", "float32", "complex128", "int64", "bool")
+KINKS = (
+    "x.abs() at 0", "x.relu() at 0", "x.sign() at 0", "x.sqrt() at 0", "x.clamp(0, 1) at 0", "x.clamp(0, 1) at 1",
+    "x.maximum(x.detach()) at 1", "x.minimum(x.detach()) at 1", "x.norm() at 0", "x.expand(2).amax() at 1",
+    "x.expand(2).max(0)[0] at 1", "x.round() at 0.5", "x.floor() at 1", "x ** 0 at 0", "x.pow(x.detach()) at 0",
+    "F.relu6(x) at 6", "F.hardtanh(x) at 1", "F.leaky_relu(x) at 0", "F.elu(x) at 0", "F.softshrink(x) at 0.5",
+    "F.hardshrink(x) at 0.5", "F.threshold(x, 0, 0) at 0", "F.hardsigmoid(x) at 3", "F.hardswish(x) at 3",
+    "F.l1_loss(x, x.detach()) at 1", "F.smooth_l1_loss(x, x.detach() + 1) at 0", "F.hinge_embedding_loss(x, x * 0 - 1) at 1",
+)  # fmt: skip
+
+
+def at_kink(library: Any, case: str) -> str:
+    """The gradient of an expression in x at a point."""
+    expression, _, point = case.rpartition(" at ")
+    x = library.tensor([float(point)], dtype=library.float64, requires_grad=True)
+    try:
+        value = eval(expression, {"x": x, "F": library.nn.functional})  # one of KINKS
+        (g,) = library.autograd.grad(value.sum(), x)
+    except Exception as error:  # noqa: BLE001  # the page says so
+        return type(error).__name__
+    return f"{g.item():g}"
+
+
+def orders(name: str) -> int:
+    """How often pullback differentiates an entry, as far as torch does."""
+    return max((order for order in (1, 2) if ask(name, orders=order, count=3).gradient), default=0)
+
+
+def write_table() -> None:
+    """Ask everything, and write the page."""
+    import torch
+
+    outcomes = {name: ask(name) for name in database()}
+    reached = {name: orders(name) if o.gradient else 0 for name, o in outcomes.items()}
+    present = []
+    for name in sorted(name for name, o in outcomes.items() if o.forward and o.gradient is not False):
+        dtypes = [dtype for dtype in DTYPES if ask(name, count=3, dtype=dtype).forward]
+        present.append(f"| `{name}` | {reached[name]} | {', '.join(dtypes)} |")
+    missing = [
+        f"| `{name}` | {o.reason.replace('|', '/')} |"
+        for name, o in sorted(outcomes.items())
+        if not (o.forward and o.gradient is not False)
+    ]
+    kinks = [f"| `{case}` | {at_kink(pullback, case)} | {at_kink(torch, case)} |" for case in KINKS]
+    page = PAGE.format(
+        forward=sum(o.forward for o in outcomes.values()), entries=len(outcomes),
+        gradient=sum(bool(o.gradient) for o in outcomes.values()),
+        differentiable=sum(o.gradient is not None for o in outcomes.values()),
+        second=sum(order == 2 for order in reached.values()),
+        kinks="\n".join(kinks), missing="\n".join(missing), present="\n".join(present),
+    )  # fmt: skip
+    TABLE.write_text(page, encoding="utf-8")
+
+
+def main() -> None:
+    """Ask, print, and say what was lost."""
+    parser = argparse.ArgumentParser(prog="operators", description="Asks pullback for the operators of torch's op_db.")
+    parser.add_argument("--ops", metavar="REGEX", default="", help="only the entries whose name matches")
+    parser.add_argument("--second", action="store_true", help="second derivatives, too")
+    parser.add_argument("--samples", type=int, default=SAMPLES, help="per entry; 0 for all")
+    parser.add_argument("--dtype", help="float32, complex128, int64, bool, ...")
+    parser.add_argument("--update", action="store_true", help="write what passes to the baseline")
+    parser.add_argument("--table", action="store_true", help="ask everything, and write docs/operators.md")
+    options = parser.parse_args()
+    if options.table:
+        return write_table()
+    names = [name for name in database() if re.search(options.ops, name)]
+    outcomes = {
+        name: ask(name, orders=1 + options.second, count=options.samples, dtype=options.dtype) for name in names
+    }
+    for name, outcome in outcomes.items():
+        if outcome.reason:
+            print(f"{name}: {outcome.reason}")
+    tried = [outcome for outcome in outcomes.values() if not outcome.reason.startswith("torch has no")]
+    forward = sum(outcome.forward for outcome in tried)
+    with_gradient = [outcome for outcome in tried if outcome.gradient is not None]
+    print(
+        f"forward {forward} of {len(tried)}, gradient {sum(bool(o.gradient) for o in with_gradient)} of {len(with_gradient)}"
+    )
+    if options.update:
+        write_baseline(outcomes)
+    known = baseline()
+    lost = [name for name in names if name in known and not outcomes[name].forward]
+    lost += [f"{name} (gradient)" for name in names if known.get(name) and not outcomes[name].gradient]
+    if lost and options.dtype is None:
+        sys.exit(f"lost: {', '.join(lost)}")
+
+
+if __name__ == "__main__":
+    main()
