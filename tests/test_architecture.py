@@ -15,6 +15,7 @@ import pytest
 # Modules from the lowest layer to the highest, as patterns: each imports from its own layer and those above it here.
 LAYERS = [
     ["_xp", "_dtypes", "_shapes", "_printing", "_sites", "_modes", "_refusals", "_placement", "_random"],
+    ["_error_functions", "_gamma_functions", "_incomplete_functions", "_polynomials", "_scipy"],
     ["_memory"],
     ["_core"],
     ["ops", "ops.*"],

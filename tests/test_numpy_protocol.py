@@ -1,6 +1,7 @@
 """NumPy's own functions on tensors: the values NumPy has, the gradients finite differences have, refusals by name."""
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -360,7 +361,7 @@ def test_a_function_writes_into_a_tensor(function):
 
 @pytest.mark.parametrize(
     "function",
-    [np.sin, np.arctan, lambda a, out: np.cumsum(a, 1, None, out)],
+    [np.sin, np.spacing, lambda a, out: np.cumsum(a, 1, None, out)],
 )
 def test_results_of_arrays_are_written_as_constants(function):
     x = pullback.tensor(A, requires_grad=True)
@@ -425,8 +426,8 @@ def test_arrays_refuse_tensors_that_are_tracked():
         np.sin(x, out=array)
     with pytest.raises(TypeError, match=r"numpy\.sum.*detach"):
         np.sum(x, out=array)
-    with pytest.raises(TypeError, match=r"numpy\.arctan .*detach"):
-        np.arctan(x, out=array)
+    with pytest.raises(TypeError, match=r"numpy\.spacing .*detach"):
+        np.spacing(x, out=array)
     with pytest.raises(RuntimeError, match="requires grad"):
         array[...] = x
     assert array.tolist() == B.tolist()
@@ -440,18 +441,15 @@ def test_arrays_refuse_tensors_that_are_tracked():
 
 UNSUPPORTED = {
     r"numpy\.unwrap": np.unwrap,
-    r"numpy\.arctan ": np.arctan,
-    r"numpy\.modf": np.modf,
-    r"numpy\.linalg\.svd": np.linalg.svd,
-    r"numpy\.linalg\.norm": lambda x: np.linalg.norm(x, 2),
-    r"numpy\.interp": lambda x: np.interp(x, x, x),
+    r"numpy\.spacing ": np.spacing,
+    r"numpy\.convolve": lambda x: np.convolve(x, x),
     r"numpy\.apply_along_axis": lambda x: np.apply_along_axis(np.sum, 0, x),
     r"numpy\.select": lambda x: np.select([np.ones((2, 3), bool)], [x]),
     r"numpy\.copyto": lambda x: np.copyto(np.zeros((2, 3)), x),
     r"numpy\.add\.accumulate": np.add.accumulate,
     r"numpy\.add\.outer": lambda x: np.add.outer(A, x),
     r"numpy\.add\.reduceat": lambda x: np.add.reduceat(x, [0]),
-    r"numpy\.multiply\.reduce ": np.multiply.reduce,
+    r"numpy\.hypot\.reduce ": np.hypot.reduce,
     r"numpy\.add\.at": lambda x: np.add.at(np.zeros((2, 3)), 0, x),
     r"numpy\.sin .*where=": lambda x: np.sin(x, where=A > 0),
     r"numpy\.add .*dtype=": lambda x: np.add(x, 1, dtype=np.float32),
@@ -461,7 +459,6 @@ UNSUPPORTED = {
     r"numpy\.add\.reduce .*initial=": lambda x: np.add.reduce(x, initial=1),
     r"numpy\.reshape .*order=": lambda x: np.reshape(x, (3, 2), order="F"),
     r"numpy\.reshape takes": lambda x: np.reshape(x, (3, 2), "F"),
-    r"numpy\.round .*decimals": lambda x: np.round(x, 2),
     r"abs \(vectorized\)": np.frompyfunc(abs, 1, 1),
 }  # fmt: skip
 
@@ -489,13 +486,13 @@ def test_arguments_that_change_nothing_are_accepted():
 
 def test_numpy_computes_the_rest_for_tensors_that_are_not_tracked():
     t = pullback.tensor(A)
-    for f in (np.arctan, np.unwrap, np.linalg.svd, np.add.accumulate, np.multiply.reduce, np.sort):
+    for f in (np.spacing, np.unwrap, np.add.accumulate, np.hypot.reduce):
         for got, want in zip(listed(f(t)), listed(f(A)), strict=True):
             assert isinstance(got, (np.ndarray, np.generic))
             assert got.tolist() == want.tolist()
     out = pullback.zeros(2, 3, dtype=pullback.float64)
-    assert np.arctan(t, out=out) is out
-    assert out.tolist() == np.arctan(A).tolist()
+    assert np.spacing(t, out=out) is out
+    assert out.tolist() == np.spacing(A).tolist()
     assert np.where([True, False, True], A, 0).tolist() == np.where([True, False, True], t, 0).tolist()
 
 
@@ -507,8 +504,8 @@ def test_numpy_does_not_write_to_tensors_behind_their_backs():
         np.fill_diagonal(t, 0)
     with pytest.raises(TypeError, match=r"numpy\.add\.at"):
         np.add.at(t, 0, 1)
-    with pytest.raises(TypeError, match=r"numpy\.arctan .*x\[mask\]"):
-        np.arctan(A, out=t, where=A > 0)
+    with pytest.raises(TypeError, match=r"numpy\.spacing .*x\[mask\]"):
+        np.spacing(A, out=t, where=A > 0)
     assert t.tolist() == A.tolist()
     t.mul_(2)
     assert t.tolist() == (2 * A).tolist()
@@ -565,9 +562,8 @@ def test_interpreters_see_the_operations():
 
 
 def test_every_entry_of_the_tables_is_tested():
-    """By the names in this file: an entry that nobody calls may hold another function's parameters."""
-    with open(__file__, encoding="utf-8") as file:  # noqa: PTH123
-        text = file.read()
+    """By the names in these files: an entry that nobody calls may hold another function's parameters."""
+    text = "".join(path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("test_numpy_*.py"))
     for table in (UFUNCS, FUNCTIONS, VALUES_ONLY):
         for function in table:
             assert function.__name__ in text, function

@@ -16,6 +16,7 @@ each_sample = pytest.mark.parametrize(
     ("name", "makers", "params"), ROW, ids=[f"{row[0]}-{i}" for i, row in enumerate(ROW)]
 )
 STEP = 1e-6
+SYMMETRIC = {"cholesky", "eigh"}  # they read one triangle of a matrix, and mean both
 
 
 def arguments(makers):
@@ -28,14 +29,16 @@ def arguments(makers):
 
 
 def tracked(arrays):
-    """Tensors that require grad for floats, plain arrays for indices and masks."""
-    floats = [array.dtype.kind == "f" for array in arrays]
+    """Tensors that require grad for floats and complex numbers, plain arrays for indices and masks."""
+    floats = [array.dtype.kind in "fc" for array in arrays]
     return [pullback.from_numpy(a).requires_grad_() if real else a for a, real in zip(arrays, floats, strict=True)]
 
 
 def pieces(result):
-    """The outputs of an operation, as a list."""
-    return list(result) if isinstance(result, tuple) else [result]
+    """The outputs of an operation, as a list; of several, those that can have a derivative."""
+    if not isinstance(result, tuple):
+        return [result]
+    return [piece for piece in result if getattr(piece, "_dtype", piece.dtype).kind in "fc"]
 
 
 def leaves(args):
@@ -44,7 +47,22 @@ def leaves(args):
 
 def random_like(tensors, seed):
     rng = np.random.default_rng(seed)
-    return [pullback.from_numpy(rng.standard_normal(t.shape).astype(t.dtype.numpy)) for t in tensors]
+    kinds = [(t.shape, t.dtype.numpy) for t in tensors]
+    return [
+        pullback.from_numpy(np.asarray(rng.standard_normal(n) + (1j * rng.standard_normal(n) if d.kind == "c" else 0), d))
+        for n, d in kinds
+    ]
+
+
+def inner(a, b):
+    """The real part of the inner product of arrays: of complex ones in torch's convention, where a gradient is conjugated."""
+    return sum(np.sum(np.conj(x) * y).real for x, y in zip(a, b, strict=True))
+
+
+def directions_like(name, tensors, seed):
+    """Where the inputs of a primitive are moved to."""
+    found = random_like(tensors, seed)
+    return [found[0] + found[0].mT, *found[1:]] if name in SYMMETRIC else found
 
 
 def pull(name, makers, params, seed, *, create_graph=False):
@@ -59,13 +77,13 @@ def pull(name, makers, params, seed, *, create_graph=False):
 def value(name, arrays, params, cotangents):
     """The inner product of the outputs with cotangents: what the pullback differentiates."""
     results = pieces(PRIMITIVES[name](*arrays, **params))
-    return sum(np.sum(r * c.numpy()) for r, c in zip(results, cotangents, strict=True)).real
+    return inner([c.numpy() for c in cotangents], results)
 
 
 def moved(arrays, directions, step):
     """The float arrays moved along directions; the others as they are."""
     rest = iter(directions)
-    return [np.asarray(a + step * next(rest).numpy()) if a.dtype.kind == "f" else a for a in arrays]
+    return [np.asarray(a + step * next(rest).numpy()) if a.dtype.kind in "fc" else a for a in arrays]
 
 
 def test_every_primitive_has_a_row():
@@ -75,10 +93,10 @@ def test_every_primitive_has_a_row():
 @each_sample
 def test_the_pullback_is_the_derivative(name, makers, params):
     args, cotangents, pulled = pull(name, makers, params, seed=1)
-    directions = random_like(leaves(args), seed=2)
+    directions = directions_like(name, leaves(args), seed=2)
     arrays = arguments(makers)
     ahead, behind = (value(name, moved(arrays, directions, step), params, cotangents) for step in (STEP, -STEP))
-    slope = sum(np.sum(p.numpy() * d.numpy()) for p, d in zip(pulled, directions, strict=True))
+    slope = inner([p.numpy() for p in pulled], [d.numpy() for d in directions])
     np.testing.assert_allclose(slope, (ahead - behind) / (2 * STEP), rtol=2e-7, atol=2e-8)
 
 
@@ -181,7 +199,7 @@ def test_the_pullback_has_the_right_derivative_itself(name, makers, params):
         outputs = pieces(PRIMITIVES[name](*args, **params))
         pulled = grad(outputs, leaves(args), cotangents, create_graph=create_graph, materialize_grads=True)
         directions = random_like(leaves(args), 2)
-        total = sum((p * d).sum() for p, d in zip(pulled, directions, strict=True))
+        total = sum(pullback.real((p * d).sum()) for p, d in zip(pulled, directions, strict=True))
         return leaves(args), total
 
     arrays = arguments(makers)
@@ -193,12 +211,12 @@ def test_the_pullback_has_the_right_derivative_itself(name, makers, params):
         pulled = [pullback.zeros_like(source) for source in sources]
     else:
         pulled = grad(total, sources, materialize_grads=True)
-    shifts = random_like(sources, 6)
+    shifts = directions_like(name, sources, 6)
     ends = []
     for step in (STEP, -STEP):
         turned = [c.detach() + step * s for c, s in zip(cotangents, shifts[len(inputs) :], strict=True)]
         ends.append(product(moved(arrays, shifts[: len(inputs)], step), turned, create_graph=False)[1].item())
-    slope = sum(np.sum(p.numpy() * s.numpy()).real for p, s in zip(pulled, shifts, strict=True))
+    slope = inner([p.numpy() for p in pulled], [s.numpy() for s in shifts])
     np.testing.assert_allclose(slope, (ends[0] - ends[1]) / (2 * STEP), rtol=2e-6, atol=2e-7)
 
 

@@ -24,15 +24,8 @@ from ._creation import (
     full_like,
     is_tensor,
     linspace,
-    manual_seed,
     ones,
     ones_like,
-    rand,
-    rand_like,
-    randint,
-    randint_like,
-    randn,
-    randn_like,
     result_type,
     tensor,
     zeros,
@@ -187,6 +180,8 @@ from ._functions import (
 )
 from ._modes import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
 from ._printing import get_printoptions, set_printoptions
+from ._random import manual_seed
+from ._sampling import rand, rand_like, randint, randint_like, randn, randn_like
 from ._shapes import Size, broadcast_shapes
 from ._tensor import Tensor
 

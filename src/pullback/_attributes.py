@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from . import _backward, _dtypes, _refusals, ops
+from . import _backward, _dtypes, _placement, _refusals, ops
 from ._core import Carrier
 from ._memory import Cell, cell_of, version
 from ._modes import mode
@@ -91,9 +91,14 @@ class Attributes(_Defaults):
     nelement = numel
 
     @property
-    def device(self) -> str:
+    def device(self) -> _placement.device:
         """Where the elements are: always 'cpu'."""
-        return "cpu"
+        return _placement.CPU
+
+    @property
+    def layout(self) -> _placement.layout:
+        """How the memory is organised: always `strided`."""
+        return _placement.strided
 
     @property
     def itemsize(self) -> int:
@@ -122,7 +127,7 @@ class Attributes(_Defaults):
         start = base.__array_interface__["data"][0]
         return int((self.data_ptr() - start) // self.itemsize)
 
-    def is_contiguous(self) -> bool:
+    def is_contiguous(self, memory_format: Any = None) -> bool:
         """Whether the elements lie in memory in the order of the axes."""
         return bool(self._array.flags.c_contiguous)
 
@@ -394,8 +399,10 @@ class Autograd(Attributes):
         alias(value, self, counted=False)
         self._storage.version = before
 
-    def clone(self) -> Any:
+    def clone(self, *, memory_format: Any = None) -> Any:
         """A recorded copy."""
+        if memory_format is not None:
+            _placement.accept("clone", {"memory_format": memory_format})
         return ops.clone(self)
 
 

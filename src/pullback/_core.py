@@ -233,10 +233,11 @@ def multilinear(
     inputs: Sequence[str] = ("a", "b"),
     joint: Rule | None = None,
     title: str | Callable[..., str] | None = None,
+    complex: str = "holomorphic",
 ) -> Primitive:
     """Linear in each operand alone: a rule per operand, or one joint rule for any number of them."""
     forward = forward or _named(name)
-    return Primitive(name, "multilinear", forward, inputs, rules, joint=joint, title=title, complex="holomorphic")
+    return Primitive(name, "multilinear", forward, inputs, rules, joint=joint, title=title, complex=complex)
 
 
 def general(

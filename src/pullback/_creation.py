@@ -1,4 +1,4 @@
-"""Making tensors: from data, from shapes, from ranges, and at random.
+"""Making tensors: from data, from shapes, and from ranges.
 
 Python floats become the default dtype (float32 unless `set_default_dtype` says otherwise), Python ints int64; NumPy
 arrays keep their dtype.
@@ -6,7 +6,7 @@ arrays keep their dtype.
 
 from __future__ import annotations
 
-import threading
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,26 +17,28 @@ from . import _dtypes, _refusals
 from ._core import Carrier
 from ._memory import storage_of
 from ._modes import quiet
+from ._placement import accept
 from ._promotion import common
-from ._shapes import parse_sizes
+from ._shapes import Shape, parse_sizes
 from ._tensor import Tensor
 
 
-def _made(array: Any, requires_grad: bool) -> Tensor:
-    made: Tensor = Tensor.interpreter.wrap(array, None)
+def made(array: Any, requires_grad: bool) -> Tensor:
+    """A leaf around an array, tracked if that is asked for."""
+    tensor: Tensor = Tensor.interpreter.wrap(array, None)
     if not isinstance(requires_grad, bool):
         raise TypeError(f"argument 'requires_grad' must be bool, not {type(requires_grad).__name__}")
     if requires_grad:
-        if made._dtype.kind not in "fc":
+        if tensor._dtype.kind not in "fc":
             raise RuntimeError(
                 "Only Tensors of floating point and complex dtype can require gradients: this one would be "
-                f"{made.dtype}. Write floats (1. instead of 1), or pass dtype=pullback.float32"
+                f"{tensor.dtype}. Write floats (1. instead of 1), or pass dtype=pullback.float32"
             )
-        made.requires_grad = True
-    return made
+        tensor.requires_grad = True
+    return tensor
 
 
-def _flag_dtype(dtype: Any) -> np.dtype[Any]:
+def chosen_dtype(dtype: Any) -> np.dtype[Any]:
     """The dtype asked for, or the default one."""
     return _dtypes.default_numpy() if dtype is None else _dtypes.as_dtype(dtype).numpy
 
@@ -123,12 +125,7 @@ def _check_range(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> None:
                 )
 
 
-def _check_device(device: Any) -> None:
-    if device is not None and str(device).partition(":")[0] != "cpu":
-        raise RuntimeError(f"pullback computes on the CPU: there is no device {device!r}")
-
-
-def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def tensor(data: Any, *, dtype: Any = None, requires_grad: bool = False, **placement: Any) -> Tensor:
     """A new leaf tensor with a copy of the data: numbers, nested sequences, or an array.
 
     Raises
@@ -145,7 +142,7 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
     tensor([[1., 2.],
             [3., 4.]])
     """
-    _check_device(device)
+    accept("tensor", placement)
     if isinstance(data, Carrier):
         warnings.warn(
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
@@ -154,7 +151,7 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
             stacklevel=2,
         )
         data = data._array.copy()
-    return _made(_array(data, dtype), requires_grad)
+    return made(_array(data, dtype), requires_grad)
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
@@ -165,6 +162,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
     >>> pullback.as_tensor(numpy.ones(2))
     tensor([1., 1.], dtype=pullback.float64)
     """
+    accept("as_tensor", {"device": device})
     if isinstance(data, Carrier):
         return data if dtype is None else data.to(dtype)
     if isinstance(data, np.ndarray) and (dtype is None or _dtypes.as_dtype(dtype).numpy == data.dtype):
@@ -194,79 +192,84 @@ def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__}): use pullback.tensor or as_tensor")
     _dtypes.from_numpy(array.dtype)
-    made = _made(array.view(np.ndarray), False)
-    storage_of(made)
-    return made
+    shared = made(array.view(np.ndarray), False)
+    storage_of(shared)
+    return shared
 
 
-def _from_shape(fill: Callable[[tuple[int, ...], np.dtype[Any]], Any], text: str) -> Callable[..., Any]:
-    def function(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-        _check_device(device)
-        shape = parse_sizes(size)
-        if any(length < 0 for length in shape):
-            raise RuntimeError(f"Dimension size must be non-negative: got the sizes {list(shape)}")
-        return _made(fill(shape, _flag_dtype(dtype)), requires_grad)
+def sizes_of(function: str, sizes: tuple[Any, ...], size: Any = None) -> Shape:
+    """The shape that a call was given, as numbers, as one sequence, or under the name `size`."""
+    shape = parse_sizes(sizes if size is None else (size,), function)
+    if any(length < 0 for length in shape):
+        raise RuntimeError(f"Dimension size must be non-negative: got the sizes {list(shape)}")
+    return shape
+
+
+def _from_shape(name: str, fill: Callable[[Shape, np.dtype[Any]], Any], text: str) -> Callable[..., Any]:
+    def function(
+        *sizes: Any, size: Any = None, dtype: Any = None, requires_grad: bool = False, **placement: Any
+    ) -> Tensor:
+        accept(name, placement)
+        return made(fill(sizes_of(name, sizes, size), chosen_dtype(dtype)), requires_grad)
 
     function.__doc__ = text
-    return function
+    return named(name, function)
 
 
-def _named(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def named(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function under its public name."""
     function.__name__ = function.__qualname__ = name
     return function
 
 
-zeros = _named(
+zeros = _from_shape(
     "zeros",
-    _from_shape(
-        np.zeros,
-        """Zeros of a shape.
+    np.zeros,
+    """Zeros of a shape.
 
     >>> import pullback
     >>> pullback.zeros(2, 2)
     tensor([[0., 0.],
             [0., 0.]])
     """,
-    ),
 )
-ones = _named(
+ones = _from_shape(
     "ones",
-    _from_shape(
-        np.ones,
-        """Ones of a shape.
+    np.ones,
+    """Ones of a shape.
 
     >>> import pullback
     >>> pullback.ones(3)
     tensor([1., 1., 1.])
     """,
-    ),
 )
-empty = _named(
+empty = _from_shape(
     "empty",
-    _from_shape(
-        np.empty,
-        """A tensor of a shape whose elements are whatever the memory held.
+    np.empty,
+    """A tensor of a shape whose elements are whatever the memory held.
 
     >>> import pullback
     >>> pullback.empty(2, 3).shape
     pullback.Size([2, 3])
     """,
-    ),
 )
 
 
-def full(size: Sequence[int], fill_value: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def full(
+    size: Sequence[int], fill_value: Any, *, dtype: Any = None, requires_grad: bool = False, **placement: Any
+) -> Tensor:
     """One value everywhere; its type decides the dtype unless one is given.
 
     >>> import pullback
     >>> pullback.full((2,), 7)
     tensor([7, 7])
     """
+    accept("full", placement)
     value = _array(fill_value.item() if isinstance(fill_value, Carrier) else fill_value, dtype)
-    return _made(np.full(parse_sizes((size,)), value, value.dtype), requires_grad)
+    return made(np.full(sizes_of("full", (size,)), value, value.dtype), requires_grad)
 
 
-def eye(n: int, m: int | None = None, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def eye(n: int, m: int | None = None, *, dtype: Any = None, requires_grad: bool = False, **placement: Any) -> Tensor:
     """Ones on the diagonal, zeros elsewhere.
 
     >>> import pullback
@@ -274,141 +277,187 @@ def eye(n: int, m: int | None = None, *, dtype: Any = None, requires_grad: bool 
     tensor([[1., 0.],
             [0., 1.]])
     """
+    accept("eye", placement)
     if n < 0 or (m is not None and m < 0):
         raise RuntimeError(f"n must be greater or equal to 0, got {n if n < 0 else m}")
-    return _made(np.eye(n, m, dtype=_flag_dtype(dtype)), requires_grad)
+    return made(np.eye(n, m, dtype=chosen_dtype(dtype)), requires_grad)
 
 
-def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def _number(function: str, value: Any) -> Any:
+    """The bound of a range: a number, or the element of a 0-d tensor."""
+    if not isinstance(value, Carrier):
+        return value
+    if value.ndim:
+        raise RuntimeError(
+            f"{function} only supports 0-dimensional start and end tensors, but got {value.ndim} dimension(s)"
+        )
+    return value.item()
+
+
+def arange(
+    start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, requires_grad: bool = False, **placement: Any
+) -> Tensor:
     """Numbers from start up to, not including, end; ints give int64.
 
     >>> import pullback
     >>> pullback.arange(3)
     tensor([0, 1, 2])
     """
+    accept("arange", placement)
     if end is None:
         start, end = 0, start
-    start, end, step = (value.item() if isinstance(value, Carrier) else value for value in (start, end, step))
+    start, end, step = (_number("arange", value) for value in (start, end, step))
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {start} -> {end}")
+    whole = all(isinstance(value, (int, np.integer)) for value in (start, end, step))
+    chosen = np.dtype(np.int64) if dtype is None and whole else chosen_dtype(dtype)
+    if chosen.kind in "iu":
+        start, end, step = int(start), int(end), int(step)
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if (end - start) * step < 0:
         raise RuntimeError(f"upper bound and lower bound inconsistent with step sign: arange({start}, {end}, {step})")
-    whole = all(isinstance(value, (int, np.integer)) for value in (start, end, step))
-    chosen = np.dtype(np.int64) if dtype is None and whole else _flag_dtype(dtype)
-    return _made(np.arange(start, end, step).astype(chosen, copy=False), requires_grad)
+    return made(np.arange(start, end, step).astype(chosen, copy=False), requires_grad)
 
 
-def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def _evenly(function: str, bounds: tuple[Any, Any], steps: int, dtype: Any) -> tuple[Any, np.dtype[Any]]:
+    """Evenly spaced numbers, with the dtype that they are to have; whole ones for whole dtypes come from whole bounds."""
+    start, end = (_number(function, value) for value in bounds)
+    if steps < 0:
+        raise RuntimeError(f"number of steps must be non-negative, got {steps}")
+    kind = chosen_dtype(dtype)
+    if dtype is None and (isinstance(start, complex) or isinstance(end, complex)):
+        kind = _dtypes.default_complex().numpy
+    if kind.kind in "iub":
+        start, end = int(start), int(end)
+    return np.linspace(start, end, steps), kind
+
+
+def linspace(
+    start: Any, end: Any, steps: int, *, dtype: Any = None, requires_grad: bool = False, **placement: Any
+) -> Tensor:
     """`steps` numbers evenly spaced from start to end, both included.
 
     >>> import pullback
     >>> pullback.linspace(0, 1, 3)
     tensor([0.0000, 0.5000, 1.0000])
     """
-    if steps < 0:
-        raise RuntimeError(f"number of steps must be non-negative, got {steps}")
-    return _made(np.linspace(float(start), float(end), steps).astype(_flag_dtype(dtype)), requires_grad)
+    accept("linspace", placement)
+    values, kind = _evenly("linspace", (start, end), steps, dtype)
+    return made(values.astype(kind), requires_grad)
 
 
-class _Source(threading.local):
-    """The random numbers of a thread; each starts from its own fresh entropy."""
-
-    seeded: np.random.Generator | None = None
-
-    @property
-    def generator(self) -> np.random.Generator:
-        """The thread's generator, made at its first use: importing numpy.random takes 13 ms."""
-        if self.seeded is None:
-            self.seeded = np.random.default_rng()
-        return self.seeded
-
-
-_source = _Source()
-
-
-def manual_seed(seed: int) -> np.random.Generator:
-    """Start this thread's random numbers from a seed; the generator, which is NumPy's, is returned.
-
-    The numbers are not those of torch for the same seed.
+def logspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    base: float = 10.0,
+    *,
+    dtype: Any = None,
+    requires_grad: bool = False,
+    **placement: Any,
+) -> Tensor:
+    """`steps` powers of a base, whose exponents are evenly spaced from start to end, both included.
 
     >>> import pullback
-    >>> _ = pullback.manual_seed(0)
-    >>> a = pullback.randn(2)
-    >>> _ = pullback.manual_seed(0)
-    >>> bool((a == pullback.randn(2)).all())
-    True
+    >>> pullback.logspace(0, 2, 3)
+    tensor([  1.,  10., 100.])
     """
-    _source.seeded = np.random.default_rng(int(seed) % 2**64)
-    return _source.seeded
+    accept("logspace", placement)
+    exponents, kind = _evenly("logspace", (start, end), steps, dtype)
+    powers = quiet.run(np.power, np.asarray(base, np.result_type(exponents, type(base))), exponents)
+    return made(quiet.run(powers.astype, kind), requires_grad)
 
 
-def _random(size: tuple[int, ...], dtype: np.dtype[Any], draw: str) -> Any:
-    if dtype.kind not in "fc":
-        raise RuntimeError(f"random numbers are real or complex: {_dtypes.from_numpy(dtype)} is neither; use randint")
-    if dtype.kind == "c":
-        real, imaginary = (_random(size, np.zeros(0, dtype).real.dtype, draw) for _ in range(2))
-        scale = 2**-0.5 if draw == "standard_normal" else 1
-        return ((real + 1j * imaginary) * scale).astype(dtype)
-    method = getattr(_source.generator, draw)
-    if dtype in (np.dtype(np.float32), np.dtype(np.float64)):
-        return np.asarray(method(size, dtype))
-    return np.asarray(method(size)).astype(dtype)
-
-
-rand = _named(
-    "rand",
-    _from_shape(
-        lambda size, dtype: _random(size, dtype, "random"),
-        """Numbers drawn evenly from [0, 1).
+def scalar_tensor(s: Any, *, dtype: Any = None, requires_grad: bool = False, **placement: Any) -> Tensor:
+    """A tensor without axes that holds a number, in the default dtype unless another is given.
 
     >>> import pullback
-    >>> pullback.rand(2, 2).shape
-    pullback.Size([2, 2])
-    """,
-    ),
-)
-randn = _named(
-    "randn",
-    _from_shape(
-        lambda size, dtype: _random(size, dtype, "standard_normal"),
-        """Numbers drawn from the
-    normal distribution with mean 0 and variance 1.
-
-    >>> import pullback
-    >>> pullback.randn(3).dtype
-    pullback.float32
-    """,
-    ),
-)
-
-
-def randint(low: int, high: Any = None, size: Any = None, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """Whole numbers drawn evenly from [low, high); `randint(high, size)` starts at 0.
-
-    >>> import pullback
-    >>> pullback.randint(0, 5, (2,)).dtype
-    pullback.int64
+    >>> pullback.scalar_tensor(2)
+    tensor(2.)
     """
-    if size is None:
-        low, high, size = 0, low, high
-    if high <= low:
-        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
-    drawn = _source.generator.integers(low, high, parse_sizes((size,)))
-    return _made(drawn.astype(np.int64 if dtype is None else _flag_dtype(dtype)), requires_grad)
+    accept("scalar_tensor", placement)
+    return made(_array(s, _dtypes.get_default_dtype() if dtype is None else dtype), requires_grad)
 
 
-def _require_tensor(name: str, input: Any) -> None:
-    if not isinstance(input, Carrier):
-        raise _refusals.no_tensor(name, "input", 1, input)
+def _triangle(function: str, places: Callable[..., Any], text: str) -> Callable[..., Any]:
+    def indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, **placement: Any) -> Tensor:
+        accept(function, placement)
+        for name, count in (("row", row), ("col", col)):
+            if count < 0:
+                raise RuntimeError(f"{name} must be non-negative, got{count}")
+        found = np.stack(places(row, offset, col))
+        return made(found.astype(np.int64 if dtype is None else chosen_dtype(dtype)), False)
+
+    indices.__doc__ = f"""The places {text} of a matrix: a row of row numbers over a row of column numbers.
+
+    >>> import pullback
+    >>> pullback.{function}(2, 2)
+    tensor({[list(map(int, half)) for half in places(2, 0, 2)]!r})
+    """.replace("], [", "],\n            [")
+    return named(function, indices)
 
 
-def _alike(name: str, make: Callable[..., Any], text: str) -> Callable[..., Any]:
+tril_indices = _triangle("tril_indices", np.tril_indices, "on and below the diagonal")
+triu_indices = _triangle("triu_indices", np.triu_indices, "on and above the diagonal")
+
+
+def empty_strided(
+    size: Any, stride: Any, *, dtype: Any = None, requires_grad: bool = False, **placement: Any
+) -> Tensor:
+    """A tensor of a shape, with strides counted in elements, whose elements are whatever the memory held.
+
+    >>> import pullback
+    >>> pullback.empty_strided((2, 3), (1, 2)).stride()
+    (1, 2)
+    """
+    accept("empty_strided", placement)
+    shape, steps = sizes_of("empty_strided", (size,)), parse_sizes((stride,), "empty_strided", "stride")
+    if len(shape) != len(steps):
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides ({len(steps)}): {list(shape)} and "
+            f"{list(steps)}"
+        )
+    if any(step < 0 for step in steps):
+        raise RuntimeError(f"empty_strided: strides are not negative, got {list(steps)}")
+    kind = chosen_dtype(dtype)
+    count = 0 if 0 in shape else sum((length - 1) * step for length, step in zip(shape, steps, strict=True)) + 1
+    if not count:
+        return made(np.empty(shape, kind), requires_grad)
+    strides = [step * kind.itemsize for step in steps]
+    return made(np.ndarray(shape, kind, np.empty(count, kind), 0, strides), requires_grad)
+
+
+def empty_permuted(
+    size: Any, physical_layout: Any, *, dtype: Any = None, requires_grad: bool = False, **placement: Any
+) -> Tensor:
+    """A tensor of a shape whose axes lie in memory in a given order, outermost first.
+
+    >>> import pullback
+    >>> pullback.empty_permuted((2, 3), (1, 0)).stride()
+    (1, 2)
+    """
+    accept("empty_permuted", placement)
+    shape = sizes_of("empty_permuted", (size,))
+    order = parse_sizes((physical_layout,), "empty_permuted", "physical_layout")
+    if len(order) != len(shape):
+        raise RuntimeError(
+            "Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = "
+            f"{len(shape)} is not equal to len(physical_layout) = {len(order)}"
+        )
+    if sorted(order) != list(range(len(shape))):
+        raise RuntimeError(f"Duplicate dim not allowed, nor one that is not there: physical_layout is {list(order)}")
+    laid_out = np.empty([shape[axis] for axis in order], chosen_dtype(dtype))
+    return made(laid_out.transpose(np.argsort(order)), requires_grad)
+
+
+def alike(name: str, make: Callable[..., Any], text: str) -> Callable[..., Any]:
     """`name_like`: the same, with the shape and dtype of another tensor."""
 
-    def function(input: Any, *args: Any, dtype: Any = None, requires_grad: bool = False, **options: Any) -> Any:
-        _require_tensor(name, input)
-        chosen = input.dtype if dtype is None else dtype
-        return make(tuple(input.shape), *args, dtype=chosen, requires_grad=requires_grad)
+    def function(input: Any, *args: Any, dtype: Any = None, **options: Any) -> Any:
+        if not isinstance(input, Carrier):
+            raise _refusals.no_tensor(name, "input", 1, input)
+        return make(tuple(input.shape), *args, dtype=input.dtype if dtype is None else dtype, **options)
 
     function.__doc__ = f"""{text} in the shape and dtype of another tensor.
 
@@ -416,27 +465,13 @@ def _alike(name: str, make: Callable[..., Any], text: str) -> Callable[..., Any]
     >>> pullback.{name}(pullback.ones(2, 3){", 1" if name == "full_like" else ""}).shape
     pullback.Size([2, 3])
     """
-    return _named(name, function)
+    return named(name, function)
 
 
-zeros_like = _alike("zeros_like", zeros, "Zeros")
-ones_like = _alike("ones_like", ones, "Ones")
-empty_like = _alike("empty_like", empty, "Unset elements")
-full_like = _alike("full_like", full, "One value everywhere")
-rand_like = _alike("rand_like", rand, "Numbers drawn evenly from [0, 1)")
-randn_like = _alike("randn_like", randn, "Normally distributed numbers")
-
-
-def randint_like(input: Any, low: int, high: int | None = None, **options: Any) -> Tensor:
-    """Whole numbers drawn evenly from [low, high), in the shape and dtype of another tensor.
-
-    >>> import pullback
-    >>> pullback.randint_like(pullback.ones(2), 5).shape
-    pullback.Size([2])
-    """
-    _require_tensor("randint_like", input)
-    low, high = (0, low) if high is None else (low, high)
-    return randint(low, high, tuple(input.shape), **{"dtype": input.dtype, **options})
+zeros_like = alike("zeros_like", zeros, "Zeros")
+ones_like = alike("ones_like", ones, "Ones")
+empty_like = alike("empty_like", empty, "Unset elements")
+full_like = alike("full_like", full, "One value everywhere")
 
 
 def is_tensor(value: Any) -> bool:
@@ -464,7 +499,7 @@ def _typed(name: str, dtype: _dtypes.dtype) -> Callable[..., Tensor]:
 
     def make(*data: Any) -> Tensor:
         if len(data) == 1 and not isinstance(data[0], int):
-            return _made(_array(data[0]._array if isinstance(data[0], Carrier) else data[0], dtype), False)
+            return made(_array(data[0]._array if isinstance(data[0], Carrier) else data[0], dtype), False)
         return empty(*data or (0,), dtype=dtype)  # type: ignore[no-any-return]  # makes tensors
 
     make.__doc__ = f"""torch's old constructor of {dtype}: from nested lists or an array, or of some sizes.
@@ -473,7 +508,7 @@ def _typed(name: str, dtype: _dtypes.dtype) -> Callable[..., Tensor]:
     >>> pullback.{name}([[1, 2]]).shape
     pullback.Size([1, 2])
     """
-    return _named(name, make)
+    return named(name, make)
 
 
 FloatTensor = _typed("FloatTensor", _dtypes.float32)

@@ -8,9 +8,9 @@ of its own. So a write costs a copy only when a graph needs the old value, and n
 from __future__ import annotations
 
 import threading
-import weakref
 from collections.abc import Iterable
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -44,35 +44,37 @@ class Storage:
 
     def __init__(self, shared: Storage | None = None) -> None:
         self.version = 0
-        self.members: list[weakref.ref[Any]] = [] if shared is None else shared.members
-        self.cells: list[weakref.ref[Cell]] = [] if shared is None else shared.cells
+        self.members: list[ref[Any]] = [] if shared is None else shared.members
+        self.cells: list[ref[Cell]] = [] if shared is None else shared.cells
         self._limit = 16
 
     def join(self, tensor: Any) -> None:
         """Make a tensor a member."""
         with _turn:
             tensor._storage = self
-            self.members.append(weakref.ref(tensor))
+            members = self.members
+            members.append(ref(tensor))
             if tensor._cell is not None:
-                self.cells.append(weakref.ref(tensor._cell))
-            self._forget()
+                self.cells.append(ref(tensor._cell))
+            if len(members) >= self._limit:
+                self._forget()
 
     def hold(self, cell: Cell) -> None:
         """Know of a cell that holds a value lying here."""
         with _turn:
-            self.cells.append(weakref.ref(cell))
-            self._forget()
+            self.cells.append(ref(cell))
+            if len(self.cells) >= self._limit:
+                self._forget()
 
     def _forget(self) -> None:
-        """Drop the entries of what is gone, now and then."""
-        if len(self.members) + len(self.cells) >= self._limit:
-            self.members[:] = [ref for ref in self.members if ref() is not None]
-            self.cells[:] = [ref for ref in self.cells if ref() is not None]
-            self._limit = 2 * (len(self.members) + len(self.cells)) + 16
+        """Drop the entries of what is gone; called now and then, whenever there are many."""
+        self.members[:] = [entry for entry in self.members if entry() is not None]
+        self.cells[:] = [entry for entry in self.cells if entry() is not None]
+        self._limit = 2 * max(len(self.members), len(self.cells)) + 16
 
     def tensors(self) -> list[Any]:
         """The members that are alive."""
-        return [tensor for ref in list(self.members) if (tensor := ref()) is not None]
+        return [tensor for entry in list(self.members) if (tensor := entry()) is not None]
 
 
 _turn = threading.RLock()
@@ -106,7 +108,7 @@ def protect(tensor: Any) -> None:
     storage = tensor._storage
     if storage is None:
         if tensor._cell is not None:
-            kept = weakref.ref(tensor._cell)
+            kept = ref(tensor._cell)
             tensor._cell = None
             _copy_survivors((kept,))
         return
@@ -118,10 +120,10 @@ def protect(tensor: Any) -> None:
         _copy_survivors(cells)
 
 
-def _copy_survivors(cells: Iterable[weakref.ref[Cell]]) -> None:
+def _copy_survivors(cells: Iterable[ref[Cell]]) -> None:
     """Tensors have let go of these cells: what is left is held by graphs."""
-    for ref in cells:
-        cell = ref()
+    for entry in cells:
+        cell = entry()
         if cell is not None and isinstance(cell.array, np.ndarray):
             cell.array = cell.array.copy()
 

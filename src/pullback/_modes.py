@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextvars
 import functools
 import inspect
-import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -299,19 +298,3 @@ class _Quiet:
 
 
 quiet = _Quiet()
-
-
-class _Source(threading.local):
-    """The random numbers of a thread; each starts from its own fresh entropy."""
-
-    seeded: np.random.Generator | None = None
-
-    @property
-    def generator(self) -> np.random.Generator:
-        """The thread's generator, made at its first use: importing numpy.random takes 13 ms."""
-        if self.seeded is None:
-            self.seeded = np.random.default_rng()
-        return self.seeded
-
-
-random_source = _Source()

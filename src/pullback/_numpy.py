@@ -15,7 +15,7 @@ from . import _refusals, ops
 from ._core import Carrier
 from ._promotion import cast
 from ._views import write
-from .vocabulary.numpy_names import FUNCTIONS, REDUCTIONS, UFUNCS, VALUES_ONLY, Function, operand
+from .vocabulary.numpy_names import BY_NAME, FUNCTIONS, REDUCTIONS, UFUNCS, VALUES_ONLY, Function, operand
 
 # Arguments that say no more than leaving them out does.
 UNCHANGING: dict[str, tuple[Any, ...]] = {
@@ -54,7 +54,7 @@ def array_function(self: Any, function: Function, types: Any, args: tuple[Any, .
         return function(*args, **kwargs)
     options = dict(kwargs)
     out = options.pop("out", None)
-    translation = FUNCTIONS.get(function)
+    translation = FUNCTIONS.get(function) or BY_NAME.get(name)
     if translation is not None:
         names = _parameters(translation)
         options = _accepted(name, options, names)

@@ -6,7 +6,7 @@ tensors, and those weaker than tensors with axes; NumPy scalars count as numbers
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -80,7 +80,7 @@ def binary(primitive: Primitive, a: Any, b: Any) -> Any:
     return broadcast(primitive, a, b)
 
 
-def broadcast(primitive: Primitive, *operands: Any) -> Any:
+def broadcast(primitive: Callable[..., Any], *operands: Any) -> Any:
     """A primitive of operands of one dtype whose shapes broadcast."""
     try:
         return primitive(*operands)

@@ -99,7 +99,10 @@ class Tape(Interpreter):
         if type(result) is tuple:
             shapes = [piece.shape for piece in result]
             node.params = {**params, "shapes": shapes}
-            pieces = tuple(map(self.wrap, result, outputs(node, shapes)))
+            made_by = (
+                out if _kind(piece) in "fc" else None for piece, out in zip(result, outputs(node, shapes), strict=True)
+            )
+            pieces = tuple(map(self.wrap, result, made_by))
             if primitive.saved:
                 node.saved = self._keep(primitive, args, edges, pieces)
             return pieces

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _dtypes, _eager, _numpy, _refusals, ops, vocabulary
+from . import _dtypes, _eager, _numpy, _placement, _refusals, ops, vocabulary
 from ._attributes import Autograd
 from ._core import Carrier, Primitive
 from ._memory import storage_of
@@ -177,18 +177,21 @@ class Conversions(Autograd):
     def to(self, *args: Any, dtype: Any = None, copy: bool = False, **options: Any) -> Any:
         """This tensor in another dtype (that of another tensor, too); itself when nothing changes.
 
-        The device may be named, and must be 'cpu'.
+        The device may be named, and must be 'cpu'. After the dtype or device may stand `non_blocking` and `copy`.
         """
-        for value in (*args, *(options.pop(name, None) for name in ("device", "other"))):
+        flags = [value for value in args if isinstance(value, bool)]
+        named = [options.pop(name, None) for name in ("device", "other")]
+        for value in (*args, *named):
             if isinstance(value, Carrier):
                 dtype = value.dtype
             elif isinstance(value, str) and not hasattr(np, value):
-                if value.partition(":")[0] != "cpu":
-                    raise RuntimeError(f"pullback computes on the CPU: there is no device {value!r}")
+                _placement.device(value)
             elif value is not None and not isinstance(value, bool):
                 dtype = value
+        options.pop("non_blocking", None)
+        _placement.accept("to", options)
         converted = self if dtype is None else cast(self, _dtypes.as_dtype(dtype).numpy)
-        return ops.clone(converted) if copy and converted is self else converted
+        return ops.clone(converted) if (copy or flags[1:] == [True]) and converted is self else converted
 
     def type(self, dtype: Any = None) -> Any:
         """The name of this tensor's type, or the tensor in another dtype."""
@@ -202,39 +205,10 @@ class Conversions(Autograd):
         """This tensor."""
         return self
 
-    def contiguous(self) -> Any:
+    def contiguous(self, memory_format: Any = None) -> Any:
         """This tensor, or a copy whose elements lie in the order of the axes."""
+        _placement.accept("contiguous", {"memory_format": memory_format})
         return self if self.is_contiguous() else ops.clone(self)
-
-
-class Casts(Conversions):
-    """Methods named after dtypes; apart, since their names hide Python's in the class that holds them."""
-
-    __slots__ = ()
-
-    def float(self) -> Any:
-        """This tensor in float32."""
-        return self.to(_dtypes.float32)
-
-    def double(self) -> Any:
-        """This tensor in float64."""
-        return self.to(_dtypes.float64)
-
-    def half(self) -> Any:
-        """This tensor in float16."""
-        return self.to(_dtypes.float16)
-
-    def long(self) -> Any:
-        """This tensor in int64."""
-        return self.to(_dtypes.int64)
-
-    def int(self) -> Any:
-        """This tensor in int32."""
-        return self.to(_dtypes.int32)
-
-    def bool(self) -> Any:
-        """Where this tensor is not zero."""
-        return self.to(_dtypes.bool_)
 
 
 def rebuild(array: Any, requires_grad: bool) -> Tensor:
@@ -272,7 +246,7 @@ def operator(general: Callable[[Any, Any], Any], *, swapped: bool = False) -> Ca
     return method
 
 
-class Tensor(Casts):
+class Tensor(Conversions):
     """An array of numbers that records what is done to it when it, or what it came from, requires grad.
 
     Made by `tensor`, `zeros`, `randn`, ...; `Tensor(nested list)` and `Tensor(2, 3)` are torch's old constructors,
@@ -309,7 +283,7 @@ class Tensor(Casts):
     __rsub__ = operator(arithmetic.rsub)
     __mul__ = __rmul__ = operator(arithmetic.mul)
     __truediv__ = operator(arithmetic.div)
-    __rtruediv__ = operator(arithmetic.div, swapped=True)
+    __rtruediv__ = __rdiv__ = operator(arithmetic.div, swapped=True)
     __floordiv__ = operator(arithmetic.floor_divide)
     __rfloordiv__ = operator(arithmetic.floor_divide, swapped=True)
     __mod__ = operator(arithmetic.remainder)
@@ -330,6 +304,10 @@ class Tensor(Casts):
     __neg__ = arithmetic.neg
     __abs__ = arithmetic.abs
     __invert__ = arithmetic.bitwise_not
+    __lshift__ = operator(arithmetic.bitwise_left_shift)
+    __rlshift__ = operator(arithmetic.bitwise_left_shift, swapped=True)
+    __rshift__ = operator(arithmetic.bitwise_right_shift)
+    __rrshift__ = operator(arithmetic.bitwise_right_shift, swapped=True)
     __getitem__ = indexing.getitem
     __setitem__ = indexing.setitem
     __iadd__ = in_place(__add__)
@@ -342,9 +320,29 @@ class Tensor(Casts):
     __iand__ = in_place(__and__)
     __ior__ = in_place(__or__)
     __ixor__ = in_place(__xor__)
+    __ilshift__ = in_place(__lshift__)
+    __irshift__ = in_place(__rshift__)
 
     def __pos__(self) -> Any:
-        return self
+        return vocabulary.load("vocabulary.functions", "positive")(self)
+
+    @property
+    def real(self) -> Any:
+        """The real part, as a view; assigning writes to it."""
+        return vocabulary.load("vocabulary.complexes", "real")(self)
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        self.real[...] = value
+
+    @property
+    def imag(self) -> Any:
+        """The imaginary part of a complex tensor, as a view; assigning writes to it."""
+        return vocabulary.load("vocabulary.complexes", "imag")(self)
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        self.imag[...] = value
 
     # Elementwise
     add, sub, mul, div = arithmetic.add, arithmetic.sub, arithmetic.mul, arithmetic.div
@@ -385,7 +383,7 @@ class Tensor(Casts):
     expand, expand_as, broadcast_to = shapes.expand, shapes.expand_as, shapes.broadcast_to
     squeeze, unsqueeze, flip = shapes.squeeze, shapes.unsqueeze, shapes.flip
     split, chunk, unbind = shapes.split, shapes.chunk, shapes.unbind
-    T = property(lambda self: shapes.permute(self, *reversed(range(self.ndim))), doc="The axes in reverse order.")
+    T = property(shapes.reversed_axes, doc="The axes in reverse order.")
     mT = property(shapes.matrix_transpose, doc="The last two axes exchanged.")  # noqa: N815  # torch's name
 
     # Products
@@ -394,10 +392,6 @@ class Tensor(Casts):
 
     # In place
     add_, sub_, mul_, div_ = map(in_place, (add, sub, mul, div))
-    pow_, neg_, exp_ = in_place(arithmetic.pow), in_place(arithmetic.neg), in_place(arithmetic.exp)
-    log_, sqrt_, abs_ = in_place(arithmetic.log), in_place(arithmetic.sqrt), in_place(arithmetic.abs)
-    sin_, cos_, tanh_ = in_place(arithmetic.sin), in_place(arithmetic.cos), in_place(arithmetic.tanh)
-    sigmoid_, relu_, clamp_ = map(in_place, (sigmoid, relu, clamp))
 
     def zero_(self) -> Any:
         """In place: zeros."""
@@ -431,7 +425,8 @@ class Later:
         self.module, self.name, self.prepare = module, name, prepare
 
     def __get__(self, tensor: Any, owner: type) -> Any:
-        method = self.prepare(vocabulary.load(self.module, self.name.rstrip("_")))
+        name = self.name.removesuffix("_") if self.prepare is in_place else self.name
+        method = self.prepare(vocabulary.load(self.module, name))
         setattr(Tensor, self.name, method)
         return getattr(owner if tensor is None else tensor, self.name)
 

@@ -6,6 +6,7 @@ place, and rebases histories: the target's, or, when the target is a view, its b
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,35 @@ import numpy as np
 from . import _refusals, ops
 from ._core import Carrier, Primitive
 from ._memory import Storage, protect, storage_of, written
-from ._modes import mode
-from ._node import AccumulateGrad, Node, hooks_of
+from ._modes import NO_GRAD, RECORD, mode
+from ._node import AccumulateGrad, Node, hooks_of, make, node_class
+from ._tape import Tape
 
 Step = tuple[Primitive, dict[str, Any]]
+ndarray = np.ndarray
 
 
 def view(primitive: Primitive, tensor: Any, **params: Any) -> Any:
     """The result of a primitive that moves no elements, known as a view where it shares memory."""
+    array, node = tensor._array, tensor._node
+    current = mode.get()
+    plain = current is RECORD or (current is NO_GRAD and node is None)
+    if not plain or type(array) is not ndarray or (node is None and tensor._cut is not None):
+        return _viewed(primitive, tensor, params)
+    moved = primitive.forward(array, **params)
+    if type(moved) is not ndarray or not isinstance(tensor.interpreter, Tape):
+        return _viewed(primitive, tensor, params)
+    if node is not None:
+        title = primitive.title
+        cls = node_class(primitive, title if type(title) is str else title(**params), array.dtype.kind == "c")  # type: ignore[operator]
+        node = make(cls, (node,), (), params, moved.shape)
+    result = tensor.interpreter.wrap(moved, node)
+    track(tensor, result, (primitive, params))
+    return result
+
+
+def _viewed(primitive: Primitive, tensor: Any, params: dict[str, Any]) -> Any:
+    """The general way: dispatched, several outputs, in any mode."""
     result = primitive(tensor, **params)
     if type(result) is tuple:
         getitem = ops.getitem
@@ -36,21 +58,22 @@ def _pieces(primitive: Primitive, params: dict[str, Any], result: Any) -> list[A
     before = (slice(None),) * params["axis"]
     if primitive is ops.unbind:
         return [(*before, i) for i in range(len(result))]
-    ends = np.cumsum(params["sizes"]).tolist()
+    ends = itertools.accumulate(params["sizes"])
     return [(*before, slice(end - size, end)) for size, end in zip(params["sizes"], ends, strict=True)]
 
 
 def track(base: Any, result: Any, step: Step) -> None:
     """Record that `result` is `base` seen through one more primitive, if they share memory."""
     array, source = result._array, base._array
-    if isinstance(array, np.ndarray) and _owner(array) is not _owner(source):
+    if type(array) is ndarray and array.base is not source and _owner(array) is not _owner(source):
         return
-    storage_of(base).join(result)
+    (base._storage or storage_of(base)).join(result)
     result._base = base if base._base is None else base._base
     result._path = (base._path, step)
     if base._inference:
         result._inference = True
-    result._made_untracked = not mode.get().grad or base._made_untracked
+    if base._made_untracked or not mode.get().grad:
+        result._made_untracked = True
 
 
 def steps(path: Any) -> tuple[Step, ...]:
@@ -181,3 +204,27 @@ def set_node(tensor: Any, node: Node | None) -> None:
     if node is not None and old is not None and old.hooks is not None and old.hooks.retained is not None:
         hooks_of(node).retained = old.hooks.retained
         old.hooks.retained = None
+
+
+def become(target: Any, function: Any, operation: str) -> Any:
+    """Make a tensor the view that a function gives of it: the same memory, other axes.
+
+    What it was stays behind as an unseen tensor: the base of the target, and of all that were views of the target.
+    """
+    if mode.get().grad and isinstance((target if target._base is None else target._base)._node, AccumulateGrad):
+        refusal = _refusals.leaf_write if target._base is None else _refusals.leaf_view_write
+        raise RuntimeError(refusal(target, operation))
+    before = target.interpreter.wrap(target._array, target._node)
+    for name in ("_base", "_path", "_made_untracked", "_inference", "_cut"):
+        setattr(before, name, getattr(target, name))
+    storage_of(target).join(before)
+    result = function(before)
+    for member in storage_of(target).tensors():
+        if member._base is target:
+            member._base = before
+    exchange(target, result._array)
+    target._base, target._path, target._made_untracked = result._base, result._path, result._made_untracked
+    if not isinstance(target._node, AccumulateGrad):
+        set_node(target, result._node)
+    written(target)
+    return target

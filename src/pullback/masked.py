@@ -1,3 +1,292 @@
-"""Reductions and normalisations that leave out masked elements, by torch's names."""
+"""Reductions and normalisations that leave out masked elements, by torch's names.
+
+A mask is a bool tensor that broadcasts to the input: True where an element counts. What does not count is replaced by a
+number that changes nothing, so that a reduction of no elements at all is that number.
+"""
 
 from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _dtypes, _refusals, ops
+from ._core import Carrier
+from ._promotion import cast, category, inexact
+from ._shapes import expand_shape, normalize_axes, normalize_axis
+from .vocabulary import arithmetic, functions, reductions, scans, shapes, statistics
+
+Dim = int | tuple[int, ...] | list[int] | None
+
+
+# Masks, and what stands in the place of what they leave out
+
+
+def _mask_of(name: str, input: Any, mask: Any) -> Any:
+    """The mask as bools, in a shape that broadcasts to the input's."""
+    if not isinstance(input, Carrier):
+        raise _refusals.no_tensor(f"masked.{name}", "input", 1, input)
+    if mask is None:
+        return None
+    if not isinstance(mask, (Carrier, np.ndarray)):
+        raise _refusals.no_tensor(f"masked.{name}", "mask", 2, mask)
+    if mask.ndim > input.ndim:
+        raise IndexError(
+            "_input_mask expected broadcastable mask (got mask dimensionality higher than of the input): shapes "
+            f"{tuple(mask.shape)} and {tuple(input.shape)}"
+        )
+    expand_shape(tuple(mask.shape), tuple(input.shape), f"masked.{name}")
+    source = category(mask)[0]
+    return mask if source.kind == "b" else ops.astype(mask, dtype=np.dtype(bool), source=source)
+
+
+def _filled(name: str, input: Any, mask: Any, number: float) -> Any:
+    """The input with a number where the mask is False."""
+    mask = _mask_of(name, input, mask)
+    return input if mask is None else ops.where(mask, input, np.asarray(number, input._dtype))
+
+
+def _limit(input: Any, highest: bool) -> float:
+    """The highest or lowest number that the input's dtype has."""
+    if isinstance(input, Carrier) and input._dtype.kind in "biu":
+        if input._dtype.kind == "b":
+            return highest
+        limits = np.iinfo(input._dtype)
+        return int(limits.max if highest else limits.min)
+    return np.inf if highest else -np.inf
+
+
+def _converted(input: Any, dtype: Any) -> Any:
+    return input if dtype is None else cast(input, _dtypes.as_dtype(dtype).numpy)
+
+
+def _axes(input: Any, dim: Dim) -> tuple[int, ...]:
+    return normalize_axes(None if dim in ((), []) else dim, input.ndim)
+
+
+# Reductions
+
+
+def sum(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+    """The sum of the elements that count, of all or along dims; 0 where there are none.
+
+    >>> import pullback
+    >>> mask = pullback.tensor([True, False, True])
+    >>> pullback.masked.sum(pullback.tensor([1.0, 2.0, 3.0]), mask=mask)
+    tensor(4.)
+    """
+    filled = _filled("sum", input, mask, 0)
+    return reductions.sum(filled, _axes(filled, dim), keepdim, dtype=dtype)
+
+
+def prod(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+    """The product of the elements that count, of all or along dims; 1 where there are none."""
+    result = _filled("prod", input, mask, 1)
+    axes = sorted(_axes(result, dim), reverse=True)
+    if not axes:
+        return reductions.prod(result, dtype=dtype)
+    for axis in axes:
+        result = reductions.prod(result, axis, keepdim, dtype=dtype)
+    return result
+
+
+def amax(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+    """The largest of the elements that count, of all or along dims; -inf where there are none."""
+    filled = _converted(_filled("amax", input, mask, _limit(input, highest=False)), dtype)
+    return reductions.amax(filled, _axes(filled, dim), keepdim)
+
+
+def amin(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+    """The smallest of the elements that count, of all or along dims; inf where there are none."""
+    filled = _converted(_filled("amin", input, mask, _limit(input, highest=True)), dtype)
+    return reductions.amin(filled, _axes(filled, dim), keepdim)
+
+
+def argmax(input: Any, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+    """Where the largest of the elements that count stands, in the flattened tensor or along a dim.
+
+    As in torch the result has the dtype of the input, or the one that is given: convert it to index with it.
+    """
+    filled = _filled("argmax", input, mask, _limit(input, highest=False))
+    return _located("argmax", reductions.argmax, filled, dim, keepdim, dtype)
+
+
+def argmin(input: Any, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+    """Where the smallest of the elements that count stands, as `argmax`."""
+    filled = _filled("argmin", input, mask, _limit(input, highest=True))
+    return _located("argmin", reductions.argmin, filled, dim, keepdim, dtype)
+
+
+def _located(name: str, locate: Any, input: Any, dim: int | None, keepdim: bool, dtype: Any) -> Any:
+    place = None if dim is None else normalize_axis(dim, input.ndim, name)
+    return _converted(cast(locate(input, place, keepdim), input._dtype), dtype)
+
+
+def _count(input: Any, mask: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
+    """How many elements count."""
+    ones = np.ones((), np.int64)
+    counted = ones if mask is None else ops.astype(mask, dtype=ones.dtype, source=np.dtype(bool))
+    return ops.sum(ops.broadcast_to(counted, shape=tuple(input.shape)), axis=axes, keepdims=keepdim)
+
+
+def mean(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+    """The mean of the elements that count, of all or along dims; NaN where there are none.
+
+    >>> import pullback
+    >>> mask = pullback.tensor([True, False, True])
+    >>> pullback.masked.mean(pullback.tensor([1.0, 2.0, 3.0]), mask=mask)
+    tensor(2.)
+    """
+    input = _converted(input, dtype)
+    mask = _mask_of("mean", input, mask)
+    if input._dtype.kind not in "fc":
+        raise ValueError(
+            "mean(): Could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
+            f"{input.dtype}"
+        )
+    axes = _axes(input, dim)
+    if mask is None:
+        return reductions.mean(input, axes, keepdim)
+    return arithmetic.div(sum(input, axes, keepdim=keepdim, mask=mask), _count(input, mask, axes, keepdim))
+
+
+def median(input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+    """The lower median along a dim of the elements that count and are no NaN; NaN where there are none."""
+    mask = _mask_of("median", input, mask)
+    input = _converted(input, dtype)
+    kind = input._dtype
+    place = normalize_axis(dim, input.ndim)
+    axes = (place,) if input.ndim else ()
+    if kind.kind != "f" and (_count(input, mask, axes, keepdim=False) == 0).any():
+        raise ValueError("masked median expects no fully masked out rows if dtype is not floating point")
+    filled = _filled("median", inexact(input), mask, np.nan)
+    return cast(statistics.nanmedian(filled, place, keepdim).values, kind)
+
+
+def norm(
+    input: Any,
+    ord: float | None = 2.0,
+    dim: Dim = None,
+    *,
+    keepdim: bool = False,
+    dtype: Any = None,
+    mask: Any = None,
+) -> Any:
+    """The norm of an order of the elements that count, of all or along dims."""
+    order = 2.0 if ord is None else ord
+    filled = _filled("norm", input, mask, np.inf if order == -np.inf else 0)
+    return reductions.norm(filled, order, _axes(filled, dim), keepdim, dtype=dtype)
+
+
+def _variance(
+    name: str,
+    input: Any,
+    dim: Dim,
+    unbiased: bool | None,
+    correction: float | None,
+    keepdim: bool,
+    dtype: Any,
+    mask: Any,
+) -> Any:
+    if unbiased is not None and correction is not None:
+        raise ValueError("Only one of unbiased and correction may be given")
+    if correction is None:
+        correction = 1 if unbiased is None else int(unbiased)
+    mask = _mask_of(name, input, mask)
+    input = inexact(_converted(input, dtype))
+    axes = _axes(input, dim)
+    kind = np.finfo(input._dtype).dtype
+    count = cast(_count(input, mask, axes, keepdim=True), kind)
+    centred = arithmetic.sub(input, arithmetic.div(sum(input, axes, keepdim=True, mask=mask), count))
+    squares = ops.square(centred) if input._dtype.kind == "f" else ops.multiply(centred, ops.conj(centred))
+    total = sum(squares, axes, keepdim=True, mask=mask)
+    freedom = ops.maximum(ops.subtract(count, cast(correction, kind)), cast(0, kind))
+    result = arithmetic.div(total, freedom)
+    return result if keepdim else shapes.squeeze(result, axes)
+
+
+def var(
+    input: Any,
+    dim: Dim = None,
+    unbiased: bool | None = None,
+    *,
+    correction: float | None = None,
+    keepdim: bool = False,
+    dtype: Any = None,
+    mask: Any = None,
+) -> Any:
+    """The variance of the elements that count, of all or along dims, divided by their number - correction (1)."""
+    return _variance("var", input, dim, unbiased, correction, keepdim, dtype, mask)
+
+
+def std(
+    input: Any,
+    dim: Dim = None,
+    unbiased: bool | None = None,
+    *,
+    correction: float | None = None,
+    keepdim: bool = False,
+    dtype: Any = None,
+    mask: Any = None,
+) -> Any:
+    """The standard deviation: the square root of `var`."""
+    return ops.sqrt(_variance("std", input, dim, unbiased, correction, keepdim, dtype, mask))
+
+
+def logsumexp(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+    """log(sum(exp(input))) of the elements that count, of all or along dims; -inf where there are none."""
+    filled = _converted(_filled("logsumexp", input, mask, _limit(input, highest=False)), dtype)
+    return cast(reductions.logsumexp(filled, _axes(filled, dim), keepdim), filled._dtype)
+
+
+# Along a dim, in the shape of the input
+
+
+def cumsum(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+    """The running sum along a dim of the elements that count."""
+    filled = _converted(_filled("cumsum", input, mask, 0), dtype)
+    return reductions.cumsum(filled, dim, dtype=filled.dtype)
+
+
+def cumprod(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+    """The running product along a dim of the elements that count."""
+    filled = _converted(_filled("cumprod", input, mask, 1), dtype)
+    return scans.cumprod(filled, dim, dtype=filled.dtype)
+
+
+def softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+    """exp(input) divided by its sum along a dim over the elements that count; 0 for the others.
+
+    >>> import pullback
+    >>> mask = pullback.tensor([True, False, True])
+    >>> pullback.masked.softmax(pullback.zeros(3), 0, mask=mask)
+    tensor([0.5000, 0.0000, 0.5000])
+    """
+    return reductions.softmax(_filled("softmax", input, mask, _limit(input, highest=False)), dim, dtype=dtype)
+
+
+def log_softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+    """The logarithm of `softmax`; -inf for the elements that do not count."""
+    return reductions.log_softmax(_filled("log_softmax", input, mask, _limit(input, highest=False)), dim, dtype=dtype)
+
+
+def softmin(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+    """`softmax` of the negative input."""
+    filled = _filled("softmin", input, mask, _limit(input, highest=True))
+    return reductions.softmax(arithmetic.neg(filled), dim, dtype=dtype)
+
+
+def normalize(input: Any, ord: float, dim: int, *, eps: float = 1e-12, dtype: Any = None, mask: Any = None) -> Any:
+    """The elements that count, divided by their norm along a dim, or by eps if that is larger; 0 for the others."""
+    filled = _converted(_filled("normalize", input, mask, 0), dtype)
+    size = norm(filled, ord, dim, keepdim=True, mask=mask)
+    return arithmetic.div(filled, arithmetic.maximum(size, np.asarray(eps, size._dtype)))
+
+
+def logaddexp(input: Any, other: Any, *, dtype: Any = None, input_mask: Any = None, other_mask: Any = None) -> Any:
+    """log(exp(input) + exp(other)), elementwise, of those of the two that count; -inf where neither does."""
+    pair = [
+        _converted(_filled("logaddexp", value, mask, _limit(value, highest=False)), dtype)
+        for value, mask in ((input, input_mask), (other, other_mask))
+    ]
+    return functions.logaddexp(*pair)

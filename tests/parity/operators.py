@@ -77,8 +77,8 @@ def dotted(root: Any, path: str) -> Any:
 def resolved(op: Any) -> Callable[..., Any] | None:
     """The function of pullback that an entry is about."""
     function = op.op
-    if isinstance(function, types.FunctionType) and function.__module__.startswith("torch.testing"):
-        return rebound(function)
+    if is_wrapper(function):
+        return rebound(function, pullback)
     for name in (op.name, *(alias.name for alias in op.aliases)):
         for root in (pullback, pullback.nn.functional, pullback.Tensor):
             found = dotted(root, name)
@@ -93,15 +93,26 @@ def dunder(name: str) -> bool:
     return name.startswith("__") and any(name in vars(cls) for cls in pullback.Tensor.__mro__[:-1])
 
 
-def rebound(function: types.FunctionType) -> Callable[..., Any]:
-    """A wrapper from torch's database, with pullback in the place of torch."""
+def is_wrapper(function: Any) -> bool:
+    return isinstance(function, types.FunctionType) and function.__module__.startswith("torch.testing")
+
+
+def rebound(function: types.FunctionType, library: Any) -> Callable[..., Any]:
+    """A wrapper from torch's database for one of the libraries; it leaves the seed alone."""
     scope = dict(function.__globals__)
-    scope.update(torch=pullback, wrapper_set_seed=lambda op, *args, **options: op(*args, **options))
+    scope.update(torch=library, wrapper_set_seed=lambda op, *args, **options: op(*args, **options))
     copied = types.FunctionType(
         function.__code__, scope, function.__name__, function.__defaults__, function.__closure__
     )
     copied.__kwdefaults__ = function.__kwdefaults__
     return copied
+
+
+def original(op: Any) -> Callable[..., Any]:
+    """The function of torch that an entry is about."""
+    import torch
+
+    return rebound(op.op, torch) if is_wrapper(op.op) else op.op  # type: ignore[no-any-return]
 
 
 # 2. Arguments and results
@@ -157,7 +168,7 @@ def plain(result: Any, kind: type) -> Any:
 
 def compare(mine: Any, its: Any, what: str, *, values: bool = True) -> None:
     """Shape, dtype and values of two tensors."""
-    ours, theirs = mine.detach().numpy(), its.detach().resolve_conj().resolve_neg().numpy()
+    ours, theirs = mine.detach().numpy(), its.detach().numpy(force=True)
     if ours.dtype != theirs.dtype:
         raise Mismatch(f"{what}: dtype {ours.dtype}, torch has {theirs.dtype}")
     if ours.shape != theirs.shape:
@@ -186,7 +197,7 @@ def compare_sample(op: Any, function: Callable[..., Any], sample: Any, *, orders
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        its, its_leaves = calls(op.op, sample, to_pullback=False)
+        its, its_leaves = calls(original(op), sample, to_pullback=False)
     mine, my_leaves = calls(function, sample, to_pullback=True)
     its, mine = (sample.output_process_fn_grad(result) for result in (its, mine))
     ours, theirs = list(tensors(mine, pullback.Tensor)), list(tensors(its, torch.Tensor))
@@ -220,7 +231,7 @@ def pulled(
         values = rng.standard_normal(tuple(other.shape))
         if other.is_complex():
             values = values + 1j * rng.standard_normal(tuple(other.shape))
-        cotangents.append(np.asarray(values, other.detach().numpy().dtype))
+        cotangents.append(np.asarray(values, other.detach().numpy(force=True).dtype))
     options = {"allow_unused": True, "create_graph": keep}
     theirs = torch.autograd.grad(
         [o for _, o in pairs], its_leaves, [torch.from_numpy(c) for c in cotangents], **options
@@ -231,7 +242,7 @@ def pulled(
     for place, (one, other) in enumerate(zip(mine, theirs, strict=True)):
         if one is None or other is None:
             known = one if other is None else other
-            if known is not None and np.any(np.asarray(known.detach().resolve_conj().numpy())):
+            if known is not None and np.any(known.detach().numpy(force=True)):
                 raise Mismatch(f"order {order}: gradient {place} is {'missing' if one is None else 'not zero'}")
             continue
         compare(one, other, f"order {order}: gradient {place}")
@@ -267,11 +278,11 @@ def is_stable(op: Any, sample: Any) -> bool:
     import torch
 
     results = []
-    for seed in (1, 2, 3):
+    for seed in range(8):
         torch.manual_seed(seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            results.append(list(tensors(calls(op.op, sample, to_pullback=False)[0], torch.Tensor)))
+            results.append(list(tensors(calls(original(op), sample, to_pullback=False)[0], torch.Tensor)))
     first, *others = results
     return all(
         torch.equal(one.detach(), other.detach()) or bool((one != one).any())  # NaN

@@ -17,7 +17,7 @@ from .linear_algebra import *  # noqa: F403
 from .reductions import *  # noqa: F403
 from .shapes import *  # noqa: F403
 
-LATER: tuple[str, ...] = ()
+LATER: tuple[str, ...] = ("complexes", "functions", "scans", "selections", "activations", "indexing", "convolution", "decompositions", "special", "pooling", "resampling", "losses", "fourier", "normalization", "layers",)
 
 
 def zeros(shape: tuple[int, ...], *, like: Any) -> Any:
@@ -44,4 +44,4 @@ def tables() -> dict[str, Primitive]:
     return found
 
 
-_xp.of_primitive.append(lambda name: __getattr__(name).forward)
+_xp.of_primitive.append(lambda name: (globals().get(name) or __getattr__(name)).forward)

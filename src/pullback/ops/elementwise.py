@@ -8,8 +8,17 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from .. import _xp
 from .._core import elementwise, zero
+
+
+def _pow(a: Any, b: Any) -> Any:
+    """NumPy's, and for integers to negative powers what torch has: the integer part of the fraction."""
+    if a.dtype.kind not in "iu" or not (b < 0).any():
+        return _xp.pow(a, b)
+    return np.where(b < 0, np.power(np.where(np.abs(a) == 1, a, 0), np.abs(b)), np.power(a, np.abs(b)))
 
 
 def _pow_base(xp: Any, g: Any, a: Any, b: Any) -> Any:
@@ -60,7 +69,7 @@ modulo     = elementwise("modulo",      lambda xp, g: g,                        
 remainder  = elementwise("remainder",   lambda xp, g: g,
                                         lambda xp, g, a, b: -g * xp.floor(a / b),      title="RemainderBackward1", **REAL)
 pow        = elementwise("pow",         _pow_base,
-                                        _pow_exponent,                                 title="PowBackward1")
+                                        _pow_exponent, forward=_pow,                   title="PowBackward1")
 maximum    = elementwise("maximum",     lambda xp, g, a, b: xp.where(a < b, 0, xp.where(a == b, g / 2, g)),
                                         lambda xp, g, a, b: xp.where(a > b, 0, xp.where(a == b, g / 2, g)), **REAL)
 minimum    = elementwise("minimum",     lambda xp, g, a, b: xp.where(a > b, 0, xp.where(a == b, g / 2, g)),
@@ -77,7 +86,7 @@ reciprocal = elementwise("reciprocal",  lambda xp, g, y: -g * y * y)
 square     = elementwise("square",      lambda xp, g, x: g * (2 * x),                  title="PowBackward0")
 sqrt       = elementwise("sqrt",        lambda xp, g, y: g / (2 * y))
 rsqrt      = elementwise("rsqrt",       lambda xp, g, y: g * y * y * y / -2)
-abs        = elementwise("abs",         lambda xp, g, x: g * xp.sign(x),                 complex="as written")
+abs        = elementwise("abs",         lambda xp, g, x: g * xp.sgn(x),                  complex="as written")
 conj       = elementwise("conj",        lambda xp, g: xp.conj(g),                        complex="as written")
 exp        = elementwise("exp",         lambda xp, g, y: g * y)
 expm1      = elementwise("expm1",       lambda xp, g, y: g * (y + 1))
@@ -113,4 +122,6 @@ logical_and, logical_or, logical_xor, bitwise_and, bitwise_or, bitwise_xor = (
     zero(name, inputs=("a", "b"))
     for name in ("logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor"))
 floor_divide = zero("floor_divide", inputs=("a", "b"))
+left_shift = zero("left_shift", forward=np.left_shift, inputs=("a", "b"))
+right_shift = zero("right_shift", forward=np.right_shift, inputs=("a", "b"))
 # fmt: on

@@ -35,8 +35,9 @@ def _count(shape: tuple[int, ...], axis: tuple[int, ...]) -> int:
 
 def _variance_forward(x: Any, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Any:
     centred = x - _xp.mean(x, axis=axis, keepdims=True)
-    total = _xp.sum(centred * centred, axis=axis, keepdims=keepdims)
-    return np.divide(total, max(_count(x.shape, axis) - correction, 0), dtype=x.dtype)
+    squared = centred * centred if x.dtype.kind == "f" else (centred * centred.conj()).real
+    total = _xp.sum(squared, axis=axis, keepdims=keepdims)
+    return np.divide(total, max(_count(x.shape, axis) - correction, 0), dtype=squared.dtype)
 
 
 def _variance(xp: Any, g: Any, x: Any, *, axis: Any, correction: float, keepdims: bool) -> Any:
@@ -108,45 +109,80 @@ def _norm_forward(x: Any, *, order: float, axis: tuple[int, ...], keepdims: bool
     return _xp.sum(size**order, axis=axis, keepdims=keepdims) ** (1 / order)
 
 
+def _direction(xp: Any, x: Any) -> Any:
+    """x / abs(x), and 0 at 0; of complex numbers as a quotient, since theirs has a derivative."""
+    if getattr(x, "_dtype", x.dtype).kind == "f":
+        return xp.sign(x)
+    return xp.where(x == 0, 0, x / xp.where(x == 0, 1, xp.abs(x)))
+
+
 def _norm(xp: Any, g: Any, x: Any, y: Any, *, order: float, axis: Any, keepdims: bool) -> Any:
     """The subgradient at zero is zero, for every order."""
     if order in (math.inf, -math.inf):
-        return xp.sign(x) * _extreme(xp, g, xp.abs(x), y, axis=axis, keepdims=keepdims)
+        return _direction(xp, x) * _extreme(xp, g, xp.abs(x), y, axis=axis, keepdims=keepdims)
     g = _spread(xp, g, x.shape, axis, keepdims)
     if order == 0:
-        return xp.zeros_like(g)
+        return xp.zeros_like(x)
     if order == 1:
-        return g * xp.sign(x)
+        return g * _direction(xp, x)
     y = _spread(xp, y, x.shape, axis, keepdims)
     if order == 2:
         return xp.where(y == 0, 0, g * (x / y))
-    slope = xp.sign(x) * xp.power(xp.abs(x), exponent=order - 1) / xp.power(y, exponent=order - 1)
+    size = xp.where(y == 0, 1, y)
+    slope = _direction(xp, x) * (xp.power(xp.abs(x), exponent=order - 1) / xp.power(size, exponent=order - 1))
     return xp.where((x == 0) | (y == 0), 0, g * slope)
+
+
+def _prod(xp: Any, g: Any, x: Any, *, axis: int, keepdims: bool) -> Any:
+    """Each slope is the product of what stands before and what stands behind: no division, so zeros may be there."""
+    before = xp.cumprod(x, axis=axis, exclusive=True)
+    behind = xp.flip(xp.cumprod(xp.flip(x, axis=axis), axis=axis, exclusive=True), axis=axis)
+    return _spread(xp, g, x.shape, (axis,), keepdims) * (before * behind)
+
+
+def _sum_forward(x: Any, *, axis: Any, keepdims: bool, given: bool = True) -> Any:
+    return _xp.sum(x, axis=axis, keepdims=keepdims)
+
+
+def _mean_forward(x: Any, *, axis: Any, keepdims: bool, given: bool = True, label: str = "") -> Any:
+    return _xp.mean(x, axis=axis, keepdims=keepdims)
+
+
+def _reduced_by(ufunc: Any) -> Any:
+    """A reduction by a ufunc, without the 2 us that NumPy's function of that name takes to call it."""
+    reduce = ufunc.reduce
+    return lambda x, *, axis, keepdims: reduce(x, axis, None, None, keepdims)
 
 
 def _by_axis(name: str) -> Any:
     """torch numbers the variants: 0 reduces everything, 1 some axes."""
-    return lambda **params: params.get("label") or f"{name}Backward{1 if params.get('given') else 0}"
+    titles = f"{name}Backward0", f"{name}Backward1"
+    return lambda *, axis, keepdims, given=False, label="": label or titles[given]
 
 
 # fmt: off
 #                         name         pullback
-sum         = linear("sum",         _sum,      forward=lambda x, *, axis, keepdims, given=True: _xp.sum(x, axis=axis, keepdims=keepdims),      title=_by_axis("Sum"))
-mean        = linear("mean",        _mean,     forward=lambda x, *, axis, keepdims, given=True, label="": _xp.mean(x, axis=axis, keepdims=keepdims),     title=_by_axis("Mean"))
-var         = general("var",        _variance, forward=_variance_forward)
-std         = general("std",        _deviation,
+sum         = linear("sum",         _sum,      forward=_sum_forward,                    title=_by_axis("Sum"))
+mean        = linear("mean",        _mean,     forward=_mean_forward,                   title=_by_axis("Mean"))
+prod        = general("prod",       _prod,     forward=lambda x, *, axis, keepdims: np.prod(x, axis, x.dtype, None, keepdims),
+                      complex="holomorphic")
+var         = general("var",        _variance, forward=_variance_forward,          complex="as written")
+std         = general("std",        _deviation,                                    complex="as written",
                       forward=lambda x, **metadata: np.sqrt(_variance_forward(x, **metadata)))
-amax        = general("amax",       _ties,     forward=np.max)
-amin        = general("amin",       _ties,     forward=np.min)
-largest     = general("largest",    _extreme,  forward=np.max,                     title="MaxBackward1")
-smallest    = general("smallest",   _extreme,  forward=np.min,                     title="MinBackward1")
-logsumexp   = general("logsumexp",  _logsumexp,   forward=_xp.logsumexp)
+amax        = general("amax",       _ties,     forward=_reduced_by(np.maximum))
+amin        = general("amin",       _ties,     forward=_reduced_by(np.minimum))
+largest     = general("largest",    _extreme,  forward=_reduced_by(np.maximum),    title="MaxBackward1")
+smallest    = general("smallest",   _extreme,  forward=_reduced_by(np.minimum),    title="MinBackward1")
+logsumexp   = general("logsumexp",  _logsumexp,   forward=_xp.logsumexp,           complex="holomorphic")
 softmax     = general("softmax",    _softmax,     forward=_xp.softmax)
 log_softmax = general("log_softmax", _log_softmax, forward=_xp.log_softmax,        title="LogSoftmaxBackward0")
 nll_loss    = linear("nll_loss",    _nll, forward=_nll_forward, inputs=("x", "indices"))
-vector_norm = general("vector_norm", _norm,        forward=_norm_forward,          title="LinalgVectorNormBackward0")
+vector_norm = general("vector_norm", _norm,        forward=_norm_forward,          title="LinalgVectorNormBackward0",
+                      complex="as written")
 cumsum      = linear("cumsum",      lambda xp, g, *, axis: xp.flip(xp.cumsum(xp.flip(g, axis=axis), axis=axis), axis=axis),
-                     forward=lambda x, *, axis: np.cumsum(x, axis=axis, dtype=x.dtype))
-all, any, argmax, argmin = (
-    zero(name, forward=getattr(np, name)) for name in ("all", "any", "argmax", "argmin"))
+                     forward=lambda x, *, axis: np.add.accumulate(x, axis, x.dtype))
+all         = zero("all",    forward=_reduced_by(np.logical_and))
+any         = zero("any",    forward=_reduced_by(np.logical_or))
+argmax      = zero("argmax", forward=lambda x, *, axis, keepdims=False: x.argmax(axis, keepdims=keepdims))
+argmin      = zero("argmin", forward=lambda x, *, axis, keepdims=False: x.argmin(axis, keepdims=keepdims))
 # fmt: on

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import _xp
-from .._core import elementwise, linear, multilinear
+from .._core import elementwise, general, linear, multilinear
 from .._shapes import sum_to
 
 
@@ -69,7 +70,8 @@ class _Edge(NamedTuple):
 
 def _replay(xp: Any, g: Any, x_shape: tuple[int, ...], *, path: Any) -> Any:
     """The transposes of a chain of views, in reverse."""
-    probe = np.empty(1).reshape((1,) * len(x_shape))
+    source = next((params["source"] for _, params in path if "source" in params), None)
+    probe = np.empty((1,) * len(x_shape), source)
     probe = np.broadcast_to(probe, x_shape)
     shapes = []
     for primitive, params in path:
@@ -81,6 +83,63 @@ def _replay(xp: Any, g: Any, x_shape: tuple[int, ...], *, path: Any) -> Any:
     return g
 
 
+def _tile(x: Any, *, repeats: tuple[int, ...]) -> Any:
+    """Copies of x side by side; `repeats` has an entry for every axis of the result."""
+    parts = _interleaved(repeats, x.shape)
+    out = np.empty(parts, x.dtype)
+    out[...] = x.reshape([1 if place % 2 == 0 else size for place, size in enumerate(parts)])
+    return out.reshape([copies * size for copies, size in zip(parts[::2], parts[1::2], strict=True)])
+
+
+def _interleaved(repeats: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
+    """For each axis the number of copies, and its length."""
+    full = (1,) * (len(repeats) - len(shape)) + tuple(shape)
+    return tuple([number for pair in zip(repeats, full, strict=True) for number in pair])
+
+
+def _tile_pullback(xp: Any, g: Any, x_shape: Any, *, repeats: tuple[int, ...]) -> Any:
+    parts = xp.reshape(g, shape=_interleaved(repeats, x_shape))
+    total = xp.sum(parts, axis=tuple(range(0, parts.ndim, 2)), keepdims=False)
+    return xp.reshape(total, shape=x_shape)
+
+
+def _windows(x: Any, *, axis: int, size: int, step: int) -> Any:
+    """Windows along an axis, one at every `step` elements, as a view with their elements along a new last axis."""
+    shape, strides = list(x.shape), list(x.strides)
+    strides.append(strides[axis])
+    shape[axis] = (shape[axis] - size) // step + 1
+    strides[axis] *= step
+    return np.lib.stride_tricks.as_strided(x, (*shape, size), strides, writeable=x.flags.writeable)
+
+
+def _fold_windows(g: Any, *, axis: int, size: int, step: int, shape: tuple[int, ...]) -> Any:
+    """The transpose of `windows`: one addition for each place within a window."""
+    out = np.zeros(shape, g.dtype)
+    along = out.swapaxes(axis, 0)
+    pieces = g.swapaxes(axis, 0)
+    for place in range(size):
+        along[place : place + step * len(pieces) : step] += pieces[..., place]
+    return out
+
+
+def _as_strided(x: Any, *, size: tuple[int, ...], stride: tuple[int, ...], offset: int) -> Any:
+    """The elements of x, counted in the order of its axes, read with other strides."""
+    flat = np.ascontiguousarray(x).reshape(-1)
+    if 0 in size:
+        return flat[:0].reshape(size)
+    return np.ndarray(size, x.dtype, flat, offset * x.itemsize, [step * x.itemsize for step in stride])
+
+
+def _add_strided(g: Any, *, size: tuple[int, ...], stride: tuple[int, ...], offset: int, shape: tuple[int, ...]) -> Any:
+    """The transpose of `as_strided`: what is read twice adds up."""
+    out = np.zeros(math.prod(shape), g.dtype)
+    places = np.asarray(offset)
+    for length, step in zip(size, stride, strict=True):
+        places = places[..., None] + np.arange(length) * step
+    np.add.at(out, places, g)
+    return out.reshape(shape)
+
+
 # fmt: off
 #                            name             pullback
 reshape          = linear("reshape",          lambda xp, g, x_shape: xp.reshape(g, shape=x_shape),    title="ViewBackward0")
@@ -89,12 +148,29 @@ permute_dims     = linear("permute_dims",     lambda xp, g, *, axes: xp.permute_
                           title=lambda axes, label="PermuteBackward0": label,
                           forward=lambda x, *, axes, label="": x.transpose(axes))
 matrix_transpose = linear("matrix_transpose", lambda xp, g: xp.matrix_transpose(g),                   title="TransposeBackward0")
-expand_dims      = linear("expand_dims",      lambda xp, g, x_shape: xp.reshape(g, shape=x_shape),    title="UnsqueezeBackward0")
+expand_dims      = linear("expand_dims",      lambda xp, g, x_shape: xp.reshape(g, shape=x_shape),    title="UnsqueezeBackward0",
+                          forward=lambda x, *, axis: x.reshape((*x.shape[:axis], 1, *x.shape[axis:])))
 squeeze          = linear("squeeze",          lambda xp, g, x_shape: xp.reshape(g, shape=x_shape),
                           title=lambda axis, given: f"SqueezeBackward{int(given)}",
                           forward=lambda x, *, axis, given: x.squeeze(axis))
 flip             = linear("flip",             lambda xp, g, *, axis: xp.flip(g, axis=axis),
                           forward=lambda x, *, axis: np.flip(x, axis).copy())
+roll             = linear("roll",             lambda xp, g, *, shifts, axes:
+                              xp.roll(g, shifts=tuple([-shift for shift in shifts]), axes=axes),
+                          forward=lambda x, *, shifts, axes: np.roll(x, shifts, axes))
+tile             = linear("tile",             _tile_pullback, forward=_tile,                          title="RepeatBackward0")
+windows          = linear("windows",          lambda xp, g, x_shape, *, axis, size, step:
+                              xp.fold_windows(g, axis=axis, size=size, step=step, shape=x_shape),
+                          forward=_windows,                   title="UnfoldBackward0")
+fold_windows     = linear("fold_windows",     lambda xp, g, *, axis, size, step:
+                              xp.windows(g, axis=axis, size=size, step=step),
+                          forward=_fold_windows,              title="UnfoldBackwardBackward0")
+as_strided       = linear("as_strided",       lambda xp, g, x_shape, *, size, stride, offset:
+                              xp.add_strided(g, size=size, stride=stride, offset=offset, shape=x_shape),
+                          forward=_as_strided)
+add_strided      = linear("add_strided",      lambda xp, g, *, size, stride, offset:
+                              xp.as_strided(g, size=size, stride=stride, offset=offset),
+                          forward=_add_strided)
 getitem          = linear("getitem",          lambda xp, g, x_shape, *, index: xp.scatter_slice(g, shape=x_shape, index=index),
                           title=_index_title)
 scatter_slice    = linear("scatter_slice",    lambda xp, g, *, index: xp.getitem(g, index=index))
@@ -130,10 +206,13 @@ copy             = elementwise("copy",        lambda xp, g: xp.zeros_like(g),
                                               lambda xp, g: g,  forward=_filled, title="CopyBackwards")
 fill             = elementwise("fill",        lambda xp, g: xp.zeros_like(g),
                                               lambda xp, g: g,  forward=_filled)
+drawn            = general("drawn",           joint=lambda xp, g, *, needs: (g, *[xp.zeros_like(g)] * (len(needs) - 1)),
+                           inputs=("values", "*parameters"),  title=lambda label: label,  complex="as written",
+                           forward=lambda values, *parameters, label: np.array(values))
 overwrite        = multilinear("overwrite",   lambda xp, g, *, path: xp.overwrite(g, 0, path=path),
                                               lambda xp, g, *, path: xp.replay(g, path=path),
-                               inputs=("x", "value"),           title="CopySlices")
+                               inputs=("x", "value"),           title="CopySlices", complex="as written")
 index_put        = multilinear("index_put",   joint=_index_put_pullback, inputs=("x", "value", "*arrays"))
 replay           = linear("replay",           _replay,
-                          title="AsStridedBackward0")
+                          title="AsStridedBackward0", complex="as written")
 # fmt: on

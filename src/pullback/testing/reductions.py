@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .samples import Row, reals, whole
+from .samples import Row, complexes, reals, whole
 
 # fmt: off
 ROWS: list[Row] = [
@@ -16,6 +16,14 @@ ROWS: list[Row] = [
     *(("vector_norm", [reals(3, 4)], {"order": order, "axis": axis, "keepdims": keep})
       for order in (0.0, 1.0, 2.0, 3.0, 0.5, -1.0, np.inf, -np.inf) for axis in ((0,), (0, 1)) for keep in (True, False)),
     *((name, [reals(3, 4)], {"axis": axis}) for name in ("softmax", "log_softmax", "cumsum") for axis in (0, 1)),
+    *(("prod", [reals(*shape)], {"axis": axis, "keepdims": keep}) for shape, axis in (((4,), 0), ((3, 4), 1), ((2, 3, 2), 1))
+      for keep in (True, False)),
+    *((name, [complexes(3, 4)], {"axis": axis, "keepdims": False}) for name in ("sum", "mean", "logsumexp") for axis in ((0,), (0, 1))),
+    *((name, [complexes(3, 4)], {"axis": (0,), "keepdims": False, "correction": 1}) for name in ("var", "std")),
+    *(("vector_norm", [complexes(3, 4)], {"order": order, "axis": (0,), "keepdims": False})
+      for order in (0.0, 1.0, 2.0, 3.0, np.inf, -np.inf)),
+    ("prod", [complexes(3, 4)], {"axis": 1, "keepdims": False}),
+    ("cumsum", [complexes(3, 4)], {"axis": 1}),
     ("nll_loss", [reals(4, 3), whole(3, 4)], {"reduction": "none"}),
     ("nll_loss", [reals(4, 3), whole(3, 4)], {"reduction": "mean"}),
     ("nll_loss", [reals(4, 3), whole(3, 4)], {"reduction": "sum"}),

@@ -29,6 +29,11 @@ def positive(*shape: int) -> Maker:
     return lambda rng: rng.uniform(0.3, 1.7, shape)
 
 
+def complexes(*shape: int) -> Maker:
+    """Complex numbers of all directions, none of them near 0 or near an axis."""
+    return lambda rng: reals(*shape)(rng) + 1j * reals(*shape)(rng)
+
+
 def fractions(*shape: int) -> Maker:
     """Numbers between 0 and 1, apart from both."""
     return lambda rng: rng.uniform(0.1, 0.9, shape)

@@ -27,6 +27,18 @@ ROWS: list[Row] = [
     ("squeeze", [reals(1, 3, 1)], {"axis": (0, 2), "given": True}),
     ("flip", [reals(3, 2)], {"axis": (0,)}),
     ("flip", [reals(3, 2)], {"axis": (0, 1)}),
+    ("roll", [reals(3, 4)], {"shifts": (1, -2), "axes": (0, 1)}),
+    ("roll", [reals(5)], {"shifts": (7,), "axes": (0,)}),
+    ("tile", [reals(2, 3)], {"repeats": (2, 1, 3)}),
+    ("tile", [reals()], {"repeats": (2,)}),
+    ("tile", [reals(2)], {"repeats": (0,)}),
+    *((name, [reals(*shape)], {"axis": 1, "size": 3, "step": step, **more}) for step in (1, 2, 4) for name, shape, more in [
+        ("windows", (2, 9, 2), {}), ("fold_windows", (2, 6 // step + 1, 2, 3), {"shape": (2, 9, 2)})]),
+    *((name, [reals(*shape)], {"size": (2, 3), "stride": (1, 2), "offset": 1, **more}) for name, shape, more in [
+        ("as_strided", (3, 3), {}), ("add_strided", (2, 3), {"shape": (3, 3)})]),
+    ("as_strided", [reals(4)], {"size": (0, 3), "stride": (1, 2), "offset": 1}),
+    ("drawn", [reals(2, 3), reals(3)], {"label": "NormalBackward0"}),
+    ("drawn", [reals(2, 3), reals(3), reals(2, 1)], {"label": "NormalBackward0"}),
     *(("getitem", [reals(4, 3)], {"index": index}) for index in [
         (1, ...), (slice(1, 3), ...), (slice(None, None, -2), ...), (..., None, 0), (1, 2, ...), (slice(0, 0), ...)]),
     ("scatter_slice", [reals(2, 3)], {"shape": (4, 3), "index": (slice(1, 3), ...)}),
@@ -36,6 +48,7 @@ ROWS: list[Row] = [
     ("index", [reals(4, 3), mask(4, 3)], {"spec": (ARRAY,)}),
     ("index", [reals(4, 3), mask(4)], {"spec": (ARRAY, slice(0, 2))}),
     ("index_add", [reals(5, 3), whole(4, 5)], {"spec": (ARRAY,), "shape": (4, 3)}),
+    ("index_add", [reals(80, 5), whole(9, 80)], {"spec": (ARRAY,), "shape": (9, 5)}),
     ("index_add", [reals(4), mask(6)], {"spec": (ARRAY,), "shape": (6,)}),
     ("index_put", [reals(4, 3), reals(2, 3), lambda rng: rng.permutation(4)[:2]], {"spec": (ARRAY,)}),
     ("index_put", [reals(4, 3), reals(), mask(4, 3)], {"spec": (ARRAY,)}),

@@ -12,28 +12,213 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .. import _refusals
 from .._core import Carrier
 
 Function = Callable[..., Any]
 
 # pullback.<name>(...), as it is defined
-FUNCTIONS: dict[str, str] = {}
+FUNCTIONS: dict[str, str] = {
+    "vocabulary.writing": (
+        "abs_ absolute_ acos_ acosh_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ asin_ asinh_ atan_ "
+        "atanh_ ceil_ clamp_ clamp_max_ clamp_min_ clip_ conj_physical_ cos_ cosh_ deg2rad_ exp_ exp2_ expm1_ "
+        "fill_ fix_ floor_ frac_ gcd_ lcm_ ldexp_ log_ log10_ log1p_ log2_ logit_ nan_to_num_ neg_ negative_ "
+        "rad2deg_ reciprocal_ round_ rsqrt_ sigmoid_ sin_ sinc_ sinh_ sqrt_ square_ tan_ tanh_ trunc_ xlogy_"
+    ),
+    "vocabulary.products": "chain_matmul",
+    "vocabulary.contractions": "block_diag cartesian_prod cdist combinations tensordot",
+    "vocabulary.decompositions": "lu_unpack",
+    "vocabulary.linear_algebra": "pca_lowrank svd_lowrank",
+    "vocabulary.padding": "constant_pad_nd",
+    "vocabulary.resampling": "channel_shuffle pixel_shuffle pixel_unshuffle",
+    "_alike": "fill",
+    "_creation": "empty_permuted empty_strided logspace scalar_tensor tril_indices triu_indices",
+    "_placement": (
+        "channels_last channels_last_3d contiguous_format device layout memory_format preserve_format strided"
+    ),
+    "_random": "Generator get_rng_state initial_seed seed set_rng_state",
+    "_sampling": "normal randperm",
+    "vocabulary.pooling": "adaptive_avg_pool1d avg_pool1d max_pool1d max_pool2d max_pool3d",
+    "signal.windows": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
+    "special": "polygamma",
+    "vocabulary.joining": (
+        "atleast_1d atleast_2d atleast_3d broadcast_tensors column_stack dstack hstack meshgrid row_stack vstack"
+    ),
+    "vocabulary.complexes": "complex imag polar real view_as_complex view_as_real",
+    "vocabulary.bits": "isin",
+    "vocabulary.arithmetic": "bitwise_left_shift bitwise_right_shift",
+    "vocabulary.functions": "float_power xlogy",
+    "vocabulary.pieces": "unravel_index",
+    "vocabulary.convolution": "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d",
+    "vocabulary.reductions": "std_mean var_mean",
+    "vocabulary.scans": "cumulative_trapezoid gradient trapezoid",
+    "vocabulary.sorting": "bucketize searchsorted",
+    "vocabulary.statistics": "histogramdd",
+    "vocabulary.activations": "celu celu_ hardshrink prelu relu_ rrelu rrelu_ selu selu_ threshold threshold_",
+    "vocabulary.margins": "cosine_similarity pairwise_distance pdist",
+    "vocabulary.normalization": "native_group_norm rms_norm",
+    "vocabulary.layers": "bilinear",
+    "vocabulary.native": (
+        "alpha_dropout alpha_dropout_ batch_norm binary_cross_entropy_with_logits cosine_embedding_loss ctc_loss "
+        "dropout dropout_ embedding feature_alpha_dropout feature_alpha_dropout_ feature_dropout feature_dropout_ "
+        "group_norm hinge_embedding_loss instance_norm kl_div layer_norm margin_ranking_loss poisson_nll_loss "
+        "triplet_margin_loss"
+    ),
+}
 
 # pullback.<name>(input, ...) and tensor.<name>(...): the first argument must be a tensor
-BOTH: dict[str, str] = {}
+BOTH: dict[str, str] = {
+    "vocabulary.products": "addbmm addmm addmv addr baddbmm ger vdot",
+    "vocabulary.contractions": "cross inner kron",
+    "vocabulary.decompositions": "det logdet matrix_exp matrix_power orgqr slogdet",
+    "vocabulary.equations": "inverse",
+    "vocabulary.linear_algebra": (
+        "cholesky cholesky_inverse cholesky_solve geqrf lu lu_solve ormqr pinverse qr svd triangular_solve"
+    ),
+    "vocabulary.spectra": "istft stft",
+    "vocabulary.turning": "resize_as_",
+    "_sampling": "bernoulli binomial multinomial poisson",
+    "vocabulary.special": "digamma erf erfc erfinv i0 igamma igammac lgamma mvlgamma",
+    "vocabulary.joining": (
+        "dsplit hsplit split_with_sizes tensor_split unsafe_chunk unsafe_split unsafe_split_with_sizes vsplit"
+    ),
+    "vocabulary.rearranging": "as_strided fliplr flipud repeat_interleave roll rot90 tile",
+    "vocabulary.shapes": "adjoint moveaxis swapaxes swapdims unflatten",
+    "vocabulary.complexes": "angle conj is_conj is_neg resolve_conj resolve_neg sgn",
+    "vocabulary.bits": "is_nonzero is_signed isclose isneginf isposinf isreal signbit",
+    "vocabulary.arithmetic": "fix greater greater_equal less less_equal not_equal",
+    "vocabulary.functions": (
+        "acos acosh addcdiv addcmul asin asinh atan atanh clamp_max clamp_min copysign deg2rad exp2 fmod frac frexp "
+        "lerp log10 log2 logit nan_to_num positive rad2deg sinc"
+    ),
+    "vocabulary.diagonals": "diag diag_embed diagflat diagonal diagonal_scatter tril triu",
+    "vocabulary.indexing": "index_put",
+    "vocabulary.pieces": (
+        "argwhere as_strided_scatter masked_fill masked_scatter masked_select narrow nonzero_static select "
+        "select_scatter slice_scatter"
+    ),
+    "vocabulary.scatter": (
+        "gather index_add index_copy index_fill index_reduce index_select put scatter scatter_add "
+        "scatter_reduce take take_along_dim"
+    ),
+    "vocabulary.reductions": "aminmax count_nonzero dist nanmean nansum prod renorm trace",
+    "vocabulary.scans": "cummax cummin cumprod diff logcumsumexp",
+    "vocabulary.sorting": "argsort kthvalue msort sort topk unique unique_consecutive",
+    "vocabulary.statistics": "bincount corrcoef cov histc histogram median mode nanmedian nanquantile quantile",
+}
+
+# The same, of two tensors: pullback.<name>(input, other) takes no numbers
+PAIRS: dict[str, str] = {
+    "vocabulary.bits": "gcd lcm",
+    "vocabulary.functions": "atan2 fmax fmin heaviside hypot ldexp logaddexp logaddexp2 nextafter",
+}
 
 # tensor.<name>(...) alone
-METHODS: dict[str, str] = {}
+METHODS: dict[str, str] = {
+    "_alike": "new_empty new_empty_strided new_full new_ones new_tensor new_zeros",
+    "vocabulary.turning": "as_strided_ resize_ squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_",
+    "vocabulary.special": "polygamma",
+    "vocabulary.rearranging": "repeat unfold",
+    "vocabulary.shapes": "H mH sum_to_size",
+    "_functions": "allclose equal",
+    "vocabulary.bits": "isin",
+    "vocabulary.casts": "bool byte cdouble cfloat char double float half int long short",
+    "vocabulary.arithmetic": "bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor",
+    "vocabulary.functions": "float_power xlogy",
+    "vocabulary.diagonals": "fill_diagonal_",
+    "vocabulary.activations": "hardshrink prelu",
+}
 
 # tensor.<name>_(...): the same operation, written to the tensor
-IN_PLACE: dict[str, str] = {}
+IN_PLACE: dict[str, str] = {
+    "vocabulary.products": "addbmm addmm addmv addr baddbmm",
+    "vocabulary.redrawing": "bernoulli cauchy exponential geometric log_normal normal random uniform",
+    "vocabulary.special": "digamma erf erfc erfinv i0 igamma igammac lgamma mvlgamma polygamma",
+    "vocabulary.complexes": "conj sgn",
+    "vocabulary.bits": "gcd lcm",
+    "vocabulary.functions": (
+        "acos acosh addcdiv addcmul asin asinh atan atan2 atanh clamp_max clamp_min copysign deg2rad "
+        "exp2 float_power fmod frac heaviside hypot ldexp lerp log10 log2 logit nan_to_num nextafter "
+        "rad2deg sinc xlogy"
+    ),
+    "vocabulary.arithmetic": (
+        "abs bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor ceil clamp cos "
+        "cosh div eq exp expm1 floor floor_divide ge gt le log log1p logical_and logical_not logical_or logical_xor "
+        "lt mul ne neg pow reciprocal relu remainder round rsqrt sigmoid sign sin sinh sqrt square sub tan tanh trunc"
+    ),
+    "vocabulary.diagonals": "tril triu",
+    "vocabulary.indexing": "index_put",
+    "vocabulary.pieces": "masked_fill masked_scatter",
+    "vocabulary.scatter": "index_add index_copy index_fill index_reduce put scatter scatter_add scatter_reduce",
+    "vocabulary.reductions": "cumsum renorm",
+    "vocabulary.scans": "cumprod",
+}
 
 # pullback.nn.functional.<name>(...)
-FUNCTIONAL: dict[str, str] = {}
+FUNCTIONAL: dict[str, str] = {
+    "vocabulary.padding": "pad",
+    "vocabulary.resampling": (
+        "affine_grid channel_shuffle grid_sample interpolate pixel_shuffle pixel_unshuffle upsample upsample_bilinear "
+        "upsample_nearest"
+    ),
+    "vocabulary.pooling": (
+        "adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool2d "
+        "adaptive_max_pool3d avg_pool1d avg_pool2d avg_pool3d fractional_max_pool2d fractional_max_pool3d lp_pool1d "
+        "lp_pool2d lp_pool3d max_pool1d max_pool2d max_pool3d max_unpool1d max_unpool2d max_unpool3d"
+    ),
+    "vocabulary.convolution": "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d fold unfold",
+    "vocabulary.activations": (
+        "celu celu_ elu elu_ gelu glu gumbel_softmax hardshrink hardsigmoid hardswish hardtanh hardtanh_ "
+        "leaky_relu leaky_relu_ log_softmax logsigmoid mish prelu relu relu6 relu_ rrelu rrelu_ selu selu_ silu "
+        "softmax softmin softplus softshrink softsign tanhshrink threshold threshold_"
+    ),
+    "vocabulary.losses": (
+        "binary_cross_entropy binary_cross_entropy_with_logits cross_entropy gaussian_nll_loss huber_loss kl_div "
+        "l1_loss linear_cross_entropy mse_loss multilabel_soft_margin_loss nll_loss poisson_nll_loss "
+        "smooth_l1_loss soft_margin_loss"
+    ),
+    "vocabulary.margins": (
+        "cosine_embedding_loss cosine_similarity hinge_embedding_loss margin_ranking_loss multi_margin_loss "
+        "multilabel_margin_loss pairwise_distance pdist triplet_margin_loss triplet_margin_with_distance_loss"
+    ),
+    "vocabulary.alignment": "ctc_loss",
+    "vocabulary.normalization": "batch_norm group_norm instance_norm layer_norm local_response_norm normalize rms_norm",
+    "vocabulary.layers": "bilinear embedding embedding_bag linear one_hot",
+    "vocabulary.dropout": "alpha_dropout dropout dropout1d dropout2d dropout3d feature_alpha_dropout",
+    "vocabulary.attention": "multi_head_attention_forward scaled_dot_product_attention",
+}
 
 # Other names: the same function or method
-ALIASES: dict[str, str] = {}
+ALIASES: dict[str, str] = {
+    "ger": "outer",
+    "inverse": "inv",
+    "orgqr": "householder_product",
+    "row_stack": "vstack",
+    "absolute": "abs",
+    "arccos": "acos",
+    "arccosh": "acosh",
+    "arcsin": "asin",
+    "arcsinh": "asinh",
+    "arctan": "atan",
+    "arctan2": "atan2",
+    "arctanh": "atanh",
+    "clip": "clamp",
+    "conj_physical": "conj",
+    "divide": "div",
+    "fix": "trunc",
+    "greater": "gt",
+    "greater_equal": "ge",
+    "less": "lt",
+    "less_equal": "le",
+    "multiply": "mul",
+    "negative": "neg",
+    "not_equal": "ne",
+    "subtract": "sub",
+    "true_divide": "div",
+    "trapz": "trapezoid",
+}
 
 
 def _by_name(*indexes: dict[str, str]) -> dict[str, str]:
@@ -41,11 +226,12 @@ def _by_name(*indexes: dict[str, str]) -> dict[str, str]:
     return found | {alias: found[name] for alias, name in ALIASES.items() if name in found}
 
 
-LATER_FUNCTIONS = _by_name(FUNCTIONS, BOTH)
-LATER_METHODS = _by_name(BOTH, METHODS)
+LATER_FUNCTIONS = _by_name(FUNCTIONS, BOTH, PAIRS)
+LATER_METHODS = _by_name(BOTH, PAIRS, METHODS)
 LATER_IN_PLACE = _by_name(IN_PLACE)
 LATER_FUNCTIONAL = _by_name(FUNCTIONAL)
-_BOTH = _by_name(BOTH)
+_BOTH = _by_name(BOTH, PAIRS)
+_PAIRS = _by_name(PAIRS)
 
 
 def load(module: str, name: str) -> Function:
@@ -57,6 +243,8 @@ def load(module: str, name: str) -> Function:
 def function(name: str) -> Function:
     """The function `pullback.<name>`."""
     found = load(LATER_FUNCTIONS[name], name)
+    if name in _PAIRS:
+        return of_pair(found)
     return of_tensor(found) if name in _BOTH else found
 
 
@@ -68,5 +256,31 @@ def of_tensor(function: Function) -> Function:
         if not isinstance(input, Carrier):
             raise _refusals.no_tensor(function.__name__, "input", 1, input)
         return function(input, *args, **options)
+
+    return checked
+
+
+def of_pair(function: Function) -> Function:
+    """A function of two operands, both of which must be tensors, or arrays beside a tensor."""
+
+    @functools.wraps(function)
+    def checked(input: Any, other: Any) -> Any:
+        for position, (name, value) in enumerate((("input", input), ("other", other)), 1):
+            if not isinstance(value, (Carrier, np.ndarray)):
+                raise _refusals.no_tensor(function.__name__, name, position, value)
+        return either(input, other)
+
+    either = of_tensors(function)
+    return checked
+
+
+def of_tensors(function: Function) -> Function:
+    """A function of two operands, one of which must be a tensor."""
+
+    @functools.wraps(function)
+    def checked(input: Any, other: Any, *args: Any, **options: Any) -> Any:
+        if not isinstance(input, Carrier) and not isinstance(other, Carrier):
+            raise _refusals.no_tensor(function.__name__, "input", 1, input)
+        return function(input, other, *args, **options)
 
     return checked

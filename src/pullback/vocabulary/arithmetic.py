@@ -11,6 +11,8 @@ from .. import _refusals, ops
 from .._core import Carrier, Primitive
 from .._promotion import binary, broadcast, cast, category, common, inexact, together
 
+Function = Callable[..., Any]
+
 
 def _refuse_bool_negation(input: Any) -> None:
     if category(input)[0].kind == "b":
@@ -35,10 +37,10 @@ def sub(input: Any, other: Any, *, alpha: float = 1) -> Any:
     return binary(ops.subtract, input, other if alpha == 1 else mul(other, alpha))
 
 
-def rsub(input: Any, other: Any) -> Any:
-    """other - input."""
-    if isinstance(other, Carrier):
-        return sub(other, input)
+def rsub(input: Any, other: Any, *, alpha: float = 1) -> Any:
+    """other - alpha * input."""
+    if isinstance(other, Carrier) or alpha != 1:
+        return sub(other, input, alpha=alpha)
     _refuse_bool_negation(input)
     return binary(ops.rsub, input, other)
 
@@ -53,7 +55,8 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     if rounding_mode is None:
         return broadcast(ops.divide, *map(inexact, together(input, other)))
     if rounding_mode == "floor":
-        return floor_divide(input, other)
+        refuse_zero("div", input, other)
+        return binary(ops.floor_quotient if common(input, other).kind == "f" else ops.floor_divide, input, other)
     if rounding_mode != "trunc":
         raise RuntimeError(
             f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
@@ -67,11 +70,11 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
 
 def floor_divide(input: Any, other: Any) -> Any:
     """The floor of input / other; it has no derivative."""
-    _refuse_zero("floor_divide", input, other)
+    refuse_zero("floor_divide", input, other)
     return binary(ops.floor_divide, input, other)
 
 
-def _refuse_zero(name: str, input: Any, other: Any) -> None:
+def refuse_zero(name: str, input: Any, other: Any) -> None:
     """Integers have no infinity: dividing them by zero is an error, as in torch."""
     if common(input, other).kind in "biu" and not np.all(other._array if isinstance(other, Carrier) else other):
         raise RuntimeError(f"ZeroDivisionError: {name} of integers by zero")
@@ -79,7 +82,7 @@ def _refuse_zero(name: str, input: Any, other: Any) -> None:
 
 def remainder(input: Any, other: Any) -> Any:
     """What is left of input after floor division by other; the sign is that of other."""
-    _refuse_zero("remainder", input, other)
+    refuse_zero("remainder", input, other)
     if isinstance(input, Carrier) and type(other) in (int, float) and input._dtype.kind == "f":
         return ops.modulo(input, divisor=other)
     return binary(ops.remainder, input, other)
@@ -107,42 +110,93 @@ def neg(input: Any) -> Any:
     return ops.negative(input)
 
 
-def _elementwise(primitive: Primitive, text: str, *, keeps_integers: bool = False) -> Callable[[Any], Any]:
+def elementwise(name: str, primitive: Primitive, text: str, *, keeps_integers: bool = False) -> Callable[[Any], Any]:
+    """The function of one tensor that torch has under a name; integers become floats unless it keeps them."""
+
     def function(input: Any) -> Any:
         if not isinstance(input, Carrier):
-            raise _refusals.no_tensor(primitive.name, "input", 1, input)
+            raise _refusals.no_tensor(name, "input", 1, input)
         return primitive(input if keeps_integers else inexact(input))
 
-    function.__name__ = function.__qualname__ = primitive.name
+    return named(name, function, text)
+
+
+def named(name: str, function: Function, text: str) -> Function:
+    """A function under the name and with the documentation that users see."""
+    function.__name__ = function.__qualname__ = name
     function.__doc__ = text
     return function
 
 
-exp = _elementwise(ops.exp, "e to the input, elementwise.")
-expm1 = _elementwise(ops.expm1, "exp(input) - 1, exact for small inputs.")
-log = _elementwise(ops.log, "The natural logarithm, elementwise; -inf at 0, NaN below.")
-log1p = _elementwise(ops.log1p, "log(1 + input), exact for small inputs.")
-sqrt = _elementwise(ops.sqrt, "The square root, elementwise; its slope at 0 is inf.")
-sin = _elementwise(ops.sin, "The sine, elementwise.")
-cos = _elementwise(ops.cos, "The cosine, elementwise.")
-tan = _elementwise(ops.tan, "The tangent, elementwise.")
-sinh = _elementwise(ops.sinh, "The hyperbolic sine, elementwise.")
-cosh = _elementwise(ops.cosh, "The hyperbolic cosine, elementwise.")
-tanh = _elementwise(ops.tanh, "The hyperbolic tangent, elementwise.")
-sigmoid = _elementwise(ops.sigmoid, "1 / (1 + exp(-input)), elementwise.")
-reciprocal = _elementwise(ops.reciprocal, "1 / input, elementwise.")
-abs = _elementwise(ops.abs, "The absolute value, elementwise; its slope at 0 is 0.", keeps_integers=True)
-square = _elementwise(ops.square, "input * input.", keeps_integers=True)
-sign = _elementwise(ops.sign, "-1, 0 or 1, elementwise; its gradient is 0.", keeps_integers=True)
-floor = _elementwise(ops.floor, "The largest integer not above, elementwise; its gradient is 0.", keeps_integers=True)
-ceil = _elementwise(ops.ceil, "The smallest integer not below, elementwise; its gradient is 0.", keeps_integers=True)
-round = _elementwise(ops.rint, "The nearest integer, halves to even; its gradient is 0.", keeps_integers=True)
-trunc = _elementwise(ops.trunc, "The integer towards zero, elementwise; its gradient is 0.", keeps_integers=True)
-relu = _elementwise(ops.relu, "max(input, 0), elementwise; its slope at 0 is 0.", keeps_integers=True)
-isnan = _elementwise(ops.isnan, "Where the input is NaN.", keeps_integers=True)
-isinf = _elementwise(ops.isinf, "Where the input is inf or -inf.", keeps_integers=True)
-isfinite = _elementwise(ops.isfinite, "Where the input is neither NaN nor infinite.", keeps_integers=True)
-logical_not = _elementwise(ops.logical_not, "Where the input is zero.", keeps_integers=True)
+exp = elementwise("exp", ops.exp, "e to the input, elementwise.")
+expm1 = elementwise("expm1", ops.expm1, "exp(input) - 1, exact for small inputs.")
+log = elementwise("log", ops.log, "The natural logarithm, elementwise; -inf at 0, NaN below.")
+log1p = elementwise("log1p", ops.log1p, "log(1 + input), exact for small inputs.")
+sqrt = elementwise("sqrt", ops.sqrt, "The square root, elementwise; its slope at 0 is inf.")
+sin = elementwise("sin", ops.sin, "The sine, elementwise.")
+cos = elementwise("cos", ops.cos, "The cosine, elementwise.")
+tan = elementwise("tan", ops.tan, "The tangent, elementwise.")
+sinh = elementwise("sinh", ops.sinh, "The hyperbolic sine, elementwise.")
+cosh = elementwise("cosh", ops.cosh, "The hyperbolic cosine, elementwise.")
+tanh = elementwise("tanh", ops.tanh, "The hyperbolic tangent, elementwise.")
+sigmoid = elementwise("sigmoid", ops.sigmoid, "1 / (1 + exp(-input)), elementwise.")
+reciprocal = elementwise("reciprocal", ops.reciprocal, "1 / input, elementwise.")
+abs = elementwise("abs", ops.abs, "The absolute value, elementwise; its slope at 0 is 0.", keeps_integers=True)
+relu = elementwise("relu", ops.relu, "max(input, 0), elementwise; its slope at 0 is 0.", keeps_integers=True)
+isnan = elementwise("isnan", ops.isnan, "Where the input is NaN.", keeps_integers=True)
+isinf = elementwise("isinf", ops.isinf, "Where the input is inf or -inf.", keeps_integers=True)
+isfinite = elementwise("isfinite", ops.isfinite, "Where the input is neither NaN nor infinite.", keeps_integers=True)
+logical_not = elementwise("logical_not", ops.logical_not, "Where the input is zero.", keeps_integers=True)
+
+
+def whole(name: str, primitive: Primitive, text: str) -> Callable[[Any], Any]:
+    """The function of one tensor that gives whole numbers, which integers are already."""
+
+    def function(input: Any) -> Any:
+        kind = category(input)[0].kind
+        if kind == "c":
+            raise NotImplementedError(
+                f"{name} is not supported for complex inputs: apply it to the parts, .real and .imag"
+            )
+        return primitive(input) if kind == "f" else ops.clone(input)
+
+    return named(name, function, text)
+
+
+floor = whole("floor", ops.floor, "The largest integer not above, elementwise; its gradient is 0.")
+ceil = whole("ceil", ops.ceil, "The smallest integer not below, elementwise; its gradient is 0.")
+trunc = whole("trunc", ops.trunc, "The integer towards zero, elementwise; its gradient is 0.")
+_nearest = whole("round", ops.rint, "The nearest integer.")
+
+
+def round(input: Any, *, decimals: int = 0) -> Any:
+    """The nearest integer, halves to even, or the nearest number of so many decimals; its gradient is 0.
+
+    >>> import pullback
+    >>> pullback.round(pullback.tensor([0.5, 1.25, 17.5]), decimals=1)
+    tensor([ 0.5000,  1.2000, 17.5000])
+    """
+    if not decimals:
+        return _nearest(input)
+    if category(input)[0].kind != "f":
+        raise NotImplementedError(
+            f"round to {decimals} decimals is not implemented for {input.dtype}: convert to float first"
+        )
+    return ops.round_to(input, decimals=decimals)
+
+
+def square(input: Any) -> Any:
+    """input * input."""
+    return ops.square(cast(input, np.dtype(np.int64)) if category(input)[0].kind == "b" else input)
+
+
+def sign(input: Any) -> Any:
+    """-1, 0 or 1, elementwise; its gradient is 0."""
+    if category(input)[0].kind == "c":
+        raise NotImplementedError(
+            "Unlike NumPy, torch.sign is not intended to support complex numbers: use sgn instead"
+        )
+    return ops.clone(input) if input._dtype.kind == "b" else ops.sign(input)
 
 
 def rsqrt(input: Any) -> Any:
@@ -150,29 +204,49 @@ def rsqrt(input: Any) -> Any:
     return ops.rsqrt(inexact(input))
 
 
-def _pair(primitive: Primitive, text: str) -> Callable[[Any, Any], Any]:
+def pair(name: str, primitive: Primitive, text: str, *, keeps_integers: bool = True) -> Callable[[Any, Any], Any]:
+    """The function of two tensors that torch has under a name; integers become floats unless it keeps them."""
+
     def function(input: Any, other: Any) -> Any:
+        if keeps_integers:
+            return binary(primitive, input, other)
+        return broadcast(primitive, *map(inexact, together(input, other)))
+
+    return named(name, function, text)
+
+
+maximum = pair("maximum", ops.maximum, "The larger of two tensors, elementwise; NaN wins, ties share the gradient.")
+minimum = pair("minimum", ops.minimum, "The smaller of two tensors, elementwise; NaN wins, ties share the gradient.")
+eq = pair("eq", ops.equal, "Where input == other.")
+ne = pair("ne", ops.not_equal, "Where input != other.")
+lt = pair("lt", ops.less, "Where input < other.")
+le = pair("le", ops.less_equal, "Where input <= other.")
+gt = pair("gt", ops.greater, "Where input > other.")
+ge = pair("ge", ops.greater_equal, "Where input >= other.")
+logical_and = pair("logical_and", ops.logical_and, "Where both inputs are nonzero.")
+logical_or = pair("logical_or", ops.logical_or, "Where an input is nonzero.")
+logical_xor = pair("logical_xor", ops.logical_xor, "Where exactly one input is nonzero.")
+
+
+def of_integers(name: str, primitive: Primitive, text: str, *, bools: bool = False) -> Callable[[Any, Any], Any]:
+    """The function of two tensors of integers, and of bools where these have bits too."""
+
+    def function(input: Any, other: Any) -> Any:
+        if not isinstance(input, Carrier) and not isinstance(other, Carrier):
+            raise _refusals.no_tensor(name, "input", 1, input)
+        dtype = common(input, other)
+        if dtype.kind not in ("biu" if bools else "iu"):
+            raise NotImplementedError(f'"{name}" not implemented for {dtype}: it is for integers{" and bools" * bools}')
         return binary(primitive, input, other)
 
-    function.__name__ = function.__qualname__ = primitive.name
-    function.__doc__ = text
-    return function
+    return named(name, function, text)
 
 
-maximum = _pair(ops.maximum, "The larger of two tensors, elementwise; NaN wins, ties share the gradient.")
-minimum = _pair(ops.minimum, "The smaller of two tensors, elementwise; NaN wins, ties share the gradient.")
-eq = _pair(ops.equal, "Where input == other.")
-ne = _pair(ops.not_equal, "Where input != other.")
-lt = _pair(ops.less, "Where input < other.")
-le = _pair(ops.less_equal, "Where input <= other.")
-gt = _pair(ops.greater, "Where input > other.")
-ge = _pair(ops.greater_equal, "Where input >= other.")
-logical_and = _pair(ops.logical_and, "Where both inputs are nonzero.")
-logical_or = _pair(ops.logical_or, "Where an input is nonzero.")
-logical_xor = _pair(ops.logical_xor, "Where exactly one input is nonzero.")
-bitwise_and = _pair(ops.bitwise_and, "The bitwise and of integers or bools.")
-bitwise_or = _pair(ops.bitwise_or, "The bitwise or of integers or bools.")
-bitwise_xor = _pair(ops.bitwise_xor, "The bitwise exclusive or of integers or bools.")
+bitwise_and = of_integers("bitwise_and", ops.bitwise_and, "The bitwise and of integers or bools.", bools=True)
+bitwise_or = of_integers("bitwise_or", ops.bitwise_or, "The bitwise or of integers or bools.", bools=True)
+bitwise_xor = of_integers("bitwise_xor", ops.bitwise_xor, "The bitwise exclusive or of integers or bools.", bools=True)
+bitwise_left_shift = of_integers("bitwise_left_shift", ops.left_shift, "input * 2**other.")
+bitwise_right_shift = of_integers("bitwise_right_shift", ops.right_shift, "The floor of input / 2**other.")
 
 
 def bitwise_not(input: Any) -> Any:
@@ -207,8 +281,16 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     if not isinstance(input, Carrier):
         raise _refusals.no_tensor("nonzero", "input", 1, input)
     wrap = input.interpreter.wrap
-    found = np.nonzero(input._array)
-    return tuple(wrap(index, None) for index in found) if as_tuple else wrap(np.stack(found, axis=-1), None)
+    if not as_tuple:
+        return wrap(np.argwhere(input._array), None)
+    return tuple(wrap(index, None) for index in np.nonzero(np.atleast_1d(input._array)))
+
+
+def _range(dtype: np.dtype[Any]) -> tuple[Any, Any]:
+    """The lowest and the highest value of a dtype."""
+    if dtype.kind in "fb":
+        return (-np.inf, np.inf) if dtype.kind == "f" else (False, True)
+    return np.iinfo(dtype).min, np.iinfo(dtype).max
 
 
 def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
@@ -219,11 +301,11 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     numbers = (bool, int, float, type(None))
-    if isinstance(min, numbers) and isinstance(max, numbers):
-        dtype = common(*(value for value in (input, min, max) if value is not None))
-        return ops.clip(cast(input, dtype), lower=min, upper=max)
     dtype = common(*(value for value in (input, min, max) if value is not None))
-    info: Any = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
-    lowest, highest = (-np.inf, np.inf) if dtype.kind == "f" else (info.min, info.max)
+    if isinstance(min, numbers) and isinstance(max, numbers) and dtype.kind != "c":
+        return ops.clip(cast(input, dtype), lower=min, upper=max)
+    if dtype.kind == "c":
+        raise NotImplementedError("clamp is not supported for complex types: complex numbers have no order")
+    lowest, highest = _range(dtype)
     bounds = [cast(lowest if min is None else min, dtype), cast(highest if max is None else max, dtype)]
     return broadcast(ops.clip_by, cast(input, dtype), *bounds)

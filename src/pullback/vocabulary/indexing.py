@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _xp, ops
+from .. import _refusals, _xp, ops
 from .._core import Carrier
 from .._memory import protect, written
 from .._modes import mode
@@ -137,6 +137,8 @@ def _widths(spec: Index, arrays: list[Any]) -> list[tuple[Any, int]]:
 
 def getitem(tensor: Any, index: Any) -> Any:
     """tensor[index]: a view for ints, slices, None and Ellipsis, a copy for arrays; steps may be negative."""
+    if (plain := _plain(tensor._array.shape, index)) is not None:
+        return view(ops.getitem, tensor, index=plain)
     spec, arrays = split_index(tensor, index)
     if not arrays:
         return view(ops.getitem, tensor, index=spec)
@@ -145,6 +147,26 @@ def getitem(tensor: Any, index: Any) -> Any:
         return ops.index(tensor, *arrays, spec=spec)
     except IndexError as error:
         raise IndexError(f"{_in_torch_words(error)} (the tensor has shape {tuple(tensor.shape)})") from None
+
+
+def _plain(shape: tuple[int, ...], index: Any) -> Index | None:
+    """An index of nothing but ints that lie inside and slices of ints, in its usual form; None for any other."""
+    entries = index if type(index) is tuple else (index,)
+    if len(entries) > len(shape):
+        return None
+    for entry, length in zip(entries, shape, strict=False):
+        if type(entry) is int:
+            if not -length <= entry < length:
+                return None
+        elif type(entry) is not slice or not (
+            _is_plain(entry.start) and _is_plain(entry.stop) and _is_plain(entry.step)
+        ):
+            return None
+    return (*entries, ...)
+
+
+def _is_plain(bound: Any) -> bool:
+    return bound is None or type(bound) is int
 
 
 def _in_torch_words(error: IndexError) -> str:
@@ -217,3 +239,50 @@ def _written_copy(tensor: Any, value: Any, spec: Index, arrays: list[Any]) -> An
     if arrays:
         return ops.index_put(tensor, value, *arrays, spec=spec)
     return ops.overwrite(tensor, value, path=((ops.getitem, {"index": spec}),))
+
+
+def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    """A copy that holds values, or has them added, at an index: a tuple with an integer or bool tensor for each axis.
+
+    >>> import pullback
+    >>> pullback.zeros(3).index_put((pullback.tensor([0, 0]),), pullback.tensor(1.0), accumulate=True)
+    tensor([2., 0., 0.])
+    """
+    if not isinstance(indices, (tuple, list)):
+        raise TypeError(
+            f"index_put(): argument 'indices' (position 1) must be tuple of Tensors, not {type(indices).__name__}"
+        )
+    for place, entry in enumerate(indices):
+        if not isinstance(entry, (Carrier, np.ndarray)):
+            raise TypeError(f"expected Tensor as element {place} in argument 0, but got {type(entry).__name__}")
+    if not isinstance(values, (Carrier, np.ndarray)):
+        raise _refusals.no_tensor("index_put", "values", 2, values)
+    split_index(input, tuple(indices))
+    if category(values)[0] != input._dtype:
+        raise RuntimeError(
+            f"Index put requires the source and destination dtypes match, got {input.dtype} for the destination and "
+            f"{values.dtype} for the source."
+        )
+    spec = (_xp.array,) * len(indices)
+    region = _region(input, spec, indices)
+    shape = tuple(values.shape)
+    if len(shape) > len(region) or any(
+        have not in (1, want) for have, want in zip(shape[::-1], region[::-1], strict=False)
+    ):
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(shape)} cannot be broadcast to indexing result of shape "
+            f"{list(region)}"
+        )
+    if accumulate:
+        spread = ops.broadcast_to(values, shape=region)
+        return ops.add(input, ops.index_add(spread, *indices, spec=spec, shape=tuple(input.shape)))
+    return ops.index_put(input, values, *indices, spec=spec)
+
+
+def _region(tensor: Any, spec: Index, arrays: Any) -> tuple[int, ...]:
+    """The shape of what an index of arrays picks out."""
+    place = _xp.place([array._array if isinstance(array, Carrier) else array for array in arrays], spec)
+    try:
+        return np.shape(np.broadcast_to(np.False_, tuple(tensor.shape))[place])
+    except IndexError as error:
+        raise IndexError(f"{_in_torch_words(error)} (the tensor has shape {tuple(tensor.shape)})") from None

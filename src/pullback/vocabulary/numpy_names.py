@@ -13,7 +13,18 @@ from .. import _dtypes, ops
 from .._core import Carrier
 from .._promotion import cast, inexact
 from .._shapes import normalize_axes, normalize_axis
-from . import arithmetic, indexing, products, reductions, shapes
+from . import (
+    arithmetic,
+    indexing,
+    numpy_functions,
+    numpy_indexing,
+    numpy_linalg,
+    numpy_shapes,
+    products,
+    reductions,
+    shapes,
+)
+from .numpy_statistics import STATISTICS
 
 Function = Callable[..., Any]
 
@@ -21,7 +32,7 @@ Function = Callable[..., Any]
 UFUNCS: dict[np.ufunc, Function] = {
     np.add: arithmetic.add, np.subtract: arithmetic.sub, np.multiply: arithmetic.mul, np.divide: arithmetic.div,
     np.floor_divide: arithmetic.floor_divide, np.remainder: arithmetic.remainder, np.power: arithmetic.pow,
-    np.negative: arithmetic.neg, np.positive: ops.clone, np.absolute: arithmetic.abs, np.sign: arithmetic.sign,
+    np.negative: arithmetic.neg, np.positive: ops.clone, np.absolute: arithmetic.abs,
     np.square: arithmetic.square, np.sqrt: arithmetic.sqrt, np.reciprocal: arithmetic.reciprocal,
     np.exp: arithmetic.exp, np.expm1: arithmetic.expm1, np.log: arithmetic.log, np.log1p: arithmetic.log1p,
     np.sin: arithmetic.sin, np.cos: arithmetic.cos, np.tan: arithmetic.tan,
@@ -35,7 +46,7 @@ UFUNCS: dict[np.ufunc, Function] = {
     np.bitwise_and: arithmetic.bitwise_and, np.bitwise_or: arithmetic.bitwise_or,
     np.bitwise_xor: arithmetic.bitwise_xor, np.invert: arithmetic.bitwise_not,
     np.isnan: arithmetic.isnan, np.isinf: arithmetic.isinf, np.isfinite: arithmetic.isfinite,
-    np.matmul: products.matmul,
+    np.matmul: products.matmul, **numpy_functions.UFUNCS, **numpy_linalg.UFUNCS,
 }
 # fmt: on
 
@@ -106,12 +117,6 @@ def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
     return arithmetic.where(cast(operand(condition), np.dtype(bool)), operand(x), operand(y))
 
 
-def _round(a: Any, decimals: int = 0, out: Any = None) -> Any:
-    if decimals:
-        raise TypeError(f"numpy.round of a tensor rounds to integers, not to {decimals} decimals: scale it first")
-    return arithmetic.round(a)
-
-
 def _dot(a: Any, b: Any, out: Any = None) -> Any:
     a, b = operand(a), operand(b)
     axes = np.ndim(a), np.ndim(b)
@@ -122,16 +127,6 @@ def _dot(a: Any, b: Any, out: Any = None) -> Any:
     left, right = products.LETTERS[: axes[0]], products.LETTERS[axes[0] : sum(axes)]
     free = right[:-2] + right[-1]
     return products.einsum(f"{left},{right[:-2]}{left[-1]}{right[-1]}->{left[:-1]}{free}", a, b)
-
-
-def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    axes = normalize_axes(axis, x.ndim, "norm")
-    if ord is not None and len(axes) != 1 and not (ord == "fro" and len(axes) == 2):
-        raise TypeError(
-            f"numpy.linalg.norm over {len(axes)} axes has no derivative here with ord={ord!r}: leave ord out, or name one "
-            "axis"
-        )
-    return reductions.norm(inexact(x), 2 if ord is None else ord, axes, keepdims)
 
 
 def _like(fill: Any) -> Function:
@@ -173,6 +168,8 @@ def _spread(function: Function) -> Function:
 REDUCTIONS: dict[np.ufunc, Function] = {  # of ufunc.reduce, whose axis is the first unless one is given
     np.add: _total(reductions.sum, 0), np.maximum: _extreme(reductions.amax, 0), np.minimum: _extreme(reductions.amin, 0),
     np.logical_and: _extreme(reductions.all, 0), np.logical_or: _extreme(reductions.any, 0),
+    np.multiply: lambda a, axis=0, dtype=None, out=None, keepdims=False: STATISTICS["prod"](
+        a, axis, dtype, None, keepdims),
 }
 
 FUNCTIONS: dict[Function, Function] = {  # the parameters are NumPy's, and those that are missing are refused by name
@@ -185,11 +182,11 @@ FUNCTIONS: dict[Function, Function] = {  # the parameters are NumPy's, and those
     np.all: _extreme(reductions.all), np.any: _extreme(reductions.any),
     np.cumsum: lambda a, axis=None, dtype=None, out=None: reductions.cumsum(
         shapes.ravel(a) if axis is None else a, axis or 0, dtype=dtype),
-    np.linalg.norm: _norm,
     np.clip: lambda a, a_min=None, a_max=None, out=None, *, min=None, max=None: arithmetic.clamp(
         operand(a), operand(a_min if min is None else min), operand(a_max if max is None else max)),
     np.where: _where, np.nonzero: lambda a: arithmetic.nonzero(a, as_tuple=True),
-    np.round: _round, np.around: _round, np.copy: lambda a: ops.clone(a),
+    np.round: lambda a, decimals=0, out=None: arithmetic.round(a, decimals=decimals),
+    np.around: lambda a, decimals=0, out=None: arithmetic.round(a, decimals=decimals), np.copy: lambda a: ops.clone(a),
     np.concatenate: _concatenate, np.vstack: _vstack, np.hstack: _hstack,
     np.stack: lambda arrays, axis=0, out=None: shapes.stack(_each(arrays), axis),
     np.split: _split(np.split), np.array_split: _split(np.array_split),
@@ -204,12 +201,19 @@ FUNCTIONS: dict[Function, Function] = {  # the parameters are NumPy's, and those
     np.einsum: lambda *operands, optimize=False: products.einsum(operands[0], *map(operand, operands[1:])),
     np.zeros_like: _like(0), np.ones_like: _like(1), np.empty_like: _like(0),
     np.full_like: lambda a, fill_value, dtype=None, *, shape=None: _like(fill_value)(a, dtype, shape=shape),
+    **{vars(np)[name]: function for name, function in STATISTICS.items() if name in vars(np)},
+    **numpy_shapes.FUNCTIONS, **numpy_linalg.FUNCTIONS,
+    **numpy_functions.FUNCTIONS, **numpy_indexing.FUNCTIONS,
 }
+
+# Those of modules that NumPy imports late, by name.
+BY_NAME: dict[str, Function] = {**numpy_indexing.SPECTRA}
 
 # What has no derivative anywhere: NumPy's answer about the values, of tracked tensors too.
 VALUES_ONLY: set[Function] = {
     np.shape, np.ndim, np.size, np.array_equal, np.array_equiv, np.allclose, np.isclose, np.argsort, np.searchsorted,
+    np.digitize, np.argpartition, np.lexsort, np.nanargmax, np.nanargmin,
     np.count_nonzero, np.argwhere, np.flatnonzero, np.iscomplexobj, np.isrealobj, np.result_type, np.can_cast,
-    np.shares_memory, np.may_share_memory, np.array2string, np.array_repr, np.array_str,
+    *numpy_functions.VALUES_ONLY, np.shares_memory, np.may_share_memory, np.array2string, np.array_repr, np.array_str,
 }
 # fmt: on

@@ -9,13 +9,14 @@ import numpy as np
 from .. import _dtypes, _refusals, ops
 from .._core import Carrier
 from .._promotion import binary, cast, common
-from .._shapes import broadcast_shapes
+from .._shapes import broadcast_shapes, expand_shape
 from .._views import view
+from . import arithmetic
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-def _matching(a: Any, b: Any, name: str) -> tuple[Any, Any]:
+def matching(a: Any, b: Any, name: str) -> tuple[Any, Any]:
     """Operands of one dtype: products do not promote, as in torch; a NumPy array follows the tensor."""
     if not isinstance(a, Carrier):
         a = cast(a, b._dtype)
@@ -53,7 +54,7 @@ def mm(input: Any, mat2: Any) -> Any:
 def matmul(input: Any, other: Any) -> Any:
     """input @ other: matrices, vectors, and batches of them, with broadcasting of the batch axes."""
     _require_tensors("matmul", input, other)
-    a, b = _matching(input, other, "matmul")
+    a, b = matching(input, other, "matmul")
     dims = a.ndim, b.ndim
     if 0 in dims:
         raise RuntimeError(
@@ -135,8 +136,148 @@ def outer(input: Any, vec: Any) -> Any:
     return binary(ops.multiply, column, vec)
 
 
-def einsum(equation: str, *operands: Any) -> Any:
-    """A sum of products over labelled axes, as `einsum('ij,jk->ik', a, b)`; '...' stands for batch axes."""
+def vdot(input: Any, other: Any) -> Any:
+    """The sum of the products of two vectors, the first of which is conjugated."""
+    _require_tensors("vdot", input, other)
+    return dot(ops.conj(input) if isinstance(input, Carrier) and input._dtype.kind == "c" else input, other)
+
+
+# A product added to a tensor
+
+
+def _scaled(argument: str, x: Any, factor: Any) -> Any:
+    if isinstance(factor, (int, float)) and factor == 1:
+        return x
+    if common(x, factor) != x._dtype:
+        raise RuntimeError(
+            f"For integral input tensors, argument {argument} must not be a floating point number: {factor!r} with a "
+            f"tensor of {x.dtype}. Convert the tensor first"
+        )
+    return arithmetic.mul(x, factor)
+
+
+def _added(name: str, input: Any, product: Any, beta: Any, alpha: Any) -> Any:
+    """beta * input + alpha * product; with beta 0 the input is not read, so that its NaNs do not matter."""
+    _require_tensors(name, input, product)
+    if not isinstance(input, Carrier):
+        input = cast(input, product._dtype)
+    elif input._dtype != product._dtype:
+        raise RuntimeError(
+            f"{name}: self and the product must have the same dtype, but got {input._type_name} and {product._type_name}"
+        )
+    expand_shape(tuple(input.shape), tuple(product.shape), "")
+    result = _scaled("alpha", product, alpha)
+    return result if beta == 0 else ops.add(_scaled("beta", input, beta), result)
+
+
+def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """beta * input + alpha * (mat1 @ mat2) for matrices; the input is broadcast."""
+    _require_tensors("addmm", mat1, mat2)
+    for name, value in (("mat1", mat1), ("mat2", mat2)):
+        if value.ndim != 2:
+            raise RuntimeError(f"{name} must be a matrix, got {value.ndim}-D tensor")
+    return _added("addmm", input, matmul(mat1, mat2), beta, alpha)
+
+
+def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """beta * input + alpha * (mat @ vec) for a matrix and a vector; the input is broadcast."""
+    return _added("addmv", input, mv(mat, vec), beta, alpha)
+
+
+def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """beta * input + alpha * (batch1 @ batch2) for batches of matrices; the input is broadcast."""
+    return _added("baddbmm", input, bmm(batch1, batch2), beta, alpha)
+
+
+def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """beta * input + alpha * the sum of the products of two batches of matrices; the input is broadcast."""
+    product = ops.sum(bmm(batch1, batch2), axis=(0,), keepdims=False)
+    return _added("addbmm", input, product, beta, alpha)
+
+
+def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """beta * input + alpha * outer(vec1, vec2); the input is broadcast."""
+    _require_tensors("addr", vec1, vec2)
+    if vec1.ndim != 1 or vec2.ndim != 1:
+        raise RuntimeError(f"addr: Expected 1-D argument vec1 and vec2, but got {vec1.ndim}-D and {vec2.ndim}-D")
+    dtype = common(input, vec1, vec2)
+    product = outer(cast(vec1, dtype), cast(vec2, dtype))
+    if dtype.kind == "b":
+        product = ops.logical_and(product, np.asarray(bool(alpha)))
+        return product if not beta else ops.logical_or(product, input)
+    return _added("addr", cast(input, dtype), product, beta, alpha)
+
+
+# Chains of products
+
+
+def multi_dot(tensors: Any) -> Any:
+    """The product of matrices in the order that takes the fewest multiplications; the ends may be vectors.
+
+    >>> import pullback
+    >>> a, b = pullback.ones(2, 3), pullback.ones(3, 4)
+    >>> pullback.linalg.multi_dot([a, b, pullback.ones(4)])
+    tensor([12., 12.])
+    """
+    factors = list(tensors)
+    if len(factors) < 2:
+        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(factors)}")
+    for place, factor in enumerate(factors):
+        if not isinstance(factor, Carrier):
+            raise _refusals.no_tensor("multi_dot", "tensors", place + 1, factor)
+        end = place in (0, len(factors) - 1)
+        if factor.ndim != 2 and not (end and factor.ndim == 1):
+            kind = "1D or 2D" if end else "2D"
+            raise RuntimeError(f"multi_dot(): tensor {place} must be {kind} but got {factor.ndim}D")
+        if factor._dtype != factors[0]._dtype:
+            raise RuntimeError(
+                f"multi_dot(): all tensors must have be the same dtype: {factors[0].dtype} and {factor.dtype}"
+            )
+    rows = [factors[0].shape[0] if factors[0].ndim == 2 else 1]
+    for place, factor in enumerate(factors):
+        if place and factor.shape[0] != rows[-1]:
+            raise RuntimeError(
+                f"multi_dot(): tensors {place - 1} and {place} with shapes {list(factors[place - 1].shape)} and "
+                f"{list(factor.shape)} cannot be multiplied"
+            )
+        rows.append(factor.shape[-1] if place == 0 or factor.ndim == 2 else 1)
+    return _chained(factors, _best_order(rows), 0, len(factors) - 1)
+
+
+def _best_order(sizes: list[int]) -> dict[tuple[int, int], int]:
+    """For each run of factors, where to split it: Cormen and others, Introduction to Algorithms, section 15.2."""
+    count = len(sizes) - 1
+    cost = {(i, i): 0 for i in range(count)}
+    split: dict[tuple[int, int], int] = {}
+    for length in range(1, count):
+        for i in range(count - length):
+            j = i + length
+            prices = [(cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)]
+            cost[i, j], split[i, j] = min(prices)
+    return split
+
+
+def _chained(factors: list[Any], split: dict[tuple[int, int], int], i: int, j: int) -> Any:
+    if i == j:
+        return factors[i]
+    k = split[i, j]
+    return matmul(_chained(factors, split, i, k), _chained(factors, split, k + 1, j))
+
+
+def chain_matmul(*matrices: Any) -> Any:
+    """The product of matrices in the order that takes the fewest multiplications: an older `linalg.multi_dot`."""
+    if len(matrices) == 1:
+        return matrices[0]
+    return multi_dot(matrices)
+
+
+def einsum(equation: Any, *operands: Any) -> Any:
+    """A sum of products over labelled axes, as `einsum('ij,jk->ik', a, b)`; '...' stands for batch axes.
+
+    Labels may be numbers in lists behind the operands, as `einsum(a, [0, 1], b, [1, 2], [0, 2])`.
+    """
+    if isinstance(equation, (Carrier, np.ndarray)):
+        equation, operands = _numbered(equation, *operands)
     if not isinstance(equation, str):
         raise TypeError(
             f"einsum(): the equation comes first, as text such as 'ij,jk->ik', not {type(equation).__name__}"
@@ -156,6 +297,26 @@ def einsum(equation: str, *operands: Any) -> Any:
         arrays.append(array)
     _check_sizes(terms, arrays)
     return ops.einsum(*arrays, equation=f"{','.join(terms)}->{result}")
+
+
+def _numbered(*arguments: Any) -> tuple[str, tuple[Any, ...]]:
+    """The equation of operands each of which is followed by the list of its labels, and the operands."""
+    operands, lists = arguments[: len(arguments) // 2 * 2 : 2], arguments[1::2]
+    terms = ["".join(map(_letter, labels)) for labels in lists]
+    equation = ",".join(terms)
+    if len(arguments) % 2:
+        equation += "->" + "".join(map(_letter, arguments[-1]))
+    return equation, operands
+
+
+def _letter(label: Any) -> str:
+    if label is Ellipsis:
+        return "..."
+    if not isinstance(label, int) or not 0 <= label < len(LETTERS):
+        raise ValueError(
+            f"einsum(): not enough input: a label is a number from 0 to {len(LETTERS) - 1} or an ellipsis, not {label!r}"
+        )
+    return LETTERS[label]
 
 
 def _parsed(equation: str, operands: tuple[Any, ...]) -> tuple[list[str], str]:

@@ -10,6 +10,7 @@ import numpy as np
 from .. import _dtypes, ops
 from .._promotion import cast, inexact, together
 from .._shapes import normalize_axes, normalize_axis
+from . import arithmetic, load, shapes
 
 Dim = int | tuple[int, ...] | list[int] | None
 
@@ -31,38 +32,98 @@ def _one_of(name: str, torch_name: str, dim: Any, axis: Any) -> Any:
 
 
 def _axes(name: str, input: Any, dim: Dim, axis: Dim) -> tuple[int, ...]:
-    chosen = _one_of(name, "dim", dim, axis)
-    return normalize_axes(None if chosen in ((), []) else chosen, input.ndim)
+    if axis is not None:
+        dim = _one_of(name, "dim", dim, axis)
+    if type(dim) is int and 0 <= dim < input.ndim:
+        return (dim,)
+    return normalize_axes(None if dim in ((), []) else dim, input.ndim, name)
 
 
 def _converted(input: Any, dtype: Any) -> Any:
     return input if dtype is None else cast(input, _dtypes.as_dtype(dtype).numpy)
 
 
+def _summable(input: Any, dtype: Any) -> Any:
+    """The operand of a sum or product: in the dtype asked for, else integers and bools in int64."""
+    if dtype is None and input._dtype.kind in "bui":
+        return cast(input, np.dtype(np.int64))
+    return _converted(input, dtype)
+
+
 def sum(
     input: Any, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None, axis: Dim = None, keepdims: bool = False
 ) -> Any:
     """The sum of all elements, or along axes; integers and bools are summed in int64."""
-    input = _converted(input, dtype)
-    if dtype is None and input._dtype.kind in "bui":
-        input = cast(input, np.dtype(np.int64))
-    axes = _axes("sum", input, dim, axis)
+    if dtype is not None or input._dtype.kind != "f":
+        input = _summable(input, dtype)
     given = dim is not None or axis is not None
-    return ops.sum(input, axis=axes, keepdims=keepdim or keepdims, given=given)
+    return ops.sum(input, axis=_axes("sum", input, dim, axis), keepdims=keepdim or keepdims, given=given)
+
+
+def nansum(input: Any, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """The sum of all elements but NaNs, or along axes."""
+    return sum(_without_nan(_converted(input, dtype)), dim, keepdim)
+
+
+def _without_nan(input: Any) -> Any:
+    """0 in the place of each NaN."""
+    return ops.where(ops.isnan(input), np.zeros((), input._dtype), input) if input._dtype.kind in "fc" else input
+
+
+def prod(
+    input: Any,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
+    axis: int | None = None,
+    keepdims: bool = False,
+) -> Any:
+    """The product of all elements, or along an axis; of integers and bools in int64."""
+    dim = _one_of("prod", "dim", dim, axis)
+    input = _summable(input, dtype)
+    if dim is None or not input.ndim:
+        if dim is not None:
+            normalize_axis(dim, 0, "prod")
+        return ops.prod(shapes.reshape(input, -1), axis=0, keepdims=False)
+    return ops.prod(input, axis=normalize_axis(dim, input.ndim, "prod"), keepdims=keepdim or keepdims)
 
 
 def mean(
     input: Any, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None, axis: Dim = None, keepdims: bool = False
 ) -> Any:
     """The mean of all elements, or along axes; of floating or complex tensors only."""
-    input = _converted(input, dtype)
+    if dtype is not None:
+        input = _converted(input, dtype)
     if input._dtype.kind not in "fc":
+        which = "Input" if dtype is None else "Optional"
         raise RuntimeError(
-            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
+            f"mean(): could not infer output dtype. {which} dtype must be either a floating point or complex dtype. "
             f"Got: {input._type_name}. Convert first: x.float().mean()"
         )
     given = dim is not None or axis is not None
     return ops.mean(input, axis=_axes("mean", input, dim, axis), keepdims=keepdim or keepdims, given=given)
+
+
+def nanmean(input: Any, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """The mean of all elements but NaNs, or along axes; of floating or complex tensors only."""
+    input = _converted(input, dtype)
+    if input._dtype.kind not in "fc":
+        raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype}")
+    total = sum(_without_nan(input), dim, keepdim)
+    return ops.divide(total, cast(sum(ops.logical_not(ops.isnan(input)), dim, keepdim), total._dtype))
+
+
+def count_nonzero(input: Any, dim: Dim = None) -> Any:
+    """The number of elements that are not zero, of all or along axes."""
+    return sum(ops.not_equal(input, np.zeros((), input._dtype)), dim)
+
+
+def trace(input: Any) -> Any:
+    """The sum of the diagonal of a matrix."""
+    if input.ndim != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got a tensor of shape {tuple(input.shape)}")
+    return sum(ops.diagonal(input, axes=(0, 1)))
 
 
 def _spread(
@@ -83,14 +144,8 @@ def _spread(
         correction = 1 if unbiased is None else int(unbiased)
     if input._dtype.kind not in "fc":
         raise RuntimeError(f"std and var only support floating point and complex dtypes, not {input.dtype}")
-    _refuse_complex(primitive.name, input)
     axes = _axes(primitive.name, input, dim, axis)
     return primitive(input, axis=axes, correction=correction, keepdims=keepdim or keepdims)
-
-
-def _refuse_complex(name: str, input: Any) -> None:
-    if input._dtype.kind == "c":
-        raise NotImplementedError(f"{name} of a complex tensor is not here yet: take x.abs() first")
 
 
 def var(input: Any, dim: Dim | bool = None, unbiased: bool | None = None, keepdim: bool = False, **options: Any) -> Any:
@@ -103,6 +158,25 @@ def std(input: Any, dim: Dim | bool = None, unbiased: bool | None = None, keepdi
     return _spread(ops.std, input, dim, unbiased, keepdim, **options)
 
 
+def var_mean(
+    input: Any, dim: Dim | bool = None, unbiased: bool | None = None, keepdim: bool = False, **options: Any
+) -> Any:
+    """`var` and `mean` along the same axes, as a pair."""
+    return _with_mean(var, input, dim, unbiased, keepdim, options)
+
+
+def std_mean(
+    input: Any, dim: Dim | bool = None, unbiased: bool | None = None, keepdim: bool = False, **options: Any
+) -> Any:
+    """`std` and `mean` along the same axes, as a pair."""
+    return _with_mean(std, input, dim, unbiased, keepdim, options)
+
+
+def _with_mean(function: Any, input: Any, dim: Any, unbiased: Any, keepdim: bool, options: dict[str, Any]) -> Any:
+    spread = function(input, dim, unbiased, keepdim, **options)
+    return spread, mean(input, None if isinstance(dim, bool) else dim, keepdim, axis=options.get("axis"))
+
+
 def _extreme(name: str, input: Any, dim: Any, keepdim: bool, axis: Any, keepdims: bool) -> Any:
     """max and min: over everything, along an axis with indices, or against another tensor."""
     dim = _one_of(name, "dim", dim, axis)
@@ -111,10 +185,7 @@ def _extreme(name: str, input: Any, dim: Any, keepdim: bool, axis: Any, keepdims
     reduce, locate = (ops.largest, ops.argmax) if name == "max" else (ops.smallest, ops.argmin)
     if dim is None:
         if input.numel() == 0:
-            raise RuntimeError(
-                f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
-                "with the 'dim' argument."
-            )
+            raise _no_dim(name)
         return reduce(input, axis=tuple(range(input.ndim)), keepdims=False)
     place = normalize_axis(dim, input.ndim)
     if input.ndim == 0:
@@ -156,9 +227,36 @@ def amin(input: Any, dim: Dim = None, keepdim: bool = False, *, axis: Dim = None
 
 def _nonempty_axes(name: str, input: Any, dim: Dim, axis: Dim) -> tuple[int, ...]:
     axes = _axes(name, input, dim, axis)
-    for place in axes:
-        _refuse_empty(name, input, place)
+    if 0 in input.shape:
+        if len(axes) == input.ndim and dim is None and axis is None:
+            raise _no_dim(name)
+        for place in axes:
+            _refuse_empty(name, input, place)
     return axes
+
+
+def _no_dim(name: str) -> RuntimeError:
+    return RuntimeError(
+        f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the "
+        "'dim' argument."
+    )
+
+
+class LeastAndLargest(NamedTuple):
+    """What aminmax returns."""
+
+    min: Any
+    max: Any
+
+
+def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> LeastAndLargest:
+    """The smallest and the largest element, of all or along an axis; ties share the gradient."""
+    if input.numel() == 0 and dim is None:
+        raise RuntimeError(
+            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity. Specify the "
+            "reduction dim with the 'dim' argument."
+        )
+    return LeastAndLargest(amin(input, dim, keepdim), amax(input, dim, keepdim))
 
 
 def _locate(name: str, primitive: Any, input: Any, dim: int | None, keepdim: bool) -> Any:
@@ -200,21 +298,58 @@ def _truth(primitive: Any, input: Any, axes: tuple[int, ...], keepdims: bool) ->
 
 
 def norm(input: Any, p: Any = 2, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    """The p-norm of all elements or along axes: p a number, inf, -inf or 'fro' (2); its slope at 0 is 0."""
+    """The p-norm of all elements or along axes: p a number, inf, -inf or 'fro' (2); its slope at 0 is 0.
+
+    With p = 'nuc', the sum of the singular values of a matrix, or of each matrix that two axes span.
+    """
     input = _converted(input, dtype)
     if input._dtype.kind not in "fc":
         raise RuntimeError(
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {input._type_name}"
         )
-    _refuse_complex("norm", input)
+    axes = normalize_axes(dim, input.ndim)
+    if p == "nuc":
+        return _nuclear_norm(input, axes, keepdim)
     if p == "fro" or p is None:
         p = 2
     if isinstance(p, str):
-        raise ValueError(f"norm: p must be a number, inf, -inf or 'fro', not {p!r}")
-    axes = normalize_axes(dim, input.ndim)
+        raise ValueError(f"norm: p must be a number, inf, -inf, 'fro' or 'nuc', not {p!r}")
     if input.numel() == 0 and (p < 0 or p == math.inf) and math.prod(input.shape[i] for i in axes) == 0:
         raise RuntimeError(f"linalg.vector_norm cannot compute the {p} norm on an empty tensor: it has no identity")
     return ops.vector_norm(input, order=float(p), axis=axes, keepdims=keepdim)
+
+
+def _nuclear_norm(input: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
+    if len(axes) != 2:
+        raise RuntimeError(f"nuclear norm: the 'dim' argument must be two axes, but the norm is over {len(axes)}")
+    rest = [i for i in range(input.ndim) if i not in axes]
+    total = sum(load("linalg", "svdvals")(shapes.permute(input, *rest, *axes)), -1)
+    return shapes.reshape(total, [1 if i in axes else n for i, n in enumerate(input.shape)]) if keepdim else total
+
+
+def dist(input: Any, other: Any, p: float = 2) -> Any:
+    """The p-norm of input - other."""
+    return norm(inexact(arithmetic.sub(input, other)), p)
+
+
+def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
+    """The input with those of its slices along a dim scaled down whose p-norm is larger than maxnorm.
+
+    >>> import pullback
+    >>> pullback.renorm(pullback.tensor([[3.0, 4.0], [0.3, 0.4]]), 2, 0, 1.0)
+    tensor([[0.6000, 0.8000],
+            [0.3000, 0.4000]])
+    """
+    if input.ndim < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {input.ndim} dimensions")
+    if p <= 0 or maxnorm < 0:
+        raise RuntimeError(
+            f"renorm: non-positive-norm not supported and expected maxnorm to be >= 0 but got p {p} and maxnorm {maxnorm}"
+        )
+    place = normalize_axis(dim, input.ndim, "renorm")
+    sizes = norm(input, p, [i for i in range(input.ndim) if i != place], True)
+    factor = arithmetic.where(arithmetic.gt(sizes, maxnorm), arithmetic.div(maxnorm, arithmetic.add(sizes, 1e-7)), 1.0)
+    return arithmetic.mul(input, factor)
 
 
 def logsumexp(input: Any, dim: Dim, keepdim: bool = False, *, keepdims: bool = False) -> Any:
@@ -236,8 +371,8 @@ def _along(name: str, primitive: Any, input: Any, dim: int | None, dtype: Any) -
     if dim is None:
         raise TypeError(f"{name}() missing 1 required positional argument: 'dim', the axis that sums to one")
     input = _converted(input, dtype)
-    if input._dtype.kind not in "fc":
-        raise NotImplementedError(f'"{name}" not implemented for {input._type_name!r}: convert first, x.float()')
+    if input._dtype.kind != "f":
+        raise NotImplementedError(f'"{name}" not implemented for {input._type_name!r}: it is for real numbers, x.float()')
     place = normalize_axis(dim, input.ndim)
     if input.ndim:
         return primitive(input, axis=place)
@@ -246,8 +381,6 @@ def _along(name: str, primitive: Any, input: Any, dim: int | None, dtype: Any) -
 
 def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
     """The running sum along a dim."""
-    input = _converted(input, dtype)
-    if dtype is None and input._dtype.kind in "bui":
-        input = cast(input, np.dtype(np.int64))
+    input = _summable(input, dtype)
     place = normalize_axis(dim, input.ndim)
     return ops.cumsum(input, axis=place) if input.ndim else input.clone()

@@ -1,7 +1,8 @@
-"""Shapes: views, joins and pieces of tensors."""
+"""Shapes: views of tensors with other axes, and the joins and pieces that every program needs."""
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -11,21 +12,26 @@ import numpy as np
 from .. import _refusals, ops
 from .._core import Carrier
 from .._promotion import cast, common
-from .._shapes import expand_shape, infer_shape, normalize_axes, normalize_axis, parse_sizes
+from .._shapes import Shape, expand_shape, infer_shape, normalize_axes, normalize_axis, parse_sizes, sum_to
 from .._views import view as view_of
 
+# What is asked of the same shapes again and again.
+_inferred = functools.lru_cache(maxsize=1024)(infer_shape)
+_expanded = functools.lru_cache(maxsize=1024)(expand_shape)
 
-def reshape(input: Any, *shape: Any) -> Any:
+
+def reshape(input: Any, *sizes: Any, shape: Any = None) -> Any:
     """The same elements in another shape, one entry of which may be -1; a view where the layout allows it."""
-    target = infer_shape(parse_sizes(shape), math.prod(input.shape))
-    return view_of(ops.reshape, input, shape=tuple(target))
+    target = parse_sizes(sizes if shape is None else (shape,))
+    return view_of(ops.reshape, input, shape=_inferred(target, input._array.size))
 
 
 def view(input: Any, *shape: Any) -> Any:
     """A view with another shape, refused where the layout would need a copy."""
-    target = tuple(infer_shape(parse_sizes(shape), math.prod(input.shape)))
     array = input._array
-    if isinstance(array, np.ndarray) and array.size and not np.shares_memory(array.reshape(target), array):
+    target = _inferred(parse_sizes(shape), array.size)
+    laid_out = not isinstance(array, np.ndarray) or array.flags.c_contiguous or not array.size
+    if not laid_out and not np.shares_memory(array.reshape(target), array):
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
             f"contiguous subspaces). Use .reshape(...) instead. The tensor has shape {tuple(input.shape)} and strides "
@@ -71,71 +77,170 @@ def ravel(input: Any) -> Any:
     return reshape(input, -1)
 
 
-def permute(input: Any, *dims: Any) -> Any:
-    """The axes in another order."""
-    axes = parse_sizes(dims)
-    if len(axes) != input.ndim:
+def unflatten(input: Any, dim: int, sizes: Any) -> Any:
+    """An axis divided into several, one of whose sizes may be -1.
+
+    >>> import pullback
+    >>> pullback.ones(4, 6).unflatten(1, (2, -1)).shape
+    pullback.Size([4, 2, 3])
+    """
+    place = normalize_axis(dim, input.ndim, "unflatten")
+    parts = parse_sizes((sizes,), "unflatten", "sizes")
+    if not parts:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    length = input.shape[place] if input.ndim else 1
+    try:
+        parts = infer_shape(parts, length)
+    except RuntimeError as error:
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(parts)} don't multiply up to the size of dim {place} ({length}) in the "
+            f"input tensor: {error}"
+        ) from None
+    return reshape(input, *input.shape[:place], *parts, *input.shape[place + 1 :])
+
+
+# Axes in another order
+
+
+@functools.lru_cache(maxsize=1024)
+def _order(axes: Shape, ndim: int) -> Shape:
+    """The order of axes that permute was given, counted from 0."""
+    if len(axes) != ndim:
         raise RuntimeError(
             f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
-            f"ordering of dimensions i.e. input.dim() = {input.ndim} is not equal to len(dims) = {len(axes)}"
+            f"ordering of dimensions i.e. input.dim() = {ndim} is not equal to len(dims) = {len(axes)}"
         )
-    order = tuple(normalize_axis(axis, input.ndim) for axis in axes)
+    order = tuple([normalize_axis(axis, ndim) for axis in axes])
     if len(set(order)) != len(order):
         raise RuntimeError(f"permute(): duplicate dims are not allowed: {tuple(axes)}")
-    return view_of(ops.permute_dims, input, axes=order)
+    return order
+
+
+@functools.lru_cache(maxsize=1024)
+def _exchanged(first: int, second: int, ndim: int) -> Shape:
+    """All axes in their order, but for two that change places."""
+    order = list(range(ndim))
+    first, second = normalize_axis(first, ndim), normalize_axis(second, ndim)
+    if ndim:
+        order[first], order[second] = second, first
+    return tuple(order)
+
+
+def permute(input: Any, *axes: Any, dims: Any = None) -> Any:
+    """The axes in another order."""
+    given = parse_sizes(axes if dims is None else (dims,))
+    return view_of(ops.permute_dims, input, axes=_order(given, len(input._array.shape)))
 
 
 def _swapped(input: Any, first: int, second: int, label: str) -> Any:
-    order = list(range(input.ndim))
-    order[first], order[second] = order[second], order[first]
-    return view_of(ops.permute_dims, input, axes=tuple(order), label=label)
+    if not input.ndim:
+        normalize_axis(first, 0), normalize_axis(second, 0)
+        return alias(input)
+    return view_of(ops.permute_dims, input, axes=_exchanged(first, second, len(input._array.shape)), label=label)
+
+
+def alias(input: Any) -> Any:
+    """All of a tensor, as a view of it."""
+    return view_of(ops.getitem, input, index=(...,))
+
+
+def reversed_axes(input: Any) -> Any:
+    """The axes in reverse order."""
+    return view_of(ops.permute_dims, input, axes=tuple(range(len(input._array.shape) - 1, -1, -1)))
 
 
 def transpose(input: Any, *dims: Any, dim0: Any = None, dim1: Any = None) -> Any:
     """Two axes exchanged; with no axes, or all of them, NumPy's transpose."""
-    if dim0 is not None:
-        dims = (dim0, dim1)
+    if dim0 is not None or dim1 is not None:
+        dims = (*dims, *(dim for dim in (dim0, dim1) if dim is not None))
     if not dims:
-        return permute(input, *reversed(range(input.ndim)))
+        return reversed_axes(input)
     axes = parse_sizes(dims)
     if len(axes) != 2 or (input.ndim == 2 and isinstance(dims[0], (tuple, list))):
         return permute(input, *axes)
-    first, second = (normalize_axis(axis, input.ndim) for axis in axes)
-    return (
-        _swapped(input, first, second, "TransposeBackward0")
-        if input.ndim
-        else view_of(ops.getitem, input, index=(...,))
-    )
+    return _swapped(input, *axes, "TransposeBackward0")
+
+
+def swapaxes(input: Any, axis0: int, axis1: int) -> Any:
+    """Two axes exchanged."""
+    return _swapped(input, axis0, axis1, "TransposeBackward0")
+
+
+def swapdims(input: Any, dim0: int, dim1: int) -> Any:
+    """Two axes exchanged."""
+    return _swapped(input, dim0, dim1, "TransposeBackward0")
 
 
 def t(input: Any) -> Any:
     """The transpose of a matrix; a tensor with fewer axes as it is."""
     if input.ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D: use .mT or permute")
-    if input.ndim < 2:
-        return view_of(ops.getitem, input, index=(...,))
-    return _swapped(input, 0, 1, "TBackward0")
+    return alias(input) if input.ndim < 2 else _swapped(input, 0, 1, "TBackward0")
 
 
 def matrix_transpose(input: Any) -> Any:
     """The last two axes exchanged."""
+    return _of_matrices(input, "mT")
+
+
+def _of_matrices(input: Any, name: str) -> Any:
     if input.ndim < 2:
         raise RuntimeError(
-            f"tensor.mT is only supported on matrices or batches of matrices. Got {input.ndim}-D tensor."
+            f"tensor.{name} is only supported on matrices or batches of matrices. Got {input.ndim}-D tensor."
         )
-    return _swapped(input, input.ndim - 2, input.ndim - 1, "TransposeBackward0")
+    return _swapped(input, -2, -1, "TransposeBackward0")
 
 
-def movedim(input: Any, source: int, destination: int) -> Any:
-    """An axis moved to another place."""
-    order = list(range(input.ndim))
-    order.insert(normalize_axis(destination, input.ndim), order.pop(normalize_axis(source, input.ndim)))
-    return permute(input, *order)
+def _conjugate(input: Any) -> Any:
+    return ops.conj(input) if input._dtype.kind == "c" else input
 
 
-def expand(input: Any, *sizes: Any) -> Any:
+def adjoint(input: Any) -> Any:
+    """The last two axes exchanged, and complex elements conjugated."""
+    return _conjugate(_of_matrices(input, "adjoint()"))
+
+
+def _adjoint_of_matrix(input: Any) -> Any:
+    """A matrix transposed, and complex elements conjugated."""
+    if input.ndim not in (0, 2):
+        raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {input.ndim}-D tensor.")
+    return _conjugate(reversed_axes(input))
+
+
+H = property(_adjoint_of_matrix, doc=_adjoint_of_matrix.__doc__)
+mH = property(lambda input: _conjugate(_of_matrices(input, "mH")), doc=adjoint.__doc__)  # noqa: N816  # torch's name
+
+
+def movedim(input: Any, source: Any, destination: Any) -> Any:
+    """Axes moved to other places; the others keep their order."""
+    places = [(axes,) if isinstance(axes, int) else parse_sizes((axes,)) for axes in (source, destination)]
+    if len(places[0]) != len(places[1]):
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: source ({list(places[0])} dims) should contain the same number "
+            f"of dims as destination ({list(places[1])} dims)"
+        )
+    for name, axes in zip(("source", "destination"), places, strict=True):
+        if len({normalize_axis(axis, input.ndim) for axis in axes}) != len(axes):
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({list(axes)})")
+    taken, given = (normalize_axes(axes, input.ndim) for axes in places)
+    order = [axis for axis in range(input.ndim) if axis not in taken]
+    for place, axis in sorted(zip(given, taken, strict=True)):
+        order.insert(place, axis)
+    return view_of(ops.permute_dims, input, axes=tuple(order)) if input.ndim else alias(input)
+
+
+def moveaxis(input: Any, source: Any, destination: Any) -> Any:
+    """Axes moved to other places; the others keep their order."""
+    return movedim(input, source, destination)
+
+
+# Axes repeated, added and taken away
+
+
+def expand(input: Any, *sizes: Any, size: Any = None, implicit: bool = False) -> Any:
     """A view in which axes of length 1, and new ones in front, are repeated; -1 keeps a size."""
-    return view_of(ops.broadcast_to, input, shape=tuple(expand_shape(tuple(input.shape), parse_sizes(sizes))))
+    target = parse_sizes(sizes if size is None else (size,))
+    return view_of(ops.broadcast_to, input, shape=_expanded(tuple(input._array.shape), target))
 
 
 def expand_as(input: Any, other: Any) -> Any:
@@ -149,34 +254,59 @@ def broadcast_to(input: Any, size: Sequence[int]) -> Any:
     return expand(input, size)
 
 
+def sum_to_size(input: Any, *size: Any) -> Any:
+    """The sums that undo a broadcasting from a size to the input's.
+
+    >>> import pullback
+    >>> pullback.ones(2, 3).sum_to_size(1, 3)
+    tensor([[2., 2., 2.]])
+    """
+    shape, target = tuple(input.shape), parse_sizes(size, "sum_to_size")
+    try:
+        fits = _expanded(target, shape) == shape
+    except RuntimeError:
+        fits = False
+    if not fits:
+        raise RuntimeError(f"size {{{list(target)}}} is not expandable to size {{{list(shape)}}}.")
+    return sum_to(ops, input, target)
+
+
 def squeeze(input: Any, dim: Any = None, *, axis: Any = None) -> Any:
     """A view without its axes of length 1, or without those of the given ones that have length 1."""
     dim = axis if dim is None else dim
-    axes = normalize_axes(dim, input.ndim)
-    gone = tuple(i for i in axes if i < input.ndim and input.shape[i] == 1)
+    shape = input._array.shape
+    axes = range(len(shape)) if dim is None else normalize_axes(dim, len(shape))
+    gone = tuple([i for i in axes if i < len(shape) and shape[i] == 1])
     return view_of(ops.squeeze, input, axis=gone, given=dim is not None)
 
 
 def unsqueeze(input: Any, dim: int) -> Any:
     """A view with a new axis of length 1."""
-    return view_of(ops.expand_dims, input, axis=normalize_axis(dim, input.ndim + 1))
+    return view_of(ops.expand_dims, input, axis=normalize_axis(dim, len(input._array.shape) + 1))
 
 
-def flip(input: Any, *dims: Any) -> Any:
+def flip(input: Any, *axes: Any, dims: Any = None) -> Any:
     """A copy with the elements reversed along axes."""
-    axes = normalize_axes(tuple(parse_sizes(dims)), input.ndim)
-    return ops.flip(input, axis=axes)
+    given = parse_sizes(axes if dims is None else (dims,), "flip", "dims")
+    return ops.flip(input, axis=normalize_axes(given, input.ndim))
+
+
+# Joins and pieces
 
 
 def _sequence(name: str, tensors: Any) -> list[Any]:
-    if isinstance(tensors, Carrier):
-        tensors = unbind(tensors)
-    listed = list(tensors)
+    """What is to be joined, in one dtype."""
+    listed = list(unbind(tensors) if isinstance(tensors, Carrier) else tensors)
     if not listed:
         what = "stack expects a non-empty TensorList" if name == "stack" else "expected a non-empty list of Tensors"
         raise (RuntimeError if name == "stack" else ValueError)(f"{name}(): {what}: pass at least one tensor")
-    if not any(isinstance(tensor, Carrier) for tensor in listed):
+    boxed = [isinstance(tensor, Carrier) for tensor in listed]
+    if not any(boxed):
         raise TypeError(f"{name}(): expected Tensors, not {type(listed[0]).__name__}: wrap arrays with as_tensor")
+    if all(boxed):
+        first = listed[0]._dtype
+        if all(tensor._dtype is first for tensor in listed):
+            return listed
     dtype = common(*listed)
     return [cast(tensor, dtype) for tensor in listed]
 
@@ -184,23 +314,31 @@ def _sequence(name: str, tensors: Any) -> list[Any]:
 def cat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
     """Tensors joined along an existing axis; their other axes agree."""
     listed = _sequence("cat", tensors)
-    listed = [tensor for tensor in listed if tuple(tensor.shape) != (0,)] or listed[:1]
-    first = tuple(listed[0].shape)
+    shapes = [tuple(tensor.shape) for tensor in listed]
+    if (0,) in shapes:  # torch's old way to begin a list with nothing
+        listed = [tensor for tensor, shape in zip(listed, shapes, strict=True) if shape != (0,)] or listed[:1]
+        shapes = [tuple(tensor.shape) for tensor in listed]
+    first = shapes[0]
     if not first:
         raise RuntimeError("zero-dimensional tensor (at position 0) cannot be concatenated: use stack")
     place = normalize_axis(dim if axis is None else axis, len(first))
-    for index, tensor in enumerate(listed):
-        shape = tuple(tensor.shape)
-        if len(shape) != len(first):
-            raise RuntimeError(
-                f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)}: shapes {first} and {shape}"
-            )
-        if shape[:place] + shape[place + 1 :] != first[:place] + first[place + 1 :]:
-            raise RuntimeError(
-                f"Sizes of tensors must match except in dimension {place}. {_first_difference(first, shape, place)} for "
-                f"tensor number {index} in the list: it has shape {shape}, and tensor number 0 has shape {first}."
-            )
-    return ops.concat(*listed, axis=place, sizes=tuple(tensor.shape[place] for tensor in listed))
+    for index, shape in enumerate(shapes):
+        if shape != first:
+            _check_joined(first, shape, place, index)
+    return ops.concat(*listed, axis=place, sizes=tuple([shape[place] for shape in shapes]))
+
+
+def _check_joined(first: Shape, shape: Shape, place: int, index: int) -> None:
+    """Refuse what cannot be joined to the first tensor along an axis."""
+    if len(shape) != len(first):
+        raise RuntimeError(
+            f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)}: shapes {first} and {shape}"
+        )
+    if shape[:place] + shape[place + 1 :] != first[:place] + first[place + 1 :]:
+        raise RuntimeError(
+            f"Sizes of tensors must match except in dimension {place}. {_first_difference(first, shape, place)} for "
+            f"tensor number {index} in the list: it has shape {shape}, and tensor number 0 has shape {first}."
+        )
 
 
 def _first_difference(first: tuple[int, ...], shape: tuple[int, ...], place: int) -> str:
@@ -224,7 +362,7 @@ def stack(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
 def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
     """The slices along an axis, as views with one node behind them all."""
     if input.ndim == 0:
-        raise RuntimeError("Dimension specified as 0 but tensor has no dimensions: unbind needs an axis")
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions: unbind needs an axis")
     result: tuple[Any, ...] = view_of(ops.unbind, input, axis=normalize_axis(dim, input.ndim))
     return result
 

@@ -1,0 +1,20 @@
+"""SciPy's special functions, for those that pullback has no algorithm of its own for: the extra `pullback[special]`."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from typing import Any
+
+
+@functools.cache
+def special() -> Any:
+    """The module scipy.special, imported when it is first asked for."""
+    try:
+        return importlib.import_module("scipy.special")
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "this function is computed by SciPy, which is not installed: it is the extra 'special' of pullback, "
+            "python -m pip install 'pullback[special]'",
+            name=error.name,
+        ) from error

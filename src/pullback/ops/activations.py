@@ -1,0 +1,146 @@
+"""Activation functions: elementwise operations between the layers of a network.
+
+At a kink each has the slope that torch has there. Where a slope is one of two numbers it is a factor made from a mask:
+`np.where` costs nine times as much for many elements.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import _xp
+from .._core import elementwise
+
+ROOT_HALF = math.sqrt(0.5)
+DENSITY_AT_ZERO = 1 / math.sqrt(2 * math.pi)
+# The coefficients of the approximation by tanh of Hendrycks and Gimpel, "Gaussian Error Linear Units", 2016.
+TANH_SCALE, TANH_CUBE = math.sqrt(2 / math.pi), 0.044715
+
+
+def _mask(x: Any, holds: Any) -> Any:
+    return np.asarray(holds).astype(x.dtype)
+
+
+def _leaky_factor(x: Any, *, slope: float) -> Any:
+    """1 above zero, the slope elsewhere."""
+    factor = _mask(x, x > 0)
+    return _xp.maximum(factor, x.dtype.type(slope)) if 0 <= slope <= 1 else factor + (1 - factor) * slope
+
+
+def _elu_forward(x: Any, *, alpha: float, scale: float, input_scale: float) -> Any:
+    below = np.expm1(np.minimum(x, x.dtype.type(0)) * input_scale)
+    below *= alpha * scale
+    above = np.maximum(x, x.dtype.type(0))
+    return below + (above if scale == 1 else above * scale)
+
+
+def _elu(xp: Any, g: Any, x: Any, *, alpha: float, scale: float, input_scale: float) -> Any:
+    below = xp.exp(xp.clip(x, lower=None, upper=0) * input_scale) * (alpha * scale * input_scale)
+    return xp.where(x <= 0, g * below, g if scale == 1 else g * scale)
+
+
+def _softplus_forward(x: Any, *, beta: float, threshold: float) -> Any:
+    scaled = x if beta == 1 else x * beta
+    soft = np.log1p(np.exp(np.minimum(scaled, x.dtype.type(threshold))))
+    return np.where(scaled > threshold, x, soft if beta == 1 else soft / beta)
+
+
+def _softplus(xp: Any, g: Any, x: Any, *, beta: float, threshold: float) -> Any:
+    scaled = x if beta == 1 else x * beta
+    return xp.where(scaled > threshold, g, g * xp.sigmoid(scaled))
+
+
+def _silu_forward(x: Any) -> Any:
+    return x * _xp.sigmoid(x)
+
+
+def _silu(xp: Any, g: Any, x: Any, y: Any) -> Any:
+    return g * (y + xp.sigmoid(x) * (1 - y))
+
+
+def _mish(xp: Any, g: Any, x: Any) -> Any:
+    squashed = xp.tanh(xp.softplus(x, beta=1, threshold=20))
+    return g * (squashed + x * xp.sigmoid(x) * (1 - squashed * squashed))
+
+
+def _mish_forward(x: Any) -> Any:
+    return x * np.tanh(_softplus_forward(x, beta=1, threshold=20))
+
+
+def _gelu(xp: Any, g: Any, x: Any) -> Any:
+    """The slope is the normal distribution's function plus x times its density."""
+    below = (1 + xp.erf(x * ROOT_HALF)) * 0.5
+    return g * (below + x * (xp.exp(x * x * -0.5) * DENSITY_AT_ZERO))
+
+
+def _gelu_forward(x: Any) -> Any:
+    return (_xp.erf(x * ROOT_HALF) + 1) * (x * 0.5)
+
+
+def _inner(x: Any) -> Any:
+    return x * (x * x * (TANH_SCALE * TANH_CUBE) + TANH_SCALE)
+
+
+def _gelu_tanh(xp: Any, g: Any, x: Any) -> Any:
+    t = xp.tanh(_inner(x))
+    inner_slope = x * x * (3 * TANH_SCALE * TANH_CUBE) + TANH_SCALE
+    return g * ((1 + t) * (0.5 * (1 + x * (1 - t) * inner_slope)))
+
+
+def _gelu_tanh_forward(x: Any) -> Any:
+    return (np.tanh(_inner(x)) + 1) * (x * 0.5)
+
+
+def _shrink(xp: Any, g: Any, x: Any, *, bound: float) -> Any:
+    return xp.select(xp.beyond(x, bound=bound), g)
+
+
+def _hardswish(xp: Any, g: Any, x: Any) -> Any:
+    return xp.select(x > -3, xp.where(x < 3, g * (x / 3 + 0.5), g))
+
+
+def _flat(xp: Any, g: Any) -> Any:
+    return xp.zeros_like(g)
+
+
+REAL: Any = {"complex": "refused"}
+
+# fmt: off
+#                            name            pullback per input
+leaky_relu   = elementwise("leaky_relu",   lambda xp, g, x, *, slope: g * xp.leaky_factor(x, slope=slope),
+                           forward=lambda x, *, slope: x * _leaky_factor(x, slope=slope), **REAL)
+prelu        = elementwise("prelu",        lambda xp, g, x, weight: xp.where(xp.above(x, bound=0), g, g * weight),
+                                           lambda xp, g, x: xp.select(x <= 0, g * x),
+                           forward=lambda x, weight: np.where(x > 0, x, x * weight),
+                           inputs=("x", "weight"),                          title="PreluKernelBackward0", **REAL)
+elu          = elementwise("elu",          _elu,       forward=_elu_forward, **REAL)
+softplus     = elementwise("softplus",     _softplus,  forward=_softplus_forward, **REAL)
+silu         = elementwise("silu",         _silu,      forward=_silu_forward)
+mish         = elementwise("mish",         _mish,      forward=_mish_forward, **REAL)
+gelu         = elementwise("gelu",         _gelu,      forward=_gelu_forward, **REAL)
+gelu_by_tanh = elementwise("gelu_by_tanh", _gelu_tanh, forward=_gelu_tanh_forward, title="GeluBackward0", **REAL)
+logsigmoid   = elementwise("logsigmoid",   lambda xp, g, x: g * xp.sigmoid(-x),
+                           forward=lambda x: np.minimum(x, x.dtype.type(0)) - np.log1p(np.exp(-np.abs(x))),
+                           title="LogSigmoidBackward0", **REAL)
+hardtanh     = elementwise("hardtanh",     lambda xp, g, x, *, lower, upper: xp.select(xp.within(x, lower=lower, upper=upper), g),
+                           forward=lambda x, *, lower, upper: _xp.clip(x, lower=lower, upper=upper), **REAL)
+hardsigmoid  = elementwise("hardsigmoid",  lambda xp, g, x: xp.select(xp.within(x, lower=-3, upper=3), g / 6),
+                           forward=lambda x: _xp.clip(x + 3, lower=0, upper=6) / 6, **REAL)
+hardswish    = elementwise("hardswish",    _hardswish,
+                           forward=lambda x: x * (_xp.clip(x + 3, lower=0, upper=6) / 6), **REAL)
+hardshrink   = elementwise("hardshrink",   _shrink,
+                           forward=lambda x, *, bound: x * np.logical_not(np.abs(x) <= bound), **REAL)
+softshrink   = elementwise("softshrink",   _shrink,
+                           forward=lambda x, *, bound: x - _xp.clip(x, lower=-bound, upper=bound), **REAL)
+threshold    = elementwise("threshold",    lambda xp, g, x, *, bound, value: xp.select(xp.above(x, bound=bound), g),
+                           forward=lambda x, *, bound, value: np.where(x <= bound, x.dtype.type(value), x), **REAL)
+
+# Masks and factors of rules; they have the dtype of x and are recorded, as torch's second derivatives of zero are.
+leaky_factor = elementwise("leaky_factor", _flat, forward=_leaky_factor, **REAL)
+above        = elementwise("above",        _flat, forward=lambda x, *, bound: _mask(x, np.logical_not(x <= bound)), **REAL)
+within       = elementwise("within",       _flat, forward=lambda x, *, lower, upper: _mask(x, (x > lower) & (x < upper)), **REAL)
+beyond       = elementwise("beyond",       _flat, forward=lambda x, *, bound: _mask(x, np.abs(x) > bound), **REAL)
+# fmt: on

@@ -1,0 +1,72 @@
+"""Complex numbers and their parts.
+
+These rules are written for complex numbers: a real input gets the real cotangent that its part of the output has, and
+nothing is conjugated on the way.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import _xp
+from .._core import elementwise, linear
+
+
+def _is_complex(x: Any) -> bool:
+    return bool(np.dtype(x.dtype).kind == "c")
+
+
+def _complex_of(real: Any, imag: Any) -> Any:
+    out = np.empty(np.broadcast(real, imag).shape, np.result_type(real.dtype, np.complex64))
+    out.real, out.imag = real, imag
+    return out
+
+
+def _view_as_real(x: Any, *, source: Any = None) -> Any:
+    """The parts along a new last axis; a view, whatever the layout of x."""
+    return x[..., None].view(x.real.dtype)
+
+
+def _view_as_complex(x: Any, *, source: Any = None) -> Any:
+    """Pairs along the last axis as complex numbers: a view where the pairs lie as such, else a copy."""
+    if x.strides[-1] != x.itemsize:
+        x = np.ascontiguousarray(x)
+    return x.view(np.result_type(x.dtype, np.complex64))[..., 0]
+
+
+def _angle(x: Any) -> Any:
+    return np.angle(x) if x.dtype.kind == "c" else np.where(np.isnan(x), x, (x < 0) * x.dtype.type(math.pi))
+
+
+def _angle_pullback(xp: Any, g: Any, x: Any) -> Any:
+    if not _is_complex(x):
+        return xp.zeros_like(g)
+    return xp.where(x == 0, 0, g * (x * 1j) / xp.real(x * xp.conj(x)))
+
+
+def _sgn_pullback(xp: Any, g: Any, x: Any, y: Any) -> Any:
+    """The part of g that turns the direction; that of a real number does not turn."""
+    if not _is_complex(x):
+        return xp.zeros_like(g)
+    return xp.where(y == 0, 0, (g - xp.real(g * xp.conj(y)) * y) / xp.abs(x))
+
+
+WRITTEN: Any = {"complex": "as written"}
+
+# fmt: off
+#                              name              pullback per input
+real            = linear("real",            lambda xp, g: xp.complex_of(g, xp.zeros_like(g)),
+                         forward=lambda x, *, source=None: x.real,          title="SelectBackward0", **WRITTEN)
+imag            = linear("imag",            lambda xp, g: xp.complex_of(xp.zeros_like(g), g),
+                         forward=lambda x, *, source=None: x.imag,          title="SelectBackward0", **WRITTEN)
+view_as_real    = linear("view_as_real",    lambda xp, g: xp.view_as_complex(g), forward=_view_as_real, **WRITTEN)
+view_as_complex = linear("view_as_complex", lambda xp, g: xp.view_as_real(g), forward=_view_as_complex, **WRITTEN)
+complex_of      = elementwise("complex_of", lambda xp, g: xp.real(g),
+                                            lambda xp, g: xp.imag(g),
+                              forward=_complex_of, inputs=("a", "b"),       title="ComplexBackward0", **WRITTEN)
+angle           = elementwise("angle",      _angle_pullback, forward=_angle, **WRITTEN)
+sgn             = elementwise("sgn",        _sgn_pullback,   forward=lambda x: _xp.sign(x), **WRITTEN)
+# fmt: on

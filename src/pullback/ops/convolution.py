@@ -1,0 +1,262 @@
+"""Convolution, its two transposes, and the columns that it multiplies.
+
+A convolution is bilinear, so three primitives are a closed family: `convolve` of an image and a weight, the
+`convolve_transpose` of a result and a weight, which gives an image, and the `convolve_weight` of an image and a
+result. Each is the derivative of each. Arrays are (batch, channels, *lengths), weights (results, channels / groups,
+*kernel).
+
+All three lay the windows of an image out as the columns of a matrix, for a few images at a time so that the columns
+stay in the cache, and leave the sums to one matrix product per image. Where windows move by one, a row of columns is
+one run of memory that also holds, between the lines of the image, windows that wrap around its edge: copying runs and
+dropping those is cheaper than copying line by line.
+
+In torch the cotangents of some linear operations require grad though nothing that is tracked made them, since their
+inputs do. `attached` makes it so here: a value as it is, which depends on another in name only.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._core import elementwise, general, linear, multilinear
+
+Sizes = tuple[int, ...]
+
+BLOCK = 1 << 18  # bytes of columns at a time
+
+
+class Window(NamedTuple):
+    """How a window moves over an image: all that convolutions know besides their operands."""
+
+    stride: Sizes
+    padding: Sizes
+    dilation: Sizes
+    groups: int = 1
+
+    def lengths(self, size: Sizes, kernel: Sizes) -> Sizes:
+        """How many places a window has along each axis."""
+        axes = zip(size, kernel, self.stride, self.padding, self.dilation, strict=True)
+        return tuple((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in axes)
+
+
+def _padded(x: Any, padding: Sizes) -> Any:
+    """x with zeros around it, contiguous."""
+    if not any(padding):
+        return np.ascontiguousarray(x)
+    out = np.zeros((*x.shape[:2], *(n + 2 * p for n, p in zip(x.shape[2:], padding, strict=True))), x.dtype)
+    out[_inside(x.shape[2:], padding)] = x
+    return out
+
+
+def _inside(size: Sizes, padding: Sizes) -> tuple[Any, ...]:
+    return (slice(None), slice(None), *(slice(p, p + n) for n, p in zip(size, padding, strict=True)))
+
+
+class _Columns:
+    """The windows of a padded image, one for each place of a result, as a strided view of it.
+
+    `windows` has the shape (batch, channels, *kernel, places): `places` is the shape of a result, or, in runs, the
+    number of elements from the first place to the last. `wide` is the shape of a result that the runs are part of.
+    """
+
+    def __init__(self, image: Any, kernel: Sizes, lengths: Sizes, window: Window, *, runs: bool = True) -> None:
+        steps = image.strides[2:]
+        size, item = image.shape[2:], image.itemsize
+        span = sum((n - 1) * step for n, step in zip(lengths, steps, strict=True)) // item + 1
+        runs = runs and len(size) > 1 and all(s == 1 for s in window.stride)
+        self.runs = runs and 0 < span <= 2 * math.prod(lengths)
+        self.lengths = lengths
+        self.wide = (*lengths[:1], *size[1:]) if self.runs else lengths
+        self.places: Sizes = (span,) if self.runs else lengths
+        moves = [item] if self.runs else [s * step for s, step in zip(window.stride, steps, strict=True)]
+        taps = [d * step for d, step in zip(window.dilation, steps, strict=True)]
+        shape = (*image.shape[:2], *kernel, *self.places)
+        strides = (*image.strides[:2], *taps, *moves)
+        self.windows = np.ndarray(shape, image.dtype, image, 0, strides) if image.size else np.empty(shape, image.dtype)
+        self.depth = image.shape[1] * math.prod(kernel)
+        self.count = math.prod(self.places)
+        self.groups = window.groups
+
+    def blocks(self) -> Iterator[slice]:
+        """The batch in pieces whose columns fit into the cache."""
+        batch = len(self.windows)
+        step = max(1, BLOCK // max(1, self.depth * self.count * self.windows.itemsize))
+        return (slice(start, min(start + step, batch)) for start in range(0, batch, step))
+
+    def buffer(self, block: slice) -> Any:
+        """Memory for the columns of a block."""
+        return np.empty((block.stop - block.start, *self.windows.shape[1:]), self.windows.dtype)
+
+    def matrices(self, columns: Any) -> Any:
+        """Columns as matrices, (batch, groups, depth, places)."""
+        return columns.reshape(len(columns), self.groups, self.depth // self.groups, self.count)
+
+    def filled(self) -> Iterator[tuple[slice, Any]]:
+        """For each block its columns as matrices, in one memory."""
+        memory = None
+        for block in self.blocks():
+            windows = self.windows[block]
+            if self.depth == windows.shape[1]:
+                yield block, self.matrices(windows)  # a window of one element: the image itself
+                continue
+            memory = self.buffer(block) if memory is None else memory[: len(windows)]
+            memory[...] = windows
+            yield block, self.matrices(memory)
+
+    def result(self, batch: int, channels: int, dtype: Any, *, zeros: bool = False) -> tuple[Any, Any]:
+        """Memory for a result: as it is meant, and as matrices (batch, groups, channels, places) for products."""
+        out = (np.zeros if zeros else np.empty)((batch, channels, *self.wide), dtype)
+        meant = out[(..., *(slice(n) for n in self.lengths))]
+        rows = out.reshape(batch, self.groups, channels // self.groups, math.prod(self.wide))
+        return meant, rows[..., : self.count]
+
+    def laid_out(self, y: Any) -> Any:
+        """A result as matrices (batch, groups, channels, places), with zeros where runs wrap around an edge."""
+        if not self.runs:
+            return y.reshape(len(y), self.groups, y.shape[1] // self.groups, self.count)
+        meant, rows = self.result(len(y), y.shape[1], y.dtype, zeros=True)
+        meant[...] = y
+        return rows
+
+
+def at_least_single(forward: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that computes with halves in single precision."""
+
+    @functools.wraps(forward)
+    def computed(*arrays: Any, **options: Any) -> Any:
+        if arrays[0].dtype != np.float16:
+            return forward(*arrays, **options)
+        return forward(*(array.astype(np.float32) for array in arrays), **options).astype(np.float16)
+
+    return computed
+
+
+def _matrix(weight: Any, groups: int) -> Any:
+    """A weight as a matrix for each group."""
+    return weight.reshape(groups, weight.shape[0] // groups, math.prod(weight.shape[1:]))
+
+
+@at_least_single
+def _convolution_forward(x: Any, weight: Any, *, window: Window) -> Any:
+    kernel = weight.shape[2:]
+    columns = _Columns(_padded(x, window.padding), kernel, window.lengths(x.shape[2:], kernel), window)
+    meant, rows = columns.result(len(x), len(weight), x.dtype)
+    matrix = _matrix(weight, window.groups)
+    for block, matrices in columns.filled():
+        np.matmul(matrix, matrices, out=rows[block])
+    return np.ascontiguousarray(meant)
+
+
+@at_least_single
+def _transpose_forward(y: Any, weight: Any, *, size: Sizes, window: Window) -> Any:
+    kernel = weight.shape[2:]
+    around = tuple(n + 2 * p for n, p in zip(size, window.padding, strict=True))
+    image = np.zeros((len(y), weight.shape[1] * window.groups, *around), y.dtype)
+    columns = _Columns(image, kernel, y.shape[2:], window)
+    rows = columns.laid_out(y)
+    matrix = _matrix(weight, window.groups).swapaxes(-1, -2)
+    memory = None
+    for block in columns.blocks():
+        windows = columns.windows[block]
+        memory = columns.buffer(block) if memory is None else memory[: len(windows)]
+        np.matmul(matrix, rows[block], out=columns.matrices(memory))
+        _overlaid(windows, memory, kernel)
+    return np.ascontiguousarray(image[_inside(size, window.padding)])
+
+
+def _overlaid(windows: Any, columns: Any, kernel: Sizes) -> None:
+    """Adds columns to an image at the places of its windows, one element of the kernel after another."""
+    for place in itertools.product(*map(range, kernel)):
+        piece = windows[(slice(None), slice(None), *place)]
+        piece += columns[(slice(None), slice(None), *place)]
+
+
+@at_least_single
+def _weight_forward(x: Any, y: Any, *, kernel: Sizes, window: Window) -> Any:
+    columns = _Columns(_padded(x, window.padding), kernel, y.shape[2:], window)
+    rows = columns.laid_out(y)
+    total = np.zeros((window.groups, y.shape[1] // window.groups, columns.depth // window.groups), y.dtype)
+    for block, matrices in columns.filled():
+        total += np.matmul(rows[block], matrices.swapaxes(-1, -2)).sum(0)
+    return total.reshape(y.shape[1], x.shape[1] // window.groups, *kernel)
+
+
+def _columns_forward(x: Any, *, kernel: Sizes, window: Window) -> Any:
+    lengths = window.lengths(x.shape[2:], kernel)
+    columns = _Columns(_padded(x, window.padding), kernel, lengths, window, runs=False)
+    return np.array(columns.windows).reshape(len(x), columns.depth, columns.count)
+
+
+def _overlay_forward(g: Any, *, size: Sizes, kernel: Sizes, window: Window) -> Any:
+    around = tuple(n + 2 * p for n, p in zip(size, window.padding, strict=True))
+    image = np.zeros((len(g), g.shape[1] // math.prod(kernel), *around), g.dtype)
+    columns = _Columns(image, kernel, window.lengths(size, kernel), window, runs=False)
+    _overlaid(columns.windows, g.reshape(columns.windows.shape), kernel)
+    return np.ascontiguousarray(image[_inside(size, window.padding)])
+
+
+def _fitted(xp: Any, y: Any, lengths: Sizes) -> Any:
+    """A convolution without the places that its transpose did not have: padding of its output may add some."""
+    if y.shape[2:] == lengths:
+        return y
+    return xp.getitem(y, index=(..., *(slice(n) for n in lengths)))
+
+
+def _image(xp: Any, g: Any, weight: Any, x_shape: Sizes, *, window: Window) -> Any:
+    return xp.convolve_transpose(g, weight, size=x_shape[2:], window=window)
+
+
+def _weight(xp: Any, g: Any, x: Any, weight_shape: Sizes, *, window: Window) -> Any:
+    return xp.convolve_weight(x, g, kernel=weight_shape[2:], window=window)
+
+
+def _transpose_result(xp: Any, g: Any, weight: Any, result_shape: Sizes, *, size: Sizes, window: Window) -> Any:
+    return _fitted(xp, xp.convolve(g, weight, window=window), result_shape[2:])
+
+
+def _transpose_weight(xp: Any, g: Any, result: Any, weight_shape: Sizes, *, size: Sizes, window: Window) -> Any:
+    return xp.convolve_weight(g, result, kernel=weight_shape[2:], window=window)
+
+
+def _weight_image(xp: Any, g: Any, result: Any, x_shape: Sizes, *, kernel: Sizes, window: Window) -> Any:
+    return xp.convolve_transpose(result, g, size=x_shape[2:], window=window)
+
+
+def _weight_result(xp: Any, g: Any, x: Any, result_shape: Sizes, *, kernel: Sizes, window: Window) -> Any:
+    return _fitted(xp, xp.convolve(x, g, window=window), result_shape[2:])
+
+
+def _bias_forward(x: Any, bias: Any) -> Any:
+    return x + bias.reshape(-1, *[1] * (x.ndim - 2))
+
+
+def _bias(xp: Any, g: Any, bias: Any) -> Any:
+    return xp.attached(xp.sum(g, axis=(0, *range(2, g.ndim)), keepdims=False), bias)
+
+
+# fmt: off
+#                         name             pullback per operand
+convolve           = multilinear("convolve", _image, _weight, inputs=("x", "weight"),
+                                    forward=_convolution_forward, title="ConvolutionBackward0")
+convolve_transpose = multilinear("convolve_transpose", _transpose_result, _transpose_weight, inputs=("result", "weight"),
+                                    forward=_transpose_forward,  title="ConvolutionBackward0")
+convolve_weight    = multilinear("convolve_weight", _weight_image, _weight_result, inputs=("x", "result"),
+                                    forward=_weight_forward)
+biased                = general("biased", lambda xp, g: g, _bias, inputs=("x", "bias"), complex="holomorphic",
+                                forward=_bias_forward,           title="ConvolutionBackward0")
+attached              = elementwise("attached", lambda xp, g: g, lambda xp, g: xp.zeros_like(g), inputs=("value", "x"),
+                                    forward=lambda value, x: value, title="ConvolutionBackward0")
+window_columns        = linear("window_columns",
+                               lambda xp, g, x_shape, *, kernel, window:
+                                   xp.window_overlay(g, size=x_shape[2:], kernel=kernel, window=window),
+                               forward=_columns_forward,         title="Im2ColBackward0")
+window_overlay        = linear("window_overlay",
+                               lambda xp, g, *, size, kernel, window: xp.window_columns(g, kernel=kernel, window=window),
+                               forward=_overlay_forward,         title="Col2ImBackward0")
+# fmt: on

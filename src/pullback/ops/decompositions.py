@@ -1,0 +1,397 @@
+"""Decompositions: inverses, determinants, factors, eigenvalues and singular values of stacks of matrices.
+
+A rule has the cotangents of several outputs as a list. Of those that are holomorphic the rules are written for real
+matrices; the others conjugate where they must. Gradients are as in Giles (2008), An extended collection of matrix
+derivative results, and, for non-square factors, as in Walter and Lehmann (2010), Algorithmic differentiation of linear
+algebra functions. Where several factors are possible, a rule holds for losses that do not depend on the choice.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._core import Carrier, general, zero
+from . import lapack
+
+ALL = slice(None)
+
+# 1. Parts of rules
+
+
+def _is_complex(x: Any) -> bool:
+    return (x._dtype if isinstance(x, Carrier) else x.dtype).kind == "c"  # type: ignore[no-any-return]  # duck-typed
+
+
+def _adjoint(xp: Any, x: Any) -> Any:
+    """The transpose, conjugated."""
+    x = xp.matrix_transpose(x)
+    return xp.conj(x) if _is_complex(x) else x
+
+
+def _product(xp: Any, *factors: Any) -> Any:
+    """Matrices multiplied from the left."""
+    result = factors[0]
+    for factor in factors[1:]:
+        result = xp.matmul(result, factor)
+    return result
+
+
+def _row(xp: Any, x: Any) -> Any:
+    return xp.reshape(x, shape=(*x.shape[:-1], 1, x.shape[-1]))
+
+
+def _column(xp: Any, x: Any) -> Any:
+    return xp.reshape(x, shape=(*x.shape, 1))
+
+
+def _matrix(xp: Any, x: Any) -> Any:
+    """A number for each matrix, with two axes of length 1."""
+    return xp.reshape(x, shape=(*x.shape, 1, 1))
+
+
+def _on_diagonal(xp: Any, x: Any) -> Any:
+    """Matrices that have x on their diagonals."""
+    return xp.scatter_diagonal(x, axes=(x.ndim - 1, x.ndim), shape=(*x.shape, x.shape[-1]))
+
+
+def _diagonal(xp: Any, x: Any) -> Any:
+    return xp.diagonal(x, axes=(x.ndim - 2, x.ndim - 1))
+
+
+def _part(xp: Any, x: Any, rows: slice, columns: slice) -> Any:
+    return xp.getitem(x, index=(Ellipsis, rows, columns))
+
+
+def _beside(xp: Any, a: Any, b: Any, axis: int) -> Any:
+    """Two matrices joined below (axis -2) or beside (axis -1) each other."""
+    axis += a.ndim
+    return xp.concat(a, b, axis=axis, sizes=(a.shape[axis], b.shape[axis]))
+
+
+def _without_diagonal(xp: Any, x: Any) -> Any:
+    return xp.select(~np.eye(x.shape[-1], dtype=bool), x)
+
+
+def _ratio(xp: Any, a: Any, b: Any) -> Any:
+    """a / b, where zero over zero is zero: what does not move needs no gap to move in."""
+    return a / xp.where((a == 0) & (b == 0), 1, b)
+
+
+def _gaps(xp: Any, values: Any) -> Any:
+    """How much greater the value of a column is than that of a row."""
+    return _row(xp, values) - _column(xp, values)
+
+
+def _check_phase(g: Any, vectors: Any, *, operation: str, real: bool = False) -> Any:
+    """Refuse a loss that depends on the phase of complex vectors, which is anybody's choice.
+
+    Real vectors of a real matrix stay real, whatever happens to it.
+    """
+    if real and not vectors.imag.any():
+        return np.zeros(())
+    if g.dtype.kind == "c" and not np.allclose(g.imag, 0, rtol=1e-2, atol=1e-2):
+        what = "singular vectors" if "svd" in operation else "eigenvectors"
+        raise RuntimeError(
+            f"{operation}: The {what} in the complex case are specified up to multiplication by e^{{i phi}}. The "
+            "specified loss function depends on this quantity, so it is ill-defined: make it depend on the "
+            f"{what} through products that the phase leaves alone, such as abs()"
+        )
+    return np.zeros(())
+
+
+# 2. Forward functions that NumPy has under other names, or for some matrices only
+
+
+def _slogdet_forward(x: Any) -> Any:
+    sign, size = np.linalg.slogdet(x)
+    return np.asarray(sign, x.dtype), np.asarray(size)
+
+
+def _cofactor_forward(x: Any) -> Any:
+    """The derivative of the determinant: det times the transpose of the inverse, also where there is no inverse."""
+    try:
+        return np.linalg.det(x)[..., None, None] * lapack.transposed(np.linalg.inv(x))
+    except np.linalg.LinAlgError:
+        u, s, vh = np.linalg.svd(x)
+        others = np.where(np.eye(x.shape[-1], dtype=bool), 1, s[..., None, :]).prod(-1)
+        turn = np.linalg.det(u) * np.linalg.det(vh)
+        adjugate = (lapack.adjoint(vh) * others[..., None, :]) @ lapack.adjoint(u)
+        return np.asarray(turn[..., None, None] * lapack.transposed(adjugate), x.dtype)
+
+
+def _eigh_forward(x: Any, *, lower: bool) -> Any:
+    return _converging("eigh", np.linalg.eigh, x, "L" if lower else "U")
+
+
+def _eig_forward(x: Any) -> Any:
+    """Complex values and vectors, also of real matrices."""
+    values, vectors = _converging("eig", np.linalg.eig, x)
+    kind = np.result_type(x.dtype, np.complex64)
+    return values.astype(kind), vectors.astype(kind)
+
+
+def _svd_forward(x: Any, *, full: bool) -> Any:
+    return _converging("svd", np.linalg.svd, x, full)
+
+
+def _converging(name: str, function: Any, *args: Any) -> tuple[Any, ...]:
+    try:
+        return tuple(function(*args))
+    except np.linalg.LinAlgError:
+        x = args[0]
+        failed = ~np.isfinite(x).all((-2, -1))
+        text = "The algorithm failed to converge because the input matrix contained non-finite values."
+        if not failed.any():
+            text = (
+                "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated "
+                f"{'singular values' if name == 'svd' else 'eigenvalues'}."
+            )
+            failed = np.ones(failed.shape)
+        lapack.refuse(f"linalg.{name}", text, failed)
+        raise
+
+
+def _qr_forward(x: Any, *, mode: str) -> Any:
+    factor: Any = np.linalg.qr  # whose types know the modes by their names alone
+    return tuple(factor(x, mode))
+
+
+def _geqrf_forward(x: Any) -> Any:
+    h, tau = np.linalg.qr(x, "raw")
+    return np.ascontiguousarray(lapack.transposed(h)), tau
+
+
+def _pinv_forward(x: Any, least: Any, relative: Any, *, hermitian: bool) -> Any:
+    """The inverse on all that is larger than both bounds, the second relative to the largest singular value."""
+    if x.size == 0:
+        return np.zeros((*x.shape[:-2], x.shape[-1], x.shape[-2]), x.dtype)
+    if hermitian:
+        values, u = np.linalg.eigh(x)
+        vh = lapack.adjoint(u)
+    else:
+        u, values, vh = np.linalg.svd(x, full_matrices=False)
+    size = np.abs(values)
+    bound = np.maximum(least[..., None], relative[..., None] * size.max(-1, keepdims=True))
+    inverse = np.divide(1, values, out=np.zeros_like(values), where=size > bound)
+    return (lapack.adjoint(vh) * inverse[..., None, :]) @ lapack.adjoint(u)
+
+
+# 3. Rules
+
+
+def _inv(xp: Any, g: Any, y: Any) -> Any:
+    y = xp.matrix_transpose(y)
+    return -_product(xp, y, g, y)
+
+
+def _solve(xp: Any, g: Any, a: Any, y: Any, *, needs: Any) -> Any:
+    g = xp.solve(xp.matrix_transpose(a), g)
+    return (-xp.matmul(g, xp.matrix_transpose(y)) if needs[0] else None, g)
+
+
+def _solve_triangular(xp: Any, g: Any, a: Any, y: Any, *, upper: bool, unitriangular: bool, needs: Any) -> Any:
+    g = xp.solve_triangular(xp.matrix_transpose(a), g, upper=not upper, unitriangular=unitriangular)
+    if not needs[0]:
+        return (None, g)
+    full = xp.matmul(g, xp.matrix_transpose(y))
+    k = int(unitriangular)
+    return (-(xp.triu(full, k=k) if upper else xp.tril(full, k=-k)), g)
+
+
+def _det(xp: Any, g: Any, x: Any) -> Any:
+    return _matrix(xp, g) * xp.cofactor(x)
+
+
+def _cofactor(xp: Any, g: Any, x: Any, y: Any) -> Any:
+    inverse = xp.matrix_transpose(xp.inv(x))
+    total = xp.sum(g * y, axis=(g.ndim - 2, g.ndim - 1), keepdims=True)
+    return total * inverse - _product(xp, y, xp.matrix_transpose(g), inverse)
+
+
+def _slogdet(xp: Any, g: Any, x: Any, y: Any) -> Any:
+    """The sign turns with the imaginary part of the logarithm; that of a real matrix does not move."""
+    size = g[1]
+    if _is_complex(x):
+        turn = xp.conj(g[0]) * y[0]
+        size = size - (turn - xp.conj(turn)) / 2
+    return _matrix(xp, size) * _adjoint(xp, xp.inv(x))
+
+
+def _cholesky(xp: Any, g: Any, y: Any) -> Any:
+    """A symmetric cotangent, as torch has it: the factor reads one triangle, and means both."""
+    upper = _adjoint(xp, y)
+    lower = xp.tril(xp.matmul(upper, g), k=0)
+    both = (lower + _adjoint(xp, xp.tril(lower, k=-1))) / 2
+    both = xp.solve_triangular(upper, both, upper=True, unitriangular=False)
+    return _adjoint(xp, xp.solve_triangular(upper, _adjoint(xp, both), upper=True, unitriangular=False))
+
+
+def _lu_factor(xp: Any, g: Any, y: Any, *, pivot: bool) -> Any:
+    """Of the leading square block, and of the columns beside it or the rows below it."""
+    g, factors, pivots = g[0], y[0], y[1]
+    m, n = factors.shape[-2:]
+    k = min(m, n)
+    first, last = slice(None, k), slice(k, None)
+    square = _part(xp, factors, first, first)
+    lower, upper = xp.tril(square, k=-1) + np.eye(k, dtype=bool), xp.triu(square, k=0)
+    head = _part(xp, g, first, first)
+    below = xp.matmul(xp.matrix_transpose(lower), xp.tril(head, k=-1))
+    above = xp.matmul(xp.triu(head, k=0), xp.matrix_transpose(upper))
+    if n > k:
+        beside = _part(xp, g, ALL, last)
+        below = below - xp.matmul(beside, xp.matrix_transpose(_part(xp, factors, ALL, last)))
+    if m > k:
+        under = _part(xp, g, last, ALL)
+        above = above - xp.matmul(xp.matrix_transpose(_part(xp, factors, last, ALL)), under)
+    middle = xp.tril(below, k=-1) + xp.triu(above, k=0)
+
+    def left(x: Any) -> Any:
+        return xp.solve_triangular(xp.matrix_transpose(lower), x, upper=True, unitriangular=True)
+
+    def right(x: Any) -> Any:
+        solved = xp.solve_triangular(upper, xp.matrix_transpose(x), upper=True, unitriangular=False)
+        return xp.matrix_transpose(solved)
+
+    result = left(right(middle))
+    if n > k:
+        result = _beside(xp, result, left(beside), -1)
+    if m > k:
+        result = _beside(xp, result, right(under), -2)
+    return xp.matmul(xp.permutation(pivots, factors), result) if pivot else result
+
+
+def _eigh(xp: Any, g: Any, y: Any) -> Any:
+    """A Hermitian cotangent, as that of `cholesky`."""
+    values, vectors = y
+    turned = xp.matmul(_adjoint(xp, vectors), g[1])
+    xp.check_phase(_diagonal(xp, turned), vectors, operation="linalg_eigh_backward")
+    turned = (turned - _adjoint(xp, turned)) / 2
+    middle = _ratio(xp, _without_diagonal(xp, turned), _gaps(xp, values)) + _on_diagonal(xp, g[0])
+    return _product(xp, vectors, middle, _adjoint(xp, vectors))
+
+
+def _eig(xp: Any, g: Any, y: Any, *, dtype: Any) -> Any:
+    """Vectors have length 1, so that they do not move along themselves; `dtype` is that of x, real or complex."""
+    values, vectors = y
+    dual = _adjoint(xp, vectors)
+    turned = xp.matmul(dual, g[1])
+    along = _diagonal(xp, turned)
+    xp.check_phase(along, vectors, operation="linalg_eig_backward", real=dtype.kind == "f")
+    turned = turned - xp.matmul(dual, vectors * _row(xp, (along + xp.conj(along)) / 2))
+    middle = _ratio(xp, _without_diagonal(xp, turned), xp.conj(_gaps(xp, values))) + _on_diagonal(xp, g[0])
+    result = xp.solve(dual, xp.matmul(middle, dual))
+    return result if dtype.kind == "c" else xp.astype(result, dtype=dtype, source=np.result_type(dtype, np.complex64))
+
+
+def _svd(xp: Any, g: Any, y: Any, *, full: bool) -> Any:
+    """Of the leading columns of the factors alone: the others are any basis of what is left."""
+    k = y[1].shape[-1]
+    gu, gvh = (_part(xp, g[0], ALL, slice(k)), _part(xp, g[2], slice(k), ALL)) if full else (g[0], g[2])
+    u, vh = (_part(xp, y[0], ALL, slice(k)), _part(xp, y[2], slice(k), ALL)) if full else (y[0], y[2])
+    s = y[1]
+    left, right = xp.matmul(_adjoint(xp, u), gu), xp.matmul(vh, _adjoint(xp, gvh))
+    left, right = (side - _adjoint(xp, side) for side in (left, right))
+    turned, back, gaps = _without_diagonal(xp, left), _without_diagonal(xp, right), _gaps(xp, s * s)
+    still = (turned == 0) & (back == 0) & (gaps == 0)
+    middle = (turned * _row(xp, s) + _column(xp, s) * back) / xp.where(still, 1, gaps) + _on_diagonal(xp, g[1])
+    if _is_complex(u):
+        phase = _diagonal(xp, left)
+        xp.check_phase(phase + _diagonal(xp, right), u, operation="svd_backward")
+        middle = middle + _on_diagonal(xp, _ratio(xp, phase, 2 * s))
+    if u.shape[-2] > k:
+        outer = _ratio(xp, gu, _row(xp, s))
+        outer = outer - _product(xp, u, _adjoint(xp, u), outer)
+        result = xp.matmul(xp.matmul(u, middle) + outer, vh)
+    else:
+        result = xp.matmul(u, xp.matmul(middle, vh))
+    if vh.shape[-1] > k:
+        outer = _ratio(xp, gvh, _column(xp, s))
+        outer = outer - _product(xp, outer, _adjoint(xp, vh), vh)
+        result = result + xp.matmul(u, outer)
+    return result
+
+
+def _qr(xp: Any, g: Any, y: Any, *, mode: str) -> Any:
+    """Of the leading square block; what stands beside it in R is Q applied to the other columns."""
+    (gq, gr), (q, r) = g, y
+    k, n = q.shape[-1], r.shape[-1]
+    if k > n:
+        raise RuntimeError(
+            "The QR decomposition is not differentiable when mode='complete' and nrows > ncols: the added columns are "
+            "any basis of what is left. Use mode='reduced'"
+        )
+    first, last = slice(None, k), slice(k, None)
+    beside = None
+    if n > k:
+        rest, beside = _part(xp, r, ALL, last), _part(xp, gr, ALL, last)
+        gq = gq + _product(xp, q, rest, _adjoint(xp, beside))
+        r, gr = _part(xp, r, ALL, first), _part(xp, gr, ALL, first)
+    moved = xp.triu(xp.matmul(gr, _adjoint(xp, r)) - xp.matmul(_adjoint(xp, q), gq), k=0)
+    moved = moved + _adjoint(xp, moved)
+    moved = xp.where(np.eye(k, dtype=bool), moved / 2, moved)
+    result = _adjoint(xp, gq + xp.matmul(q, moved))
+    result = _adjoint(xp, xp.solve_triangular(r, result, upper=True, unitriangular=False))
+    return result if beside is None else _beside(xp, result, xp.matmul(q, beside), -1)
+
+
+def _pinv(xp: Any, g: Any, x: Any, y: Any) -> Any:
+    """Golub and Pereyra (1973): within the matrices of the same rank."""
+    dual, back = _adjoint(xp, y), _adjoint(xp, g)
+    left = _product(xp, back, y, dual)
+    right = _product(xp, dual, y, back)
+    change = -_product(xp, dual, g, dual) + left - _product(xp, x, y, left)
+    return change + right - _product(xp, right, y, x)
+
+
+def _matrix_exp(xp: Any, g: Any, x: Any) -> Any:
+    """The transpose of the derivative stands in a corner of the exponential of a matrix twice as large."""
+    n = x.shape[-1]
+    if n == 0:
+        return g
+    x = xp.matrix_transpose(x)
+    top = _beside(xp, x, g, -1)
+    bottom = _beside(xp, xp.zeros_like(x), x, -1)
+    return _part(xp, xp.matrix_exp(_beside(xp, top, bottom, -2)), slice(None, n), slice(n, None))
+
+
+# 4. The table
+
+WHOLE: Any = {"complex": "holomorphic"}
+WRITTEN: Any = {"complex": "as written"}
+
+# fmt: off
+#                     name           pullback
+inv          = general("inv",          _inv,         forward=lapack.inv,            title="LinalgInvExBackward0", **WHOLE)
+solve        = general("solve",        joint=_solve, forward=lapack.solve,          title="LinalgSolveExBackward0",
+                       inputs=("a", "b"), **WHOLE)
+solve_triangular = general("solve_triangular", joint=_solve_triangular, forward=lapack.solve_triangular,
+                       title="LinalgSolveTriangularBackward0", inputs=("a", "b"), **WHOLE)
+det          = general("det",          _det,         forward=np.linalg.det,         title="LinalgDetBackward0", **WHOLE)
+cofactor     = general("cofactor",     _cofactor,    forward=_cofactor_forward, **WHOLE)
+slogdet      = general("slogdet",      _slogdet,     forward=_slogdet_forward,      title="LinalgSlogdetBackward0",
+                       outputs=2, **WRITTEN)
+cholesky     = general("cholesky",     _cholesky,    forward=lapack.cholesky,       title="LinalgCholeskyExBackward0", **WRITTEN)
+lu_factor    = general("lu_factor",    _lu_factor,   forward=lapack.lu_factor,      title="LinalgLuFactorExBackward0",
+                       outputs=3, **WHOLE)
+eigh         = general("eigh",         _eigh,        forward=_eigh_forward,         title="LinalgEighBackward0",
+                       outputs=2, **WRITTEN)
+eig          = general("eig",          _eig,         forward=lambda x, *, dtype: _eig_forward(x),
+                       title="LinalgEigBackward0", outputs=2, **WRITTEN)
+svd          = general("svd",          _svd,         forward=_svd_forward,          title="LinalgSvdBackward0",
+                       outputs=3, **WRITTEN)
+qr           = general("qr",           _qr,          forward=_qr_forward,           title="LinalgQrBackward0",
+                       outputs=2, **WRITTEN)
+pinv         = general("pinv",         _pinv,        None, None,  forward=_pinv_forward, title="LinalgPinvBackward0",
+                       inputs=("x", "least", "relative"), **WRITTEN)
+matrix_exp   = general("matrix_exp",   _matrix_exp,  forward=lapack.matrix_exp,     title="LinalgMatrixExpBackward0", **WHOLE)
+
+geqrf        = zero("geqrf",       forward=_geqrf_forward)
+ldl_factor   = zero("ldl_factor",  forward=lapack.ldl_factor)
+ldl_solve    = zero("ldl_solve",   forward=lapack.ldl_solve,   inputs=("factor", "pivots", "b"))
+permutation  = zero("permutation", forward=lapack.permutation, inputs=("pivots", "x"))
+pivot_info   = zero("pivot_info",  forward=lapack.pivot_info,  inputs=("x", "y"))
+minor_info   = zero("minor_info",  forward=lapack.minor_info,  inputs=("x", "y"))
+check_phase  = zero("check_phase", forward=_check_phase,       inputs=("g", "vectors"))
+# fmt: on

@@ -1,0 +1,65 @@
+"""Discrete Fourier transforms: sums of exponentials times a scale, along axes whose lengths stay as they are.
+
+`fft` maps complex numbers to complex numbers. `rfft` maps real numbers to the first half of their spectrum, of which the
+other half is the conjugate, and `irfft` maps such a half to real numbers. All are written for torch's convention of
+complex gradients: the pullback is the conjugate transpose.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._core import linear
+
+
+def _fft_forward(x: Any, *, axes: tuple[int, ...], inverse: bool, scale: float) -> Any:
+    if len(axes) == 1:  # NumPy decides faster about one axis
+        out = np.fft.ifft(x, None, axes[0], "forward") if inverse else np.fft.fft(x, None, axes[0])
+    elif axes:
+        out = np.fft.ifftn(x, None, axes, "forward") if inverse else np.fft.fftn(x, None, axes)
+    else:
+        out = x.copy()
+    return _scaled(out, scale, x.dtype)
+
+
+def _rfft_forward(x: Any, *, axis: int, scale: float) -> Any:
+    return _scaled(np.fft.rfft(x, axis=axis), scale, np.result_type(x.dtype, np.complex64))
+
+
+def _irfft_forward(x: Any, *, n: int, axis: int, scale: float) -> Any:
+    return _scaled(np.fft.irfft(x, n, axis, norm="forward"), scale, x.real.dtype)
+
+
+def _scaled(out: Any, scale: float, dtype: np.dtype[Any]) -> Any:
+    """A transform in the precision of its input; before NumPy 2 all were computed in double precision."""
+    if scale != 1:
+        out = out * scale
+    return out.astype(dtype, copy=False)
+
+
+def _halves(n: int, ndim: int, axis: int, inner: float) -> Any:
+    """Factors along half a spectrum: 1 for what is its own conjugate, another for what stands for two."""
+    factors = np.full((n // 2 + 1, *[1] * (ndim - axis - 1)), inner, np.float32)
+    factors[0] = 1
+    if n % 2 == 0:
+        factors[-1] = 1
+    return factors
+
+
+def _rfft(xp: Any, g: Any, x_shape: tuple[int, ...], *, axis: int, scale: float) -> Any:
+    n = x_shape[axis]
+    return xp.irfft(g * _halves(n, len(x_shape), axis, 0.5), n=n, axis=axis, scale=scale)
+
+
+def _irfft(xp: Any, g: Any, x_shape: tuple[int, ...], *, n: int, axis: int, scale: float) -> Any:
+    return xp.rfft(g, axis=axis, scale=scale) * _halves(n, len(x_shape), axis, 2)
+
+
+# fmt: off
+fft   = linear("fft",   lambda xp, g, *, axes, inverse, scale: xp.fft(g, axes=axes, inverse=not inverse, scale=scale),
+               forward=_fft_forward,   title="FftC2CBackward0", complex="as written")
+rfft  = linear("rfft",  _rfft,  forward=_rfft_forward,  title="FftR2CBackward0", complex="as written")
+irfft = linear("irfft", _irfft, forward=_irfft_forward, title="FftC2RBackward0", complex="as written")
+# fmt: on

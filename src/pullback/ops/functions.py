@@ -1,0 +1,142 @@
+"""Elementwise functions that fewer programs need: inverse functions, logarithms to other bases, pairs and triples."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .._core import elementwise, linear, zero
+
+LN_TWO, LN_TEN = math.log(2), math.log(10)
+
+# 1. Computed
+
+
+def _sinc(x: Any) -> Any:
+    turned = x * x.dtype.type(math.pi)
+    return np.where(x == 0, x.dtype.type(1), np.sin(turned) / turned)
+
+
+def _logit(x: Any, *, eps: float | None) -> Any:
+    one = x.dtype.type(1)
+    if eps is not None:
+        x = np.minimum(np.maximum(x, x.dtype.type(eps)), x.dtype.type(1 - eps))
+    return np.log(x / (one - x))
+
+
+def _round_to(x: Any, *, decimals: int) -> Any:
+    """Rounded at a place of the decimal expansion; whole powers of ten are exact, so one of the two forms is."""
+    shift = x.dtype.type(10.0 ** abs(decimals))
+    return np.rint(x * shift) / shift if decimals >= 0 else np.rint(x / shift) * shift
+
+
+def _logaddexp(a: Any, b: Any) -> Any:
+    if a.dtype.kind != "c":
+        return np.logaddexp(a, b)
+    first = a.real >= b.real
+    top, low = np.where(first, a, b), np.where(first, b, a)
+    return np.where((top == low) & np.isinf(top.real), top, top + np.log1p(np.exp(low - top)))
+
+
+def _lerp(a: Any, b: Any, weight: Any) -> Any:
+    """From the nearer end, so that both ends are met exactly."""
+    way = b - a
+    return np.where(np.abs(weight) < 0.5, a + weight * way, b - way * (weight.dtype.type(1) - weight))
+
+
+def _xlogy(a: Any, b: Any) -> Any:
+    product = a * np.log(b)
+    return np.where((a == 0) & ~np.isnan(b), product.dtype.type(0), product)
+
+
+def _heaviside(a: Any, b: Any) -> Any:
+    return np.where(a == 0, b, np.greater(a, 0).astype(a.dtype))
+
+
+# 2. Pulled back
+
+
+def _sinc_pullback(xp: Any, g: Any, x: Any, y: Any) -> Any:
+    return xp.where(x == 0, 0, g * (xp.cos(x * math.pi) - y) / x)
+
+
+def _logit_pullback(xp: Any, g: Any, x: Any, *, eps: float | None) -> Any:
+    outside = 0 if eps is not None else math.nan
+    low = eps or 0
+    return xp.where((x >= low) & (x <= 1 - low), g / (x * (1 - x)), outside)
+
+
+def _over_square(xp: Any, g: Any, a: Any, b: Any) -> Any:
+    """g over the square of the distance from the origin, where there is a distance."""
+    return xp.where((a == 0) & (b == 0), 0, g / (a * a + b * b))
+
+
+REAL: Any = {"complex": "refused"}
+
+# 3. The table
+
+# fmt: off
+#                            name           pullback per input
+acos        = elementwise("acos",        lambda xp, g, x: -g / xp.sqrt(1 - x * x),            forward=np.arccos)
+acosh       = elementwise("acosh",       lambda xp, g, x: g / xp.sqrt(x * x - 1),             forward=np.arccosh)
+asin        = elementwise("asin",        lambda xp, g, x: g / xp.sqrt(1 - x * x),             forward=np.arcsin)
+asinh       = elementwise("asinh",       lambda xp, g, x: g / xp.sqrt(x * x + 1),             forward=np.arcsinh)
+atan        = elementwise("atan",        lambda xp, g, x: g / (x * x + 1),                    forward=np.arctan)
+atanh       = elementwise("atanh",       lambda xp, g, x: g / (1 - x * x),                    forward=np.arctanh)
+cbrt        = elementwise("cbrt",        lambda xp, g, y: g / (3 * y * y),                    forward=np.cbrt, **REAL)
+exp2        = elementwise("exp2",        lambda xp, g, y: g * y * LN_TWO,                     forward=np.exp2)
+log2        = elementwise("log2",        lambda xp, g, x: g / (x * LN_TWO),                   forward=np.log2)
+log10       = elementwise("log10",       lambda xp, g, x: g / (x * LN_TEN),                   forward=np.log10)
+deg2rad     = elementwise("deg2rad",     lambda xp, g: xp.deg2rad(g),                         forward=np.deg2rad, **REAL)
+rad2deg     = elementwise("rad2deg",     lambda xp, g: xp.rad2deg(g),                         forward=np.rad2deg, **REAL)
+frac        = elementwise("frac",        lambda xp, g: g,            forward=lambda x: x - np.trunc(x), **REAL)
+round_to    = elementwise("round_to",    lambda xp, g: xp.zeros_like(g), forward=_round_to, title="RoundBackward1", **REAL)
+sinc        = elementwise("sinc",        _sinc_pullback,                                      forward=_sinc)
+logit       = elementwise("logit",       _logit_pullback,                                     forward=_logit, **REAL)
+nan_to_num  = elementwise("nan_to_num",  lambda xp, g, x: xp.select(xp.isfinite(x), g),       forward=np.nan_to_num, **REAL)
+
+atan2       = elementwise("atan2",       lambda xp, g, a, b: _over_square(xp, g, a, b) * b,
+                                         lambda xp, g, a, b: _over_square(xp, -g, a, b) * a,  forward=np.arctan2, **REAL)
+hypot       = elementwise("hypot",       lambda xp, g, a, y: g * (a / y),
+                                         lambda xp, g, b, y: g * (b / y),                     forward=np.hypot, **REAL)
+copysign    = elementwise("copysign",    lambda xp, g, a, y: g * (xp.sign(a) * xp.sign(y)),
+                                         lambda xp, g: xp.zeros_like(g),                      forward=np.copysign, **REAL)
+fmax        = elementwise("fmax",        lambda xp, g, a, b: xp.select((a >= b) | xp.isnan(b), g),
+                                         lambda xp, g, a, b: xp.select(xp.logical_not((a >= b) | xp.isnan(b)), g),
+                                                                                              forward=np.fmax, **REAL)
+fmin        = elementwise("fmin",        lambda xp, g, a, b: xp.select((a <= b) | xp.isnan(b), g),
+                                         lambda xp, g, a, b: xp.select(xp.logical_not((a <= b) | xp.isnan(b)), g),
+                                                                                              forward=np.fmin, **REAL)
+fmod        = elementwise("fmod",        lambda xp, g: g,
+                                         lambda xp, g, a, b: -g * xp.trunc(a / b),            forward=np.fmod, **REAL)
+floor_quotient = elementwise("floor_quotient", lambda xp, g: xp.zeros_like(g),
+                                         lambda xp, g: xp.zeros_like(g),
+                             forward=np.floor_divide,                                         title="DivBackward2", **REAL)
+nextafter   = elementwise("nextafter",   lambda xp, g: g,
+                                         lambda xp, g: xp.zeros_like(g),                      forward=np.nextafter, **REAL)
+logaddexp   = elementwise("logaddexp",   lambda xp, g, a, b: g * xp.sigmoid(a - b),
+                                         lambda xp, g, a, b: g * xp.sigmoid(b - a),           forward=_logaddexp)
+logaddexp2  = elementwise("logaddexp2",  lambda xp, g, a, b: g * xp.sigmoid((a - b) * LN_TWO),
+                                         lambda xp, g, a, b: g * xp.sigmoid((b - a) * LN_TWO),
+                                                                                              forward=np.logaddexp2, **REAL)
+xlogy       = elementwise("xlogy",       lambda xp, g, a, b: xp.where((a == 0) & (b <= 0), 0, xp.xlogy(g, b)),
+                                         lambda xp, g, a, b: g * (a / b),                     forward=_xlogy, **REAL)
+lerp        = elementwise("lerp",        lambda xp, g, weight: g * (1 - weight),
+                                         lambda xp, g, weight: g * weight,
+                                         lambda xp, g, a, b: g * (b - a),
+                          forward=_lerp, inputs=("a", "b", "weight"),                         title="LerpBackward1")
+ldexp       = linear("ldexp",            lambda xp, g, exponent: xp.ldexp(g, exponent),       forward=np.ldexp,
+                     inputs=("x", "exponent"),                                                title="FrexpBackward0")
+
+exponent    = zero("exponent",    forward=lambda x: np.frexp(x)[1])
+signbit     = zero("signbit",     forward=np.signbit)
+isposinf    = zero("isposinf",    forward=lambda x: x == np.inf)
+isneginf    = zero("isneginf",    forward=lambda x: x == -np.inf)
+heaviside   = zero("heaviside",   forward=_heaviside,   inputs=("a", "b"))
+gcd         = zero("gcd",         forward=np.gcd,         inputs=("a", "b"))
+lcm         = zero("lcm",         forward=np.lcm,         inputs=("a", "b"))
+isclose     = zero("isclose",     forward=np.isclose,     inputs=("a", "b"))
+isin        = zero("isin",        forward=np.isin,        inputs=("a", "b"))
+# fmt: on

@@ -1,0 +1,88 @@
+"""Writes to places along an axis, and to the places of a mask, each as a new array; triangles of matrices.
+
+`indices` has as many axes as the array: along `axis` it says where, along the others an element stays in its place. It
+may be shorter there than the array. What is written has the shape of `indices`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _xp
+from .._core import elementwise, general, linear
+
+
+def _scatter_forward(x: Any, src: Any, indices: Any, *, axis: int) -> Any:
+    out = np.array(x)
+    out[_xp.along(indices, axis)] = src
+    return out
+
+
+def _combined(ufunc: Any) -> Any:
+    """The forward function that combines what comes to one place, and what stands there, by a ufunc."""
+
+    def forward(x: Any, src: Any, indices: Any, *, axis: int) -> Any:
+        out = np.array(x, order="C")
+        _xp.combine_at(ufunc, out, _xp.along(indices, axis), src)
+        return out
+
+    return forward
+
+
+def _prod(xp: Any, g: Any, x: Any, src: Any, y: Any, indices: Any, *, axis: int, needs: Any) -> Any:
+    """g times the product of the others: y / factor, but for a factor that is the only 0 of its product."""
+    pulled: list[Any] = [None, None, None]
+    if needs[0]:
+        alone = xp.where(x == 0, 1, x)
+        pulled[0] = g * (xp.scatter_prod(alone, src, indices, axis=axis) / alone)
+    if needs[1]:
+        empty = src == 0
+        zeros = xp.scatter_add(xp.zeros_like(x), xp.where(empty, 1, xp.zeros_like(src)), indices, axis=axis)
+        single = empty & (xp.take_along_axis(zeros, indices, axis=axis) == 1)
+        product = xp.scatter_prod(x, xp.where(single, 1, src), indices, axis=axis)
+        others = xp.where(single, xp.take_along_axis(product, indices, axis=axis), _quotient(xp, y, src, indices, axis))
+        pulled[1] = xp.take_along_axis(g, indices, axis=axis) * others
+    return pulled
+
+
+def _quotient(xp: Any, y: Any, src: Any, indices: Any, axis: int) -> Any:
+    return xp.take_along_axis(y, indices, axis=axis) / xp.where(src == 0, 1, src)
+
+
+def _extreme(xp: Any, g: Any, x: Any, src: Any, y: Any, indices: Any, *, axis: int) -> Any:
+    """Those that are the extreme share the cotangent equally."""
+    kept = x == y
+    taken = src == xp.take_along_axis(y, indices, axis=axis)
+    counted = xp.where(kept, 1, xp.zeros_like(y)), xp.where(taken, 1, xp.zeros_like(src))
+    share = g / xp.scatter_add(*counted, indices, axis=axis)
+    return (
+        xp.where(kept, share, 0),
+        xp.where(taken, xp.take_along_axis(share, indices, axis=axis), 0),
+        None,
+    )
+
+
+PLACES: Any = {"inputs": ("x", "src", "indices")}
+REAL_MATRIX: Any = {"complex": "as written"}  # linear with real coefficients: its transpose needs no conjugates
+
+# fmt: off
+#                        name             pullback per input
+scatter      = general("scatter",      lambda xp, g, indices, *, axis: xp.scatter(g, 0, indices, axis=axis),
+                                       lambda xp, g, indices, *, axis: xp.take_along_axis(g, indices, axis=axis),
+                                       None,           forward=_scatter_forward,        **PLACES, **REAL_MATRIX)
+scatter_add  = general("scatter_add",  lambda xp, g: g,
+                                       lambda xp, g, indices, *, axis: xp.take_along_axis(g, indices, axis=axis),
+                                       None,           forward=_combined(np.add),       **PLACES, **REAL_MATRIX)
+scatter_prod = general("scatter_prod", joint=_prod,    forward=_combined(np.multiply),  **PLACES, complex="holomorphic",
+                       title="ScatterReduceBackward0")
+scatter_amax = general("scatter_amax", joint=_extreme, forward=_combined(np.maximum),   **PLACES, title="ScatterReduceBackward0")
+scatter_amin = general("scatter_amin", joint=_extreme, forward=_combined(np.minimum),   **PLACES, title="ScatterReduceBackward0")
+masked_fill  = elementwise("masked_fill", lambda xp, g, mask: xp.select(xp.logical_not(mask), g),
+                                       None,
+                                       lambda xp, g, mask: xp.select(mask, g),
+                           inputs=("x", "mask", "value"), forward=lambda x, mask, value: np.where(mask, value, x), **REAL_MATRIX)
+tril         = linear("tril",          lambda xp, g, *, k: xp.tril(g, k=k),  forward=lambda x, *, k: np.tril(x, k), **REAL_MATRIX)
+triu         = linear("triu",          lambda xp, g, *, k: xp.triu(g, k=k),  forward=lambda x, *, k: np.triu(x, k), **REAL_MATRIX)
+# fmt: on

@@ -1,0 +1,402 @@
+"""What LAPACK has and NumPy does not show: LU with its pivots, LDL, triangular systems; and the matrix exponential.
+
+Everything here works on plain arrays, on stacks of matrices at once. NumPy's own routines raise for a whole stack when
+one matrix of it is singular; here such a matrix gives infinities, and who wants an error asks for it by a name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+BLOCK = 48  # columns that are factorised one by one before products of matrices take over
+
+
+class LinAlgError(RuntimeError):
+    """A matrix that has no such inverse, factor or solution: singular, not positive-definite, or not finite."""
+
+    __module__ = "pullback.linalg"
+
+
+def transposed(x: Array) -> Array:
+    """The last two axes exchanged."""
+    return x.swapaxes(-1, -2)
+
+
+def adjoint(x: Array) -> Array:
+    """The transpose, conjugated."""
+    return np.conj(x).swapaxes(-1, -2) if x.dtype.kind == "c" else x.swapaxes(-1, -2)
+
+
+def stacked(x: Array) -> Array:
+    """Any number of axes in front of matrices made one."""
+    return x.reshape(math.prod(x.shape[:-2]), *x.shape[-2:])
+
+
+# 1. Systems of equations
+
+
+def solve(a: Array, b: Array, *, operation: str = "") -> Array:
+    """The solution of a @ x = b for matrices b; with a name, a singular matrix is refused in torch's words."""
+    if b.ndim < a.ndim:
+        b = b[(None,) * (a.ndim - b.ndim)]
+    try:
+        return np.linalg.solve(a, b)
+    except np.linalg.LinAlgError:
+        _refuse_singular(operation, "The solver failed because the input matrix is singular.", a)
+    shape = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    pairs = (stacked(np.broadcast_to(x, shape + x.shape[-2:])) for x in (a, b))
+    found = [_or_infinite(lambda: np.linalg.solve(*pair), pair[1]) for pair in zip(*pairs, strict=True)]  # noqa: B023
+    return np.stack(found).reshape(shape + b.shape[-2:])
+
+
+def inv(x: Array, *, operation: str = "") -> Array:
+    """The inverse; with a name, a singular matrix is refused in torch's words."""
+    try:
+        return np.linalg.inv(x)
+    except np.linalg.LinAlgError:
+        text = (
+            "The diagonal element {info} is zero, the inversion could not be completed because the input matrix is "
+            "singular."
+        )
+        _refuse_singular(operation, text, x)
+    found = [_or_infinite(lambda: np.linalg.inv(each), each) for each in stacked(x)]  # noqa: B023
+    return np.stack(found).reshape(x.shape)
+
+
+def _or_infinite(function: Callable[[], Array], like: Array) -> Array:
+    try:
+        return function()
+    except np.linalg.LinAlgError:
+        return np.full_like(like, np.inf)
+
+
+def _refuse_singular(operation: str, text: str, x: Array) -> None:
+    if operation:
+        refuse(operation, text, lu_factor(x)[2])
+
+
+def refuse(operation: str, text: str, info: Array) -> None:
+    """Raise torch's error for the first matrix whose `info` says that it failed, if there is one."""
+    failed = np.flatnonzero(info)
+    if failed.size:
+        which = f"(Batch element {failed[0]}): " if np.ndim(info) else ""
+        raise LinAlgError(f"{operation}: {which}{text.format(info=np.ravel(info)[failed[0]])}")
+
+
+def pivot_info(x: Array, y: Array) -> Array:
+    """For each matrix of x 0, or, where the solution y is not finite, the number of the first pivot that is zero."""
+    if np.isfinite(y).all():
+        return np.zeros(x.shape[:-2], np.int32)
+    return lu_factor(x)[2]
+
+
+def solve_triangular(a: Array, b: Array, *, upper: bool, unitriangular: bool = False) -> Array:
+    """The solution of a @ x = b, where only one triangle of a is read; a zero on the diagonal gives infinities."""
+    a = np.triu(a) if upper else np.tril(a)
+    diagonal = np.arange(a.shape[-1])
+    if unitriangular:
+        a[..., diagonal, diagonal] = 1
+    if not a[..., diagonal, diagonal].all():
+        return _substituted(a, b, upper)
+    return _by_blocks(a, b, upper)
+
+
+def _by_blocks(a: Array, b: Array, upper: bool) -> Array:
+    """By halves: the diagonal blocks of a triangular matrix are triangular, and the rest is a product."""
+    n = a.shape[-1]
+    if n <= 2 * BLOCK:
+        return solve(a, b)
+    half = n // 2
+    first, last = slice(None, half), slice(half, None)
+    if upper:
+        below = _by_blocks(a[..., last, last], b[..., last, :], upper)
+        above = _by_blocks(a[..., first, first], b[..., first, :] - a[..., first, last] @ below, upper)
+    else:
+        above = _by_blocks(a[..., first, first], b[..., first, :], upper)
+        below = _by_blocks(a[..., last, last], b[..., last, :] - a[..., last, first] @ above, upper)
+    return np.concatenate([above, below], -2)
+
+
+def _substituted(a: Array, b: Array, upper: bool) -> Array:
+    n = a.shape[-1]
+    x = np.array(np.broadcast_to(b, np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) + b.shape[-2:]))
+    with np.errstate(all="ignore"):
+        for i in range(n - 1, -1, -1) if upper else range(n):
+            x[..., i, :] /= a[..., i, i, None]
+            rest = slice(None, i) if upper else slice(i + 1, None)
+            x[..., rest, :] -= a[..., rest, i, None] * x[..., i, None, :]
+    return x
+
+
+# 2. LU
+
+
+def lu_factor(x: Array, *, pivot: bool = True) -> tuple[Array, Array, Array]:
+    """L and U in one matrix, the pivots counted from 1 as in LAPACK, and which pivot is zero, counted from 1, or 0.
+
+    Columns are eliminated one by one in a block, then the block from the rest by products (Golub and Van Loan, Matrix
+    Computations, section 3.2).
+    """
+    *batch, m, n = x.shape
+    k = min(m, n)
+    a = stacked(np.array(x))
+    each = np.arange(len(a))
+    pivots = np.tile(np.arange(1, k + 1, dtype=np.int32), (len(a), 1))
+    for start in range(0, k, BLOCK):
+        stop = min(start + BLOCK, k)
+        for j in range(start, stop):
+            if pivot:
+                column = a[:, j:, j]
+                size = np.abs(column.real) + np.abs(column.imag) if x.dtype.kind == "c" else np.abs(column)
+                chosen = j + size.argmax(-1)
+                pivots[:, j] = chosen + 1
+                a[each, j], a[each, chosen] = a[each, chosen], a[each, j].copy()
+            top = a[:, j, j, None]
+            a[:, j + 1 :, j] /= np.where(top == 0, 1, top)
+            a[:, j + 1 :, j + 1 : stop] -= a[:, j + 1 :, j, None] * a[:, j, None, j + 1 : stop]
+        if stop < n:
+            block = a[:, start:stop, start:stop]
+            right = solve_triangular(block, a[:, start:stop, stop:], upper=False, unitriangular=True)
+            a[:, start:stop, stop:] = right
+            a[:, stop:, stop:] -= a[:, stop:, start:stop] @ right
+    zeros = np.diagonal(a, 0, -2, -1) == 0
+    info = np.where(zeros.any(-1), zeros.argmax(-1) + 1, 0) if k else np.zeros(len(a))
+    return a.reshape(x.shape), pivots.reshape(*batch, k), info.astype(np.int32).reshape(batch)
+
+
+def permutation(pivots: Array, x: Array) -> Array:
+    """The matrix p, in the dtype of x, with p @ l @ u the matrix that was factorised with these pivots."""
+    m = x.shape[-2]
+    swaps = pivots.reshape(math.prod(pivots.shape[:-1]), pivots.shape[-1]) - 1
+    rows = np.tile(np.arange(m), (len(swaps), 1))
+    each = np.arange(len(swaps))
+    for j in range(swaps.shape[-1]):
+        chosen = swaps[:, j]
+        rows[each, j], rows[each, chosen] = rows[each, chosen], rows[each, j].copy()
+    p = np.zeros((len(swaps), m, m), x.dtype)
+    p[each[:, None], rows, np.arange(m)] = 1
+    return p.reshape(*pivots.shape[:-1], m, m)
+
+
+# 3. LDL
+#
+# The pivoting of Bunch and Kaufman (1977), stored as LAPACK's sytrf and hetrf store it below the diagonal: a positive
+# pivot is the row that was exchanged, two equal negative ones are a block of two rows. Each matrix chooses its own
+# blocks, so that a stack is taken matrix by matrix.
+
+GROWTH = (1 + math.sqrt(17)) / 8
+
+
+def ldl_factor(x: Array, *, hermitian: bool) -> tuple[Array, Array, Array]:
+    """L and the blocks of D in one matrix, the pivots, and which block is zero, counted from 1, or 0."""
+    *batch, n, _ = x.shape
+    a = stacked(np.tril(x))
+    pivots = np.zeros((len(a), n), np.int32)
+    info = np.zeros(len(a), np.int32)
+    conj: Callable[[Any], Any] = np.conj if hermitian and x.dtype.kind == "c" else np.asarray
+    for each in range(len(a)):
+        k = 0
+        while k < n:
+            k += _ldl_step(a[each], pivots[each], info[each : each + 1], k, conj)
+    return a.reshape(x.shape), pivots.reshape(*batch, n), info.reshape(batch)
+
+
+def _size(x: Any) -> Any:
+    return np.abs(x.real) + np.abs(x.imag)
+
+
+def _ldl_step(a: Array, pivots: Array, info: Array, k: int, conj: Callable[[Any], Any]) -> int:
+    """Eliminate one row and column, or two; how many."""
+    n = len(a)
+    here, other, width = _size(a[k, k]), k, 1
+    below = _size(a[k + 1 :, k])
+    largest = below.max() if below.size else 0
+    if max(here, largest) == 0:
+        info[0] = info[0] or k + 1
+    elif here < GROWTH * largest:
+        row = k + 1 + int(below.argmax())
+        others = np.concatenate([_size(a[row, k:row]), _size(a[row + 1 :, row])]).max()
+        if here < GROWTH * largest * (largest / others):
+            other, width = row, (1 if _size(a[row, row]) >= GROWTH * others else 2)
+    last = k + width - 1
+    if other != last:
+        _exchange(a, last, other, conj)
+        if width == 2:
+            a[[last, other], k] = a[[other, last], k]
+    pivots[k : k + width] = (other + 1) * (1 if width == 1 else -1)
+    rest = slice(k + width, n)
+    block = a[k : k + width, k : k + width]
+    whole = np.tril(block) + conj(np.tril(block, -1)).T
+    if rest.start < n and not (width == 1 and whole[0, 0] == 0):
+        column = a[rest, k : k + width].copy()
+        factor = np.linalg.solve(whole.T, column.T).T
+        a[rest, rest] -= np.tril(factor @ conj(column).T)
+        a[rest, k : k + width] = factor
+    return width
+
+
+def _exchange(a: Array, i: int, j: int, conj: Callable[[Any], Any]) -> None:
+    """Rows and columns i < j of a Hermitian or symmetric matrix exchanged, of which the lower triangle is there."""
+    a[j + 1 :, [i, j]] = a[j + 1 :, [j, i]]
+    between = a[i + 1 : j, i].copy()
+    a[i + 1 : j, i] = conj(a[j, i + 1 : j])
+    a[j, i + 1 : j] = conj(between)
+    a[j, i] = conj(a[j, i])
+    a[[i, j], [i, j]] = a[[j, i], [j, i]]
+
+
+def ldl_solve(factor: Array, pivots: Array, b: Array, *, hermitian: bool) -> Array:
+    """The solution of a @ x = b, from what `ldl_factor` has made of a."""
+    shape = np.broadcast_shapes(factor.shape[:-2], b.shape[:-2])
+    n = factor.shape[-1]
+    a = stacked(np.broadcast_to(factor, (*shape, n, n)))
+    x = stacked(np.array(np.broadcast_to(b, shape + b.shape[-2:])))
+    swaps = np.broadcast_to(pivots, (*shape, n)).reshape(len(x), n)
+    conj: Callable[[Any], Any] = np.conj if hermitian and a.dtype.kind == "c" else np.asarray
+    for each in range(len(x)):
+        _ldl_solved(a[each], swaps[each], x[each], conj)
+    return x.reshape(shape + b.shape[-2:])
+
+
+def _ldl_solved(a: Array, pivots: Array, x: Array, conj: Callable[[Any], Any]) -> None:
+    n, k = len(a), 0
+    steps = []
+    while k < n:
+        steps.append((k, 1 if pivots[k] > 0 else 2))
+        k += steps[-1][1]
+    for k, width in steps:
+        here, rest, pair = slice(k, k + width), slice(k + width, n), [k + width - 1, abs(pivots[k]) - 1]
+        x[pair] = x[pair[::-1]]
+        x[rest] -= a[rest, here] @ x[here]
+        block = np.tril(a[here, here])
+        x[here] = solve(block + conj(np.tril(block, -1)).T, x[here])
+    for k, width in reversed(steps):
+        here, rest, pair = slice(k, k + width), slice(k + width, n), [k + width - 1, abs(pivots[k]) - 1]
+        x[here] -= conj(a[rest, here]).T @ x[rest]
+        x[pair] = x[pair[::-1]]
+
+
+# 4. Cholesky
+
+
+def cholesky(x: Array, *, upper: bool = False, operation: str = "") -> Array:
+    """The lower factor, from the lower or the upper triangle of a Hermitian matrix.
+
+    One that is not positive-definite gives NaN, or with a name an error in torch's words.
+    """
+    if upper:
+        x = adjoint(x)
+    try:
+        return np.linalg.cholesky(x)
+    except np.linalg.LinAlgError:
+        if operation:
+            text = (
+                "The factorization could not be completed because the input is not positive-definite (the leading minor "
+                "of order {info} is not positive-definite)."
+            )
+            refuse(operation, text, _minors(x))
+    return np.stack([_factor(each) for each in stacked(x)]).reshape(x.shape)
+
+
+def _factor(x: Array) -> Array:
+    try:
+        return np.linalg.cholesky(x)
+    except np.linalg.LinAlgError:
+        return np.full_like(x, np.nan)
+
+
+def _minors(x: Array) -> Array:
+    """For each matrix 0, or the order of the first leading minor that is not positive-definite, found by halving."""
+    found = []
+    for each in stacked(x):
+        good, bad = 0, len(each) + 1
+        while bad - good > 1:
+            order = (good + bad) // 2
+            if np.isfinite(_factor(each[:order, :order])).all():
+                good = order
+            else:
+                bad = order
+        found.append(bad if bad <= len(each) else 0)
+    return np.array(found, np.int32).reshape(x.shape[:-2])
+
+
+def minor_info(x: Array, y: Array, *, upper: bool) -> Array:
+    """For each matrix of x 0, or, where its factor y is not finite, the first leading minor that is to blame."""
+    return np.zeros(x.shape[:-2], np.int32) if np.isfinite(y).all() else _minors(adjoint(x) if upper else x)
+
+
+# 5. The exponential
+#
+# Scaling and squaring with Pade approximants: Higham (2005), The Scaling and Squaring Method for the Matrix Exponential
+# Revisited, has the coefficients, and the norms up to which a degree is enough.
+
+DEGREES: dict[int, tuple[float, ...]] = {
+    3: (120, 60, 12, 1),
+    5: (30240, 15120, 3360, 420, 30, 1),
+    7: (17297280, 8648640, 1995840, 277200, 25200, 1512, 56, 1),
+    9: (17643225600, 8821612800, 2075673600, 302702400, 30270240, 2162160, 110880, 3960, 90, 1),
+    13: (
+        64764752532480000, 32382376266240000, 7771770303897600, 1187353796428800, 129060195264000, 10559470521600,
+        670442572800, 33522128640, 1323241920, 40840800, 960960, 16380, 182, 1,
+    ),
+}  # fmt: skip
+ENOUGH = {  # by the number of bits of a real number: the largest 1-norm for each degree
+    32: {3: 4.258730016922831e-1, 5: 1.880152677804762, 7: 3.925724783138660},
+    64: {
+        3: 1.495585217958292e-2,
+        5: 2.539398330063230e-1,
+        7: 9.504178996162932e-1,
+        9: 2.097847961257068,
+        13: 5.371920351148152,
+    },
+}
+
+
+def matrix_exp(x: Array) -> Array:
+    """The exponential of each matrix."""
+    n = x.shape[-1]
+    if x.size == 0:
+        return x.copy()
+    norm = np.abs(x).sum(-2).max(-1)
+    enough = ENOUGH[32 if x.dtype in (np.dtype(np.float32), np.dtype(np.complex64)) else 64]
+    highest = max(enough)
+    largest = norm.max()
+    degree = next((degree for degree, most in enough.items() if largest <= most), highest)
+    with np.errstate(all="ignore"):
+        squarings = np.maximum(np.ceil(np.log2(norm / enough[highest])), 0)
+    squarings = np.where(np.isfinite(squarings), squarings, 0).astype(int)
+    if degree == highest:
+        x = x / np.exp2(squarings)[..., None, None].astype(norm.dtype)
+    y = _pade(x, degree, np.eye(n, dtype=x.dtype))
+    for step in range(squarings.max() if degree == highest else 0):
+        y = np.where((step < squarings)[..., None, None], y @ y, y)
+    return y
+
+
+def _pade(x: Array, degree: int, eye: Array) -> Array:
+    """Numerator over denominator; their odd parts differ in sign."""
+    c = DEGREES[degree]
+    square = x @ x
+    powers = [eye, square]
+    while len(powers) < min(len(c) // 2, 4):
+        powers.append(powers[-1] @ square)
+    if degree == 13:
+        sixth = powers[3]
+        odd = sixth @ _polynomial([0, *c[9::2]], powers) + _polynomial(c[1:9:2], powers)
+        even = sixth @ _polynomial([0, *c[8::2]], powers) + _polynomial(c[0:8:2], powers)
+    else:
+        powers += [powers[-1] @ square] * (len(c) // 2 - len(powers))
+        odd, even = _polynomial(c[1::2], powers), _polynomial(c[0::2], powers)
+    odd = x @ odd
+    return solve(even - odd, even + odd)
+
+
+def _polynomial(coefficients: Any, powers: list[Array]) -> Any:
+    kind = powers[0].dtype.type
+    return sum(kind(c) * power for c, power in zip(coefficients, powers, strict=False) if c)

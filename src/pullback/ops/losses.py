@@ -1,0 +1,73 @@
+"""Losses: what no composition of other operations says well."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _xp
+from .._core import elementwise, general
+
+LOWEST_LOG = -100  # torch's floor for the logarithms of a probability of zero
+IMPOSSIBLE = -1e30  # the logarithm of a probability of zero where -inf would make differences NaN
+
+
+def _binary_forward(x: Any, target: Any) -> Any:
+    floor = x.dtype.type(LOWEST_LOG)
+    return (target - 1) * np.maximum(np.log1p(-x), floor) - target * np.maximum(np.log(x), floor)
+
+
+def _binary(xp: Any, g: Any, x: Any, target: Any) -> Any:
+    return g * (x - target) / xp.clip(x * (1 - x), lower=1e-12, upper=None)
+
+
+def _binary_target(xp: Any, g: Any, x: Any) -> Any:
+    failure, success = xp.log1p(-x), xp.log(x)
+    return g * (xp.clip(failure, lower=LOWEST_LOG, upper=None) - xp.clip(success, lower=LOWEST_LOG, upper=None))
+
+
+def _huber_forward(x: Any, *, delta: float) -> Any:
+    size = np.abs(x)
+    near = np.minimum(size, x.dtype.type(delta))
+    return near * (size - near * 0.5)
+
+
+def _arrivals(xp: Any, before: Any, skips: Any) -> Any:
+    """The log-probabilities of having come to each state from itself, from the last one, from the one before that."""
+    edge = np.full((*before.shape[:-1], 2), IMPOSSIBLE, before.dtype)
+    last = len(before.shape) - 1
+    wide = xp.concat(edge, before, axis=last, sizes=(2, before.shape[-1]))
+    one = xp.getitem(wide, index=(..., slice(1, -1)))
+    two = xp.getitem(wide, index=(..., slice(0, -2)))
+    return xp.stack(before, one, two + skips, axis=0)
+
+
+def _ctc_step_forward(before: Any, emission: Any, skips: Any) -> Any:
+    return emission + _xp.logsumexp(_arrivals(_xp, before, skips), axis=(0,), keepdims=False)
+
+
+def _ctc_step(xp: Any, g: Any, before: Any, emission: Any, skips: Any, y: Any, *, needs: Any) -> Any:
+    """Each state's cotangent goes back to the states it came from, by their shares in its probability."""
+    if not needs[0]:
+        return None, g, None
+    shares = xp.exp(_arrivals(xp, before, skips) - (y - emission))
+    stay, one, two = xp.unbind(shares * g, axis=0)
+    shape = g.shape
+    back = stay + xp.scatter_slice(
+        xp.getitem(one, index=(..., slice(1, None))), shape=shape, index=(..., slice(None, -1))
+    )
+    back = back + xp.scatter_slice(
+        xp.getitem(two, index=(..., slice(2, None))), shape=shape, index=(..., slice(None, -2))
+    )
+    return back, g, None
+
+
+# fmt: off
+#                                  name                    pullback per input
+binary_cross_entropy = elementwise("binary_cross_entropy", _binary, _binary_target, forward=_binary_forward,
+                                   inputs=("x", "target"), complex="refused")
+huber    = elementwise("huber",    lambda xp, g, x, *, delta: g * xp.clip(x, lower=-delta, upper=delta),
+                       forward=_huber_forward,             title="HuberLossBackward0", complex="refused")
+ctc_step = general("ctc_step",     joint=_ctc_step, forward=_ctc_step_forward, inputs=("before", "emission", "skips"))
+# fmt: on

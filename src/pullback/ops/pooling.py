@@ -1,0 +1,251 @@
+"""Pooling: means and maxima over windows, and the elements that were the largest.
+
+Arrays are (batch, channels, *lengths). Means and maxima are taken along one axis after another, by one vectorised step
+for each element of a window; padding is never laid out, since a step touches only the places that it meets inside. A
+maximum passes its cotangent to the element it came from: the places of those are found when they are asked for, and
+`gather` and `accumulate`, which are each other's transpose, do the rest. Adaptive and fractional pools find places too.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+
+from .._core import general, linear, zero
+from .convolution import Sizes, Window, at_least_single
+
+Meeting = tuple[slice, slice]  # the places of a result, and the elements that one step of a window meets there
+
+
+def _meeting(size: int, length: int, offset: int, stride: int) -> Meeting:
+    """Where an offset of a window meets elements: places t of the result with 0 <= t * stride + offset < size."""
+    first = max(0, -(offset // stride))
+    last = max(first, min(length, (size - 1 - offset) // stride + 1))
+    start = first * stride + offset
+    return slice(first, last), slice(start, start + (last - first - 1) * stride + 1 if last > first else start, stride)
+
+
+def _meetings(size: int, length: int, kernel: int, window: Window, i: int) -> list[Meeting]:
+    """The meetings of each element of a window along one axis."""
+    padding, dilation = window.padding[i], window.dilation[i]
+    return [_meeting(size, length, j * dilation - padding, window.stride[i]) for j in range(kernel)]
+
+
+def _reduced(x: Any, ufunc: Any, fill: Any, kernel: Sizes, window: Window, lengths: Sizes) -> Any:
+    """A ufunc's reduction over windows, along one axis after another."""
+    for i, (k, length) in enumerate(zip(kernel, lengths, strict=True)):
+        before = (slice(None),) * (i + 2)
+        everywhere = slice(0, length)
+        meetings = _meetings(x.shape[i + 2], length, k, window, i)
+        full = [source for place, source in meetings if place == everywhere]
+        parts = [(place, source) for place, source in meetings if place != everywhere]
+        if not full:
+            out = np.full((*x.shape[: i + 2], length, *x.shape[i + 3 :]), fill, x.dtype)
+        elif len(full) == 1:
+            out = x[(*before, full[0])].copy()
+        else:
+            out = ufunc(x[(*before, full[0])], x[(*before, full[1])])
+        parts += [(everywhere, source) for source in full[2:]]
+        for place, source in parts:
+            target = out[(*before, place)]
+            ufunc(target, x[(*before, source)], out=target)
+        x = out
+    return x
+
+
+def _counts(size: Sizes, lengths: Sizes, kernel: Sizes, window: Window, inside: bool) -> Any:
+    """How many elements each window has, as a number if it is the same for all; padding counts unless `inside`."""
+    counts = []
+    for n, length, k, s, p in zip(size, lengths, kernel, window.stride, window.padding, strict=True):
+        start = np.arange(length) * s - p
+        end = np.minimum(start + k, n if inside else n + p)
+        counts.append(end - np.maximum(start, 0) if inside else end - start)
+    if all(len(count) and (count == count[0]).all() for count in counts):
+        return math.prod(int(count[0]) for count in counts)
+    return functools.reduce(np.multiply.outer, counts)
+
+
+@at_least_single
+def _mean_forward(x: Any, *, kernel: Sizes, window: Window, lengths: Sizes, divisor: int | None, inside: bool) -> Any:
+    total = _reduced(x, np.add, 0, kernel, window, lengths)
+    count = _counts(x.shape[2:], lengths, kernel, window, inside) if divisor is None else divisor
+    if x.dtype.kind in "iu":
+        return np.trunc(total / count).astype(x.dtype)
+    return np.divide(total, np.asarray(count, total.real.dtype), out=total)
+
+
+@at_least_single
+def _spread_forward(g: Any, *, size: Sizes, kernel: Sizes, window: Window, divisor: int | None, inside: bool) -> Any:
+    count = _counts(size, g.shape[2:], kernel, window, inside) if divisor is None else divisor
+    g = g / np.asarray(count, g.real.dtype)
+    for i in reversed(range(len(size))):
+        before = (slice(None),) * (i + 2)
+        out = np.zeros((*g.shape[: i + 2], size[i], *g.shape[i + 3 :]), g.dtype)
+        apart = window.stride[i] >= kernel[i]
+        for place, source in _meetings(size[i], g.shape[i + 2], kernel[i], window, i):
+            if apart:
+                out[(*before, source)] = g[(*before, place)]
+            else:
+                out[(*before, source)] += g[(*before, place)]
+        g = out
+    return g
+
+
+def _lowest(dtype: Any) -> Any:
+    return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
+
+
+def _max_forward(x: Any, *, kernel: Sizes, window: Window, lengths: Sizes) -> Any:
+    return _reduced(x, np.maximum, _lowest(x.dtype), kernel, window, lengths)
+
+
+def _steps(size: Sizes) -> Sizes:
+    """How far apart, in a flattened image, neighbours along each axis are."""
+    return tuple(math.prod(size[i + 1 :]) for i in range(len(size)))
+
+
+def _max_places_forward(x: Any, y: Any, *, kernel: Sizes, window: Window) -> Any:
+    """Where in the flattened image each maximum of a window stands: the first of equals, the last of NaNs."""
+    size, lengths = x.shape[2:], y.shape[2:]
+    axes = zip(size, lengths, kernel, range(len(size)), strict=True)
+    elements = list(itertools.product(*(_meetings(n, length, k, window, i) for n, length, k, i in axes)))
+    order = np.zeros(y.shape, np.uint8 if len(elements) < 256 else np.int64)
+    unmet = np.ones(y.shape, np.bool_)
+    for element in elements:  # counts those that come before the first that is met
+        place, source = ((..., *side) for side in zip(*element, strict=True))
+        unmet[place] &= x[source] != y[place]
+        order += unmet
+    if unmet.any():
+        for number, element in enumerate(elements):
+            place, source = ((..., *side) for side in zip(*element, strict=True))
+            order[place][np.isnan(x[source])] = number
+    steps = _steps(size)
+    first, offsets = (np.zeros((1,) * len(size), np.int64) for _ in range(2))
+    for i, step in enumerate(steps):
+        shape = [-1 if j == i else 1 for j in range(len(size))]
+        first = first + ((np.arange(lengths[i]) * window.stride[i] - window.padding[i]) * step).reshape(shape)
+        offsets = offsets + (np.arange(kernel[i]) * (window.dilation[i] * step)).reshape(shape)
+    return offsets.reshape(-1)[order] + first
+
+
+def _max_pool(xp: Any, g: Any, x: Any, y: Any, *, kernel: Sizes, window: Window, lengths: Sizes) -> Any:
+    rows = (*x.shape[:2], math.prod(lengths))
+    places = xp.reshape(xp.max_places(x, y, kernel=kernel, window=window), shape=rows)
+    axes = zip(window.stride, window.dilation, kernel, strict=True)
+    apart = all(s >= d * (k - 1) + 1 for s, d, k in axes)
+    g = xp.accumulate(xp.reshape(g, shape=rows), places, size=math.prod(x.shape[2:]), apart=apart)
+    return xp.attached(xp.reshape(g, shape=x.shape), x)
+
+
+def _flat(indices: Any, shape: tuple[int, ...], size: int) -> Any:
+    """Indices within each row of the last axis as indices into all rows."""
+    rows = np.arange(shape[0] * shape[1]).reshape(*shape[:2], 1) * size
+    return indices + rows
+
+
+def _gather_forward(x: Any, indices: Any) -> Any:
+    return x.reshape(-1).take(_flat(indices, x.shape, x.shape[-1]))
+
+
+def _accumulate_forward(g: Any, indices: Any, *, size: int, apart: bool) -> Any:
+    flat = _flat(indices, g.shape, size).reshape(-1)
+    shape = (*g.shape[:2], size)
+    if apart:
+        out = np.zeros(math.prod(shape), g.dtype)
+        out[flat] = g.reshape(-1)
+        return out.reshape(shape)
+    values, total = g.reshape(-1), math.prod(shape)
+    parts = [values.real, values.imag] if g.dtype.kind == "c" else [values]
+    sums = [np.bincount(flat, part, total) for part in parts]
+    return (sums[0] if len(sums) == 1 else sums[0] + 1j * sums[1]).astype(g.dtype, copy=False).reshape(shape)
+
+
+def _put_forward(x: Any, indices: Any, *, size: int) -> Any:
+    out = np.zeros((*x.shape[:2], size), x.dtype)
+    out.reshape(-1)[_flat(indices, x.shape, size).reshape(-1)] = x.reshape(-1)
+    return out
+
+
+def _largest(x: Any, spans: list[tuple[Any, Any]]) -> Any:
+    """Where in the flattened image the largest element of each region stands.
+
+    A region is a product of spans, one for each axis: their starts and ends, arrays that broadcast to (batch, channels,
+    length).
+    """
+    index, there = np.zeros((1, 1, 1, 1), np.int64), np.ones((1, 1, 1, 1), np.bool_)
+    for (start, end), n, step in zip(spans, x.shape[2:], _steps(x.shape[2:]), strict=True):
+        along = start[..., None] + np.arange((end - start).max(initial=0))
+        inside = along < end[..., None]
+        index = _crossed(index, np.minimum(along, n - 1) * step, np.add)
+        there = _crossed(there, inside, np.logical_and)
+    shape = (*x.shape[:2], *index.shape[2:])
+    values = _gather_forward(x.reshape(*x.shape[:2], -1), np.broadcast_to(index, shape).reshape(*x.shape[:2], -1))
+    values = np.where(there, values.reshape(shape), _lowest(x.dtype))
+    best = values.argmax(-1)[..., None] if values.size else np.zeros((*shape[:-1], 1), np.int64)
+    places = np.take_along_axis(np.broadcast_to(index, shape), best, -1)
+    return places.reshape(*x.shape[:2], *(start.shape[-1] for start, _ in spans))
+
+
+def _crossed(a: Any, b: Any, ufunc: Any) -> Any:
+    """All pairs of a place of a and a place of b, and of their elements: the two last axes of each are flattened."""
+    pairs = ufunc(a[..., :, None, :, None], b[..., None, :, None, :])
+    return pairs.reshape(*pairs.shape[:-4], pairs.shape[-4] * pairs.shape[-3], pairs.shape[-2] * pairs.shape[-1])
+
+
+def adaptive_spans(size: int, length: int) -> tuple[Any, Any]:
+    """The starts and ends of regions, all about as long, that cover an axis."""
+    places = np.arange(length)
+    return places * size // max(length, 1), -((places + 1) * -size // max(length, 1))
+
+
+def _adaptive_places_forward(x: Any, *, lengths: Sizes) -> Any:
+    spans = [adaptive_spans(n, length) for n, length in zip(x.shape[2:], lengths, strict=True)]
+    return _largest(x, [(start[None, None], end[None, None]) for start, end in spans])
+
+
+def _fractional_places_forward(x: Any, samples: Any, *, kernel: Sizes, lengths: Sizes) -> Any:
+    """Regions of one size whose starts advance by a random but fixed pattern (Graham, Fractional Max-Pooling, 2014)."""
+    spans = []
+    for i, (n, k, length) in enumerate(zip(x.shape[2:], kernel, lengths, strict=True)):
+        sample = samples[..., i, None]
+        advance = (n - k) / (length - 1) if length > 1 else 0.0
+        start = ((np.arange(length) + sample) * advance).astype(np.int64) - (sample * advance).astype(np.int64)
+        start[..., -1] = n - k
+        spans.append((start, start + k))
+    return _largest(x, spans)
+
+
+def _mean(xp: Any, g: Any, x: Any, *, kernel: Any, window: Any, divisor: Any, inside: Any) -> Any:
+    g = xp.window_spread(g, size=x.shape[2:], kernel=kernel, window=window, divisor=divisor, inside=inside)
+    return xp.attached(g, x)
+
+
+def _spread(xp: Any, g: Any, x_shape: Sizes, *, kernel: Any, window: Any, divisor: Any, inside: Any) -> Any:
+    return xp.window_mean(g, kernel=kernel, window=window, lengths=x_shape[2:], divisor=divisor, inside=inside)
+
+
+def _named(text: str) -> Any:
+    """torch's name of a node, with the number of axes that are pooled."""
+    return lambda **params: text.format(len(params["kernel"]))
+
+
+# fmt: off
+#                           name              pullback
+window_mean      = linear("window_mean",      _mean,   forward=_mean_forward,   title=_named("AvgPool{}DBackward0"))
+window_spread    = linear("window_spread",    _spread, forward=_spread_forward, title=_named("AvgPool{}DBackwardBackward0"))
+max_pool         = general("max_pool",        _max_pool, forward=_max_forward,  title=_named("MaxPool{}DWithIndicesBackward0"))
+gather           = linear("gather",           lambda xp, g, x, indices:
+                              xp.attached(xp.accumulate(g, indices, size=x.shape[-1], apart=False), x),
+                          inputs=("x", "indices"),      forward=_gather_forward)
+accumulate       = linear("accumulate",       lambda xp, g, indices: xp.gather(g, indices),
+                          inputs=("x", "indices"),      forward=_accumulate_forward)
+put              = linear("put",              lambda xp, g, indices: xp.gather(g, indices),
+                          inputs=("x", "indices"),      forward=_put_forward, title="MaxUnpoolBackward0")
+max_places       = zero("max_places",         inputs=("x", "y"),       forward=_max_places_forward)
+adaptive_places  = zero("adaptive_places",    forward=_adaptive_places_forward)
+fractional_places = zero("fractional_places", inputs=("x", "samples"), forward=_fractional_places_forward)
+# fmt: on

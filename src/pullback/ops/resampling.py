@@ -1,0 +1,78 @@
+"""Resampling along an axis: every element of a result is a weighted sum of a few elements of the input.
+
+Interpolation, padding by reflection and adaptive means are such maps, one for each axis; so are their transposes.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._core import linear
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Layer = tuple[Array | None, Array, Array | None]
+
+
+class Taps:
+    """A sparse matrix: which elements of an axis, with which weights, make up each element of a result.
+
+    The matrix has `length` rows and `size` columns, and in the place (rows[i], columns[i]) the weight i, or 1.
+    """
+
+    def __init__(self, rows: Array, columns: Array, weights: Array | None, length: int, size: int) -> None:
+        self.rows, self.columns, self.weights = rows, columns, weights
+        self.length, self.size = length, size
+
+    @functools.cached_property
+    def transposed(self) -> Taps:
+        """The transpose."""
+        taps = Taps(self.columns, self.rows, self.weights, self.size, self.length)
+        taps.transposed = self
+        return taps
+
+    @functools.cached_property
+    def layers(self) -> Sequence[Layer]:
+        """The matrix as a sum of layers with at most one weight in each row: rows (None for all), columns, weights."""
+        order = np.argsort(self.rows, kind="stable")
+        rows, columns = self.rows[order], self.columns[order]
+        weights = None if self.weights is None else self.weights[order]
+        rank = np.arange(len(rows)) - np.searchsorted(rows, rows)
+        layers: list[Layer] = []
+        for number in range(int(rank.max(initial=-1)) + 1):
+            chosen = rank == number
+            full = np.count_nonzero(chosen) == self.length
+            layers.append(
+                (None if full else rows[chosen], columns[chosen], None if weights is None else weights[chosen])
+            )
+        return layers
+
+
+def _along_forward(x: Any, *, axis: int, taps: Taps) -> Any:
+    before = (slice(None),) * axis
+    column = (-1, *[1] * (x.ndim - axis - 1))
+    out = None
+    for rows, columns, weights in taps.layers:
+        part = x.take(columns, axis)
+        if weights is not None:
+            part *= weights.astype(part.real.dtype).reshape(column)
+        if out is None and rows is None:
+            out = part
+            continue
+        if out is None:
+            out = np.zeros((*x.shape[:axis], taps.length, *x.shape[axis + 1 :]), x.dtype)
+        if rows is None:
+            out += part
+        else:
+            out[(*before, rows)] += part
+    return np.zeros((*x.shape[:axis], taps.length, *x.shape[axis + 1 :]), x.dtype) if out is None else out
+
+
+# fmt: off
+#              name       pullback
+resample = linear("resample",   lambda xp, g, x, *, axis, taps: xp.attached(xp.resample(g, axis=axis, taps=taps.transposed), x),
+               forward=_along_forward)
+# fmt: on

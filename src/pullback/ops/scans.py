@@ -1,0 +1,79 @@
+"""Scans: running products and log-sums along an axis.
+
+Their pullbacks run from the end: s[j] = g[j] + decay[j] s[j + 1]. That recurrence is solved by doubling, in log2(n)
+steps over the whole axis (Hillis and Steele, "Data parallel algorithms", 1986), which is linear in g, divides by nothing
+and can itself be differentiated.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .._core import general
+
+
+def _shift(xp: Any, x: Any, step: int, axis: int) -> Any:
+    """What stands `step` places further along an axis; zeros past the end."""
+    before = (slice(None),) * axis
+    taken = xp.getitem(x, index=(*before, slice(step, None)))
+    return xp.scatter_slice(taken, shape=tuple(x.shape), index=(*before, slice(0, x.shape[axis] - step)))
+
+
+def _accumulated(xp: Any, g: Any, decay: Any, axis: int) -> Any:
+    """s where s[j] = g[j] + decay[j] s[j + 1]."""
+    step = 1
+    while step < g.shape[axis]:
+        g = g + decay * _shift(xp, g, step, axis)
+        decay = decay * _shift(xp, decay, step, axis)
+        step *= 2
+    return g
+
+
+def _cumprod_forward(x: Any, *, axis: int, exclusive: bool) -> Any:
+    """The running product; exclusive, of what stands before each element alone."""
+    if not exclusive:
+        return np.cumprod(x, axis, x.dtype)
+    out = np.ones_like(x)
+    before = (slice(None),) * axis
+    np.cumprod(x[(*before, slice(0, -1))], axis, x.dtype, out[(*before, slice(1, None))])
+    return out
+
+
+def _cumprod(xp: Any, g: Any, x: Any, *, axis: int, exclusive: bool) -> Any:
+    """x[j] is a factor of y[j], y[j + 1], ...: each is the product before x[j] times one that begins behind it."""
+    if exclusive:
+        g = _shift(xp, g, 1, axis)
+    following = _accumulated(xp, g, _shift(xp, x, 1, axis), axis)
+    return xp.cumprod(x, axis=axis, exclusive=True) * following
+
+
+def _logcumsumexp_forward(x: Any, *, axis: int) -> Any:
+    if x.dtype.kind == "f":
+        return np.logaddexp.accumulate(x, axis, x.dtype)
+    out = np.array(x)
+    rows = np.moveaxis(out, axis, 0)
+    for i in range(1, len(rows)):  # NumPy has no logaddexp of complex numbers
+        last, row = rows[i - 1, ...], rows[i, ...]
+        swapped = last.real > row.real
+        large, small = np.where(swapped, last, row), np.where(swapped, row, last)
+        row[...] = np.where(np.isinf(small.real) & (small.real < 0), large, large + np.log1p(np.exp(small - large)))
+    return out
+
+
+def _logcumsumexp(xp: Any, g: Any, x: Any, y: Any, *, axis: int) -> Any:
+    """exp(x[j] - y[i]) for all i from j, as exp(x[j] - y[j]) times ratios that are at most 1; -inf takes nothing."""
+    before = (slice(None),) * axis
+    here = xp.getitem(y, index=(*before, slice(0, -1)))
+    there = xp.getitem(y, index=(*before, slice(1, None)))
+    ratio = xp.exp(xp.where(xp.isinf(here), -math.inf, here - there))
+    decay = xp.scatter_slice(ratio, shape=tuple(y.shape), index=(*before, slice(0, -1)))
+    return _accumulated(xp, g, decay, axis) * xp.exp(xp.where(xp.isinf(x), -math.inf, x - y))
+
+
+# fmt: off
+cumprod      = general("cumprod",      _cumprod,      forward=_cumprod_forward,      complex="holomorphic")
+logcumsumexp = general("logcumsumexp", _logcumsumexp, forward=_logcumsumexp_forward, complex="holomorphic")
+# fmt: on

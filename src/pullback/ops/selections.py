@@ -1,0 +1,131 @@
+"""Selections: the places of the elements that an order picks out; their values are gathered from there.
+
+A place has no derivative, and `take_along_axis` at the place has the right one. NaN counts as the largest number. The
+median over everything is a value of its own, since those who tie for it share its gradient.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._core import general, zero
+from .reductions import _extreme
+
+
+def _argsort(x: Any, *, axis: int, descending: bool) -> Any:
+    """The places that sort x, equal elements in the order in which they stand."""
+    if not descending:
+        return np.argsort(x, axis, kind="stable")
+    places = np.argsort(np.flip(x, axis), axis, kind="stable")
+    return np.flip(x.shape[axis] - 1 - places, axis)
+
+
+def _arglast(x: Any, *, axis: int, largest: bool) -> Any:
+    """At each place, where the extreme element up to there stands; the last of several."""
+    running = (np.maximum if largest else np.minimum).accumulate(x, axis)
+    return np.maximum.accumulate(np.where((x == running) | np.isnan(x), _count_along(x, axis), 0), axis)
+
+
+def _count_along(x: Any, axis: int) -> Any:
+    return np.arange(x.shape[axis]).reshape([-1 if i == axis else 1 for i in range(x.ndim)])
+
+
+def _argtop(x: Any, *, axis: int, k: int, largest: bool) -> Any:
+    """The places of the k largest or smallest elements, in order; few of many are found before they are sorted."""
+    size = x.shape[axis]
+    if k * 4 > size:
+        return _leading(_argsort(x, axis=axis, descending=largest), axis, k)
+    places = np.flip(np.argpartition(x, size - k - 1, axis), axis) if largest else np.argpartition(x, k, axis)
+    places = _leading(places, axis, k)
+    order = _argsort(np.take_along_axis(x, places, axis), axis=axis, descending=largest)
+    return np.take_along_axis(places, order, axis)
+
+
+def _leading(x: Any, axis: int, k: int) -> Any:
+    return x[(*(slice(None),) * axis, slice(0, k))]
+
+
+def _argkth(x: Any, *, axis: int, k: int) -> Any:
+    """The place of the k-th smallest element, k from 0, on an axis of length 1."""
+    return np.take(np.argpartition(x, k, axis), [k], axis)
+
+
+def _argmedian(x: Any, *, axis: int, skip: bool) -> Any:
+    """The place of the lower median on an axis of length 1: of the first NaN if there is one, unless NaNs are skipped."""
+    absent = np.isnan(x)
+    if not absent.any():
+        return _argkth(x, axis=axis, k=(x.shape[axis] - 1) // 2)
+    valid = x.shape[axis] - np.sum(absent, axis, keepdims=True)
+    kth = np.maximum(valid - 1, 0) // 2
+    if not skip:
+        kth = np.where(valid < x.shape[axis], valid, kth)
+    return np.take_along_axis(np.argsort(x, axis, kind="stable"), kth, axis)
+
+
+def _argmode(x: Any, *, axis: int) -> Any:
+    """The last place of the most frequent element, the smallest of several, on an axis of length 1."""
+    places = np.argsort(x, axis, kind="stable")
+    ordered = np.take_along_axis(x, places, axis)
+    counted = np.broadcast_to(_count_along(x, axis), x.shape)
+    begins = counted.copy()
+    before = (slice(None),) * axis
+    same = ordered[(*before, slice(1, None))] == ordered[(*before, slice(0, -1))]
+    begins[(*before, slice(1, None))][same] = 0
+    length = counted - np.maximum.accumulate(begins, axis)
+    return np.take_along_axis(places, np.argmax(length, axis, keepdims=True), axis)
+
+
+def _median_forward(x: Any, *, axis: tuple[int, ...], keepdims: bool, skip: bool) -> Any:
+    """The lower median of all elements; NaN where there is none."""
+    flat = x.reshape(-1)
+    valid = flat.size - np.count_nonzero(np.isnan(flat))
+    if not valid or (valid < flat.size and not skip):
+        return np.asarray(np.nan).astype(x.dtype)
+    return np.partition(flat, (valid - 1) // 2)[(valid - 1) // 2]
+
+
+def _searchsorted(ordered: Any, values: Any, *, right: bool) -> Any:
+    """Where values go among ordered ones: before their equals, or behind them."""
+    if ordered.ndim == 1:
+        return np.searchsorted(ordered, values, "right" if right else "left")
+    low, high = np.zeros(values.shape, np.int64), np.full(values.shape, ordered.shape[-1])
+    while np.any(low < high):  # a binary search of all rows at once
+        middle = (low + high) // 2
+        found = np.take_along_axis(ordered, np.minimum(middle, ordered.shape[-1] - 1), -1)
+        further = (low < high) & ~(found > values if right else found >= values)
+        low, high = np.where(further, middle + 1, low), np.where(further, high, middle)
+    return low
+
+
+def _unique(x: Any, *, axis: int | None) -> Any:
+    """The distinct elements or slices in order, the number of each element's or slice's, and how often each occurs."""
+    found, inverse, counts = np.unique(x, return_inverse=True, return_counts=True, axis=axis, equal_nan=False)
+    return found, inverse.reshape(x.shape if axis is None else -1), counts
+
+
+def _unique_consecutive(x: Any, *, axis: int | None) -> Any:
+    """What is left when of equal elements or slices that follow each other only the first is kept; as `_unique`."""
+    rows = x.reshape(-1) if axis is None else np.moveaxis(x, axis, 0)
+    starts = np.ones(len(rows), bool)
+    starts[1:] = np.any(rows[1:] != rows[:-1], axis=tuple(range(1, rows.ndim)))
+    inverse = np.cumsum(starts) - 1
+    kept = rows[starts]
+    found = kept if axis is None else np.moveaxis(kept, 0, axis)
+    counts = np.diff(np.append(np.flatnonzero(starts), len(rows)))
+    return found, inverse.reshape(x.shape if axis is None else -1), counts
+
+
+# fmt: off
+argsort            = zero("argsort",            forward=_argsort)
+arglast            = zero("arglast",            forward=_arglast)
+argtop             = zero("argtop",             forward=_argtop)
+argkth             = zero("argkth",             forward=_argkth)
+argmedian          = zero("argmedian",          forward=_argmedian)
+argmode            = zero("argmode",            forward=_argmode)
+searchsorted       = zero("searchsorted",       forward=_searchsorted,       inputs=("ordered", "values"))
+unique             = zero("unique",             forward=_unique)
+unique_consecutive = zero("unique_consecutive", forward=_unique_consecutive)
+median             = general("median", _extreme, forward=_median_forward)
+# fmt: on

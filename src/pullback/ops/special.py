@@ -1,0 +1,209 @@
+"""Special functions: the error function, the gamma function and their kin, Bessel functions, orthogonal polynomials.
+
+Families of functions have their number as metadata, `n` or `order`, and each rule leads to a neighbour in its family:
+so every derivative has a derivative itself.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import _error_functions, _gamma_functions, _incomplete_functions, _polynomials, _scipy
+from .._core import elementwise
+from .._incomplete_functions import moment
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Function = Callable[..., Any]
+
+ROOT_PI, ROOT_HALF, ROOT_TWO_PI = math.sqrt(math.pi), math.sqrt(0.5), math.sqrt(2 * math.pi)
+
+
+def _double(function: Function) -> Function:
+    """A function of float64 for every dtype: the others are computed in float64 and rounded once."""
+
+    @functools.wraps(function)
+    def forward(*arrays: Any, **params: Any) -> Any:
+        dtype = arrays[0].dtype
+        if dtype == np.float64:
+            return function(*arrays, **params)
+        return np.asarray(function(*(array.astype(np.float64) for array in arrays), **params)).astype(dtype)
+
+    return forward
+
+
+def _erf(x: Array) -> Any:
+    if x.dtype == np.float64:
+        return _error_functions.erf(x)
+    return np.asarray(_error_functions.erf_of_singles(x.astype(np.float32))).astype(x.dtype)
+
+
+def _entr(x: Array) -> Any:
+    return np.where(x < 0, -np.inf, np.where(x == 0, 0, -x * np.log(x))).astype(x.dtype)
+
+
+def _xlog1py(a: Array, b: Array) -> Any:
+    return np.where((a == 0) & ~np.isnan(b), 0, a * np.log1p(b)).astype(a.dtype)
+
+
+# Bessel functions. Their derivatives are sums of their neighbours, (f(n-1), f(n+1)) times signs, halved.
+
+
+def _of_order(scipy_name: str, first: tuple[str, str]) -> Function:
+    """A family of Bessel functions of whole orders: SciPy's functions of orders 0 and 1, and that of all orders."""
+
+    def forward(x: Array, *, order: int) -> Any:
+        special = _scipy.special()
+        return getattr(special, first[order])(x) if order < 2 else getattr(special, scipy_name)(order, x)
+
+    return _double(forward)
+
+
+def _neighbours(name: str, below: int, above: int, scale: Callable[[Any, Any], Any] | None = None) -> Function:
+    """The rule of a family; `scale` of (xp, x) is the derivative of the logarithm of a factor in front."""
+
+    def rule(xp: Any, g: Any, x: Any, y: Any, *, order: int) -> Any:
+        function = getattr(xp, name)
+        after = function(x, order=order + 1)
+        slope = above * after if order == 0 else (below * function(x, order=order - 1) + above * after) / 2
+        return g * (slope if scale is None else slope + scale(xp, x) * y)
+
+    return rule
+
+
+def _bessel(name: str, scipy_name: str, first: tuple[str, str], below: int, above: int, scale: Any = None) -> Any:
+    rule = _neighbours(name, below, above, scale)
+    return elementwise(name, rule, forward=_of_order(scipy_name, first), **REAL)
+
+
+def _spherical_bessel(x: Array, *, order: int) -> Any:
+    return _scipy.special().spherical_jn(order, x)
+
+
+def _spherical_rule(xp: Any, g: Any, x: Any, *, order: int) -> Any:
+    after = -(order + 1) * xp.spherical_bessel_j(x, order=order + 1)
+    return g * ((order * xp.spherical_bessel_j(x, order=order - 1) if order else 0) + after) / (2 * order + 1)
+
+
+def _zeta_by_exponent(xp: Any, g: Any, s: Any, q: Any, *, order: int) -> Any:
+    return g * xp.zeta(s, q, order=order + 1)
+
+
+def _zeta_by_start(xp: Any, g: Any, s: Any, q: Any, *, order: int) -> Any:
+    slope = s * xp.zeta(s + 1, q, order=order)
+    return -g * (slope + order * xp.zeta(s + 1, q, order=order - 1) if order else slope)
+
+
+# Incomplete functions: integrals of a density from 0 to x. Derivatives of the density by its shapes are `moment` times it.
+
+
+def _gamma_density(xp: Any, a: Any, x: Any) -> Any:
+    return xp.exp(xp.xlogy(a - 1, x) - x - xp.lgamma(a))
+
+
+def _gamma_slope(xp: Any, g: Any, a: Any, x: Any, *, order: int) -> Any:
+    def slope(i: int, _: int) -> Any:
+        return xp.log(x) - xp.digamma(a) if i == 1 else -xp.polygamma(a, n=i - 1)
+
+    return g * (_gamma_density(xp, a, x) * moment((order, 0), slope))
+
+
+def _beta_density(xp: Any, a: Any, b: Any, x: Any) -> Any:
+    logarithm = xp.xlogy(a - 1, x) + xp.xlog1py(b - 1, -x)
+    return xp.exp(logarithm - (xp.lgamma(a) + xp.lgamma(b) - xp.lgamma(a + b)))
+
+
+def _beta_slope(xp: Any, g: Any, a: Any, b: Any, x: Any, *, order: tuple[int, int]) -> Any:
+    def slope(i: int, j: int) -> Any:
+        both = xp.polygamma(a + b, n=i + j - 1)
+        if i and j:
+            return both
+        own = both - xp.polygamma(a if i else b, n=i + j - 1)
+        return own if i + j > 1 else own + (xp.log(x) if i else xp.log1p(-x))
+
+    return g * (_beta_density(xp, a, b, x) * moment(order, slope))
+
+
+def _beta_by_first(xp: Any, g: Any, a: Any, b: Any, x: Any, *, order: tuple[int, int]) -> Any:
+    return g * xp.betainc_by_shapes(a, b, x, order=(order[0] + 1, order[1]))
+
+
+def _beta_by_second(xp: Any, g: Any, a: Any, b: Any, x: Any, *, order: tuple[int, int]) -> Any:
+    return g * xp.betainc_by_shapes(a, b, x, order=(order[0], order[1] + 1))
+
+
+REAL: Any = {"complex": "refused"}
+
+# fmt: off
+#                         name         pullback per input
+erf      = elementwise("erf",      lambda xp, g, x: g * (xp.exp(-x * x) * (2 / ROOT_PI)),
+                       forward=_erf, **REAL)
+erfc     = elementwise("erfc",     lambda xp, g, x: g * (xp.exp(-x * x) * (-2 / ROOT_PI)),
+                       forward=_double(_error_functions.erfc), **REAL)
+erfcx    = elementwise("erfcx",    lambda xp, g, x: g * xp.erfcx_slope(x),
+                       forward=_double(_error_functions.erfcx), title="SpecialErfcxBackward0", **REAL)
+erfcx_slope = elementwise("erfcx_slope", lambda xp, g, x, y: g * (2 * (xp.erfcx(x) + x * y)),
+                       forward=_double(_error_functions.erfcx_slope), **REAL)
+erfinv   = elementwise("erfinv",   lambda xp, g, y: g * (xp.exp(y * y) * (ROOT_PI / 2)),
+                       forward=_double(_error_functions.erfinv), **REAL)
+ndtr     = elementwise("ndtr",     lambda xp, g, x: g * (xp.exp(x * x / -2) / ROOT_TWO_PI),
+                       forward=_double(_error_functions.ndtr), title="SpecialNdtrBackward0", **REAL)
+ndtri    = elementwise("ndtri",    lambda xp, g, y: g * (xp.exp(y * y / 2) * ROOT_TWO_PI),
+                       forward=_double(_error_functions.ndtri), title="SpecialNdtriBackward0", **REAL)
+log_ndtr = elementwise("log_ndtr", lambda xp, g, x: g / xp.erfcx(x * -ROOT_HALF) * (2 / ROOT_TWO_PI),
+                       forward=_double(_error_functions.log_ndtr), title="SpecialLogNdtrBackward0", **REAL)
+entr     = elementwise("entr",     lambda xp, g, x: g * (-1 - xp.log(x)),
+                       forward=_entr, title="SpecialEntrBackward0", **REAL)
+xlog1py  = elementwise("xlog1py",  lambda xp, g, a, b: xp.where((a == 0) & (b <= -1), 0, xp.xlog1py(g, b)),
+                                   lambda xp, g, a, b: g * (a / (b + 1)),
+                       forward=_xlog1py, title="SpecialXlog1PyBackward0", **REAL)
+
+lgamma    = elementwise("lgamma",    lambda xp, g, x: g * xp.digamma(x),
+                        forward=_double(_gamma_functions.lgamma), **REAL)
+digamma   = elementwise("digamma",   lambda xp, g, x: g * xp.polygamma(x, n=1),
+                        forward=_double(_gamma_functions.digamma), **REAL)
+polygamma = elementwise("polygamma", lambda xp, g, x, *, n: g * xp.polygamma(x, n=n + 1),
+                        forward=_double(_gamma_functions.polygamma), **REAL)
+zeta      = elementwise("zeta",      _zeta_by_exponent,
+                                     _zeta_by_start,
+                        forward=_double(_gamma_functions.zeta), inputs=("s", "q"), title="SpecialZetaBackward0", **REAL)
+
+bessel_j = _bessel("bessel_j", "jv", ("j0", "j1"), 1, -1)
+bessel_y = _bessel("bessel_y", "yv", ("y0", "y1"), 1, -1)
+bessel_i = _bessel("bessel_i", "iv", ("i0", "i1"), 1, 1)
+bessel_k = _bessel("bessel_k", "kv", ("k0", "k1"), -1, -1)
+scaled_bessel_i = _bessel("scaled_bessel_i", "ive", ("i0e", "i1e"), 1, 1, lambda xp, x: -xp.sign(x))
+scaled_bessel_k = _bessel("scaled_bessel_k", "kve", ("k0e", "k1e"), -1, -1, lambda xp, x: 1)
+spherical_bessel_j = elementwise("spherical_bessel_j", _spherical_rule, forward=_double(_spherical_bessel), **REAL)
+airy       = elementwise("airy",       lambda xp, g, x: g * xp.airy_slope(x),
+                         forward=_double(lambda x: _scipy.special().airy(x)[0]), **REAL)
+airy_slope = elementwise("airy_slope", lambda xp, g, x: g * (x * xp.airy(x)),
+                         forward=_double(lambda x: _scipy.special().airy(x)[1]), **REAL)
+
+gammainc  = elementwise("gammainc",  lambda xp, g, a, x: g * xp.gammainc_by_shape(a, x, order=1),
+                                     lambda xp, g, a, x: g * _gamma_density(xp, a, x),
+                        forward=_double(lambda a, x: _scipy.special().gammainc(a, x)), inputs=("a", "x"), **REAL)
+gammaincc = elementwise("gammaincc", lambda xp, g, a, x: -g * xp.gammainc_by_shape(a, x, order=1),
+                                     lambda xp, g, a, x: -g * _gamma_density(xp, a, x),
+                        forward=_double(lambda a, x: _scipy.special().gammaincc(a, x)), inputs=("a", "x"), **REAL)
+betainc   = elementwise("betainc",   lambda xp, g, a, b, x: g * xp.betainc_by_shapes(a, b, x, order=(1, 0)),
+                                     lambda xp, g, a, b, x: g * xp.betainc_by_shapes(a, b, x, order=(0, 1)),
+                                     lambda xp, g, a, b, x: g * _beta_density(xp, a, b, x),
+                        forward=_double(lambda a, b, x: _scipy.special().betainc(a, b, x)), inputs=("a", "b", "x"), **REAL)
+gammainc_by_shape = elementwise(
+    "gammainc_by_shape", lambda xp, g, a, x, *, order: g * xp.gammainc_by_shape(a, x, order=order + 1), _gamma_slope,
+    forward=_double(_incomplete_functions.gammainc_by_shape), inputs=("a", "x"), **REAL)
+betainc_by_shapes = elementwise(
+    "betainc_by_shapes", _beta_by_first, _beta_by_second, _beta_slope,
+    forward=_double(_incomplete_functions.betainc_by_shapes), inputs=("a", "b", "x"), **REAL)
+
+orthogonal_polynomial = elementwise(
+    "orthogonal_polynomial",
+    lambda xp, g, x, n, *, family, order: g * xp.orthogonal_polynomial(x, n, family=family, order=order + 1),
+    None,
+    forward=_double(_polynomials.orthogonal_polynomial), inputs=("x", "n"), **REAL)
+# fmt: on

@@ -1,0 +1,275 @@
+"""Activation functions, by torch's names; `inplace=True` and the names that end in _ write to their input."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import _dtypes, _random, _refusals, ops
+from .._core import Carrier
+from .._modes import quiet
+from .._promotion import cast
+from .._shapes import normalize_axis
+from .._views import write
+from . import arithmetic, reductions, shapes
+
+# Klambauer and others, "Self-Normalizing Neural Networks", 2017: their alpha and lambda.
+SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
+
+
+def _tensor(name: str, input: Any) -> Any:
+    if not isinstance(input, Carrier):
+        raise _refusals.no_tensor(name, "input", 1, input)
+    return input
+
+
+def _real(name: str, input: Any, kinds: str = "f") -> Any:
+    """The input of a function that is there for some kinds of dtypes only."""
+    if _tensor(name, input)._dtype.kind not in kinds:
+        raise NotImplementedError(f'"{name}" not implemented for {input._type_name!r}: convert first, x.float()')
+    return input
+
+
+def _placed(name: str, input: Any, result: Any, inplace: bool) -> Any:
+    """The result, or the input it has been written to."""
+    return write(input, result, f"{name}_") if inplace else result
+
+
+def _in_place(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The form of an activation function whose name ends in _."""
+
+    def written(input: Any, *args: Any, **options: Any) -> Any:
+        return function(input, *args, **options, inplace=True)
+
+    written.__name__ = written.__qualname__ = f"{function.__name__}_"
+    written.__doc__ = f"In place: {function.__doc__}"
+    return written
+
+
+def relu(input: Any, inplace: bool = False) -> Any:
+    """max(input, 0), elementwise; its slope at 0 is 0."""
+    if _tensor("relu", input)._dtype.kind in "bc":
+        raise RuntimeError(f"Boolean and complex inputs not supported for relu: this one is {input.dtype}")
+    return _placed("relu", input, ops.relu(input), inplace)
+
+
+def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
+    """The input above 0, `negative_slope` times the input elsewhere."""
+    result = ops.leaky_relu(_real("leaky_relu", input), slope=negative_slope)
+    return _placed("leaky_relu", input, result, inplace)
+
+
+def prelu(input: Any, weight: Any) -> Any:
+    """The input above 0, elsewhere weight times it; a weight for all elements or for each channel (axis 1).
+
+    >>> import pullback
+    >>> pullback.prelu(pullback.tensor([-2.0, 3.0]), pullback.tensor([0.5]))
+    tensor([-1.,  3.])
+    """
+    _real("prelu", input)
+    _tensor("prelu", weight)
+    if weight._dtype != input._dtype:
+        raise RuntimeError(f"prelu: Type promoting not supported. Got {input.dtype} and {weight.dtype}")
+    if weight.ndim > 1:
+        raise RuntimeError(
+            f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}, shape "
+            f"{tuple(weight.shape)}"
+        )
+    if weight.numel() != 1 and input.ndim == 0:
+        raise RuntimeError("Not allow zero-dim input tensor: prelu with several weights needs an axis of channels")
+    channels = input.shape[1] if input.ndim > 1 else 1
+    if weight.numel() not in (1, channels):
+        raise RuntimeError(
+            f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {weight.numel()} and "
+            f"channel size = {channels}."
+        )
+    shape = (weight.numel(),) + (1,) * (input.ndim - 2) if input.ndim else ()
+    return ops.prelu(input, ops.reshape(weight, shape=shape))
+
+
+def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+    """The input above 0, alpha * (exp(input) - 1) elsewhere."""
+    result = ops.elu(_real("elu", input), alpha=alpha, scale=1.0, input_scale=1.0)
+    return _placed("elu", input, result, inplace)
+
+
+def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+    """The input above 0, alpha * (exp(input / alpha) - 1) elsewhere."""
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU: use relu")
+    result = ops.elu(_real("celu", input), alpha=alpha, scale=1.0, input_scale=1 / alpha)
+    return _placed("celu", input, result, inplace)
+
+
+def selu(input: Any, inplace: bool = False) -> Any:
+    """The elu that keeps mean 0 and variance 1 from layer to layer."""
+    result = ops.elu(_real("selu", input), alpha=SELU_ALPHA, scale=SELU_SCALE, input_scale=1.0)
+    return _placed("selu", input, result, inplace)
+
+
+def rrelu(input: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False) -> Any:
+    """A leaky relu whose slope is drawn for each element while training, and is the mean of its bounds otherwise."""
+    _real("rrelu", input)
+    if lower > upper:
+        raise RuntimeError(f"Lower bound should be less than or equal to the upper bound, not {lower} > {upper}")
+    if training:
+        slopes = _random.uniform(tuple(input.shape), input._dtype) * (upper - lower) + lower
+        result = ops.prelu(input, slopes.astype(input._dtype, copy=False))
+    else:
+        result = ops.leaky_relu(input, slope=(lower + upper) / 2)
+    return _placed("rrelu", input, result, inplace)
+
+
+def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
+    """The input limited to [min_val, max_val]; its slope at the bounds is 0."""
+    if min_val > max_val:
+        raise ValueError("min_val cannot be greater than max_val")
+    if _real("hardtanh", input, "fiu")._dtype.kind == "u" and (min_val < 0 or max_val < 0):
+        raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
+    return _placed("hardtanh", input, ops.hardtanh(input, lower=min_val, upper=max_val), inplace)
+
+
+def relu6(input: Any, inplace: bool = False) -> Any:
+    """The input limited to [0, 6]."""
+    return _placed("relu6", input, ops.hardtanh(_real("relu6", input, "fiu"), lower=0, upper=6), inplace)
+
+
+def threshold(input: Any, threshold: float, value: float, inplace: bool = False) -> Any:
+    """The input above the threshold, the value elsewhere."""
+    result = ops.threshold(_real("threshold", input, "fiu"), bound=threshold, value=value)
+    return _placed("threshold", input, result, inplace)
+
+
+def hardsigmoid(input: Any, inplace: bool = False) -> Any:
+    """input / 6 + 1 / 2, limited to [0, 1]."""
+    return _placed("hardsigmoid", input, ops.hardsigmoid(_real("hardsigmoid", input)), inplace)
+
+
+def hardswish(input: Any, inplace: bool = False) -> Any:
+    """input * hardsigmoid(input)."""
+    return _placed("hardswish", input, ops.hardswish(_real("hardswish", input)), inplace)
+
+
+def silu(input: Any, inplace: bool = False) -> Any:
+    """input * sigmoid(input)."""
+    return _placed("silu", input, ops.silu(_real("silu", input, "fc")), inplace)
+
+
+def mish(input: Any, inplace: bool = False) -> Any:
+    """input * tanh(softplus(input))."""
+    return _placed("mish", input, ops.mish(_real("mish", input)), inplace)
+
+
+elu_, celu_, selu_, rrelu_ = _in_place(elu), _in_place(celu), _in_place(selu), _in_place(rrelu)
+relu_, leaky_relu_ = _in_place(relu), _in_place(leaky_relu)
+hardtanh_, threshold_ = _in_place(hardtanh), _in_place(threshold)
+
+
+def gelu(input: Any, approximate: str = "none") -> Any:
+    """The input times the probability that a standard normal variable lies below it.
+
+    With approximate='tanh', by a formula that needs no error function.
+
+    >>> import pullback
+    >>> pullback.nn.functional.gelu(pullback.tensor([-1.0, 0.0, 1.0]))
+    tensor([-0.1587,  0.0000,  0.8413])
+    """
+    _real("gelu", input)
+    if approximate == "none":
+        return ops.gelu(input)
+    if approximate == "tanh":
+        return ops.gelu_by_tanh(input)
+    raise RuntimeError(f"approximate argument must be either none or tanh, not {approximate!r}")
+
+
+def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Any:
+    """log(1 + exp(beta * input)) / beta; the input itself where beta * input is above the threshold."""
+    return ops.softplus(_real("softplus", input), beta=beta, threshold=threshold)
+
+
+def logsigmoid(input: Any) -> Any:
+    """log(sigmoid(input)), without overflow."""
+    return ops.logsigmoid(_real("logsigmoid", input))
+
+
+def softsign(input: Any) -> Any:
+    """input / (1 + abs(input))."""
+    return _tensor("softsign", input) / (arithmetic.abs(input) + 1)
+
+
+def tanhshrink(input: Any) -> Any:
+    """input - tanh(input)."""
+    return _tensor("tanhshrink", input) - arithmetic.tanh(input)
+
+
+def hardshrink(input: Any, lambd: float = 0.5) -> Any:
+    """0 within `lambd` of 0, the input elsewhere."""
+    return ops.hardshrink(_real("hardshrink", input), bound=lambd)
+
+
+def softshrink(input: Any, lambd: float = 0.5) -> Any:
+    """The input moved towards 0 by `lambd`, and 0 within that of 0."""
+    if not lambd >= 0:
+        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
+    return ops.softshrink(_real("softshrink", input), bound=lambd)
+
+
+def glu(input: Any, dim: int = -1) -> Any:
+    """The first half of an axis times the sigmoid of its second half."""
+    if _tensor("glu", input).ndim == 0:
+        raise RuntimeError("glu does not support 0-dimensional tensors: it halves an axis")
+    length = input.shape[normalize_axis(dim, input.ndim)]
+    if length % 2:
+        raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {length}")
+    first, second = shapes.split(_real("glu", input), length // 2, dim) if length else (input, input)
+    return first * arithmetic.sigmoid(second)
+
+
+def _softmax_dim(name: str, ndim: int) -> int:
+    warnings.warn(
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
+        UserWarning,
+        stacklevel=4,
+    )
+    return 0 if ndim in (0, 1, 3) else 1
+
+
+def _softmax(name: str, function: Callable[..., Any], input: Any, dim: int | None, dtype: Any) -> Any:
+    _tensor(name, input)
+    return function(input, _softmax_dim(name, input.ndim) if dim is None else dim, dtype=dtype)
+
+
+def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+    """exp(input) divided by its sum along a dim."""
+    return _softmax("softmax", reductions.softmax, input, dim, dtype)
+
+
+def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+    """The logarithm of softmax along a dim, without overflow."""
+    return _softmax("log_softmax", reductions.log_softmax, input, dim, dtype)
+
+
+def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+    """The softmax of -input."""
+    negated = -_tensor("softmin", input) if dtype is None else -cast(input, _dtypes.as_dtype(dtype).numpy)
+    return _softmax("softmin", reductions.softmax, negated, dim, None)
+
+
+def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Any:
+    """A sample from the Gumbel-softmax distribution: logits plus noise, through a softmax of temperature tau.
+
+    With `hard`, one-hot, with the gradient of the soft sample.
+    """
+    _real("gumbel_softmax", logits)
+    drawn = _random.uniform(tuple(logits.shape), logits._dtype)
+    noise = quiet.run(lambda: -np.log(-np.log(np.maximum(drawn, np.finfo(drawn.dtype).tiny))))
+    soft = reductions.softmax((logits + noise) / tau, dim)
+    if not hard:
+        return soft
+    axis = normalize_axis(dim, soft.ndim)
+    place = ops.argmax(soft, axis=axis, keepdims=True)
+    one_hot = ops.put_along_axis(np.ones(place.shape, soft._dtype), place, axis=axis, shape=tuple(soft.shape))
+    return one_hot - soft.detach() + soft

@@ -1,0 +1,139 @@
+"""Complex numbers: their parts, their sizes and angles, and the views between them and pairs of real numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _dtypes, _refusals, ops
+from .._core import Carrier
+from .._promotion import broadcast, cast
+from .._views import view
+from .arithmetic import elementwise, sign
+
+angle = elementwise("angle", ops.angle, "The angle of complex numbers; pi for negative real ones, 0 for others.")
+
+
+def _is_complex(name: str, input: Any) -> bool:
+    if not isinstance(input, Carrier):
+        raise _refusals.no_tensor(name, "input", 1, input)
+    return bool(input._dtype.kind == "c")
+
+
+def sgn(input: Any) -> Any:
+    """input / abs(input), of complex numbers too; 0 at 0."""
+    return ops.sgn(input) if _is_complex("sgn", input) else sign(input)
+
+
+def conj(input: Any) -> Any:
+    """The complex conjugate; a real tensor as it is."""
+    return ops.conj(input) if _is_complex("conj", input) else input
+
+
+def is_conj(input: Any) -> bool:
+    """False: conjugation is never put off here."""
+    return False
+
+
+def is_neg(input: Any) -> bool:
+    """False: negation is never put off here."""
+    return False
+
+
+def resolve_conj(input: Any) -> Any:
+    """The tensor itself: conjugation is never put off here."""
+    return input
+
+
+def resolve_neg(input: Any) -> Any:
+    """The tensor itself: negation is never put off here."""
+    return input
+
+
+def real(input: Any) -> Any:
+    """The real part, as a view; a real tensor itself.
+
+    >>> import pullback
+    >>> z = pullback.tensor([1 + 2j, 3 - 1j])
+    >>> pullback.real(z), z.imag
+    (tensor([1., 3.]), tensor([ 2., -1.]))
+    """
+    return view(ops.real, input, source=input._dtype) if _is_complex("real", input) else input
+
+
+def imag(input: Any) -> Any:
+    """The imaginary part of a complex tensor, as a view."""
+    if not _is_complex("imag", input):
+        raise RuntimeError(f"imag is not implemented for tensors with non-complex dtypes: this one is {input.dtype}")
+    return view(ops.imag, input, source=input._dtype)
+
+
+def view_as_real(input: Any) -> Any:
+    """A complex tensor as a real one with the parts along a new last axis, as a view.
+
+    >>> import pullback
+    >>> pullback.view_as_real(pullback.tensor([1 + 2j, 3 - 1j]))
+    tensor([[ 1.,  2.],
+            [ 3., -1.]])
+    """
+    if not _is_complex("view_as_real", input):
+        raise RuntimeError(f"view_as_real is only supported for complex tensors: this one is {input.dtype}")
+    return view(ops.view_as_real, input, source=input._dtype)
+
+
+def view_as_complex(input: Any) -> Any:
+    """A real tensor whose last axis holds pairs as a complex one, as a view."""
+    if _is_complex("view_as_complex", input) or input._dtype.name not in ("float32", "float64"):
+        raise RuntimeError(
+            "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
+            f"{input._type_name}{', of which NumPy has no complex numbers' * (input._dtype.kind == 'f')}"
+        )
+    if not input.ndim or input.shape[-1] != 2:
+        raise RuntimeError(f"Tensor must have a last dimension of size 2: this one has shape {tuple(input.shape)}")
+    steps = input.stride()
+    if steps[-1] != 1 and input.numel():
+        raise RuntimeError("Tensor must have a last dimension with stride 1: call .contiguous() first")
+    if any(step % 2 for step, length in zip(steps[:-1], input.shape, strict=False) if length > 1) and input.numel():
+        raise RuntimeError(f"Tensor must have strides divisible by 2 but for the last: these are {steps}")
+    return view(ops.view_as_complex, input, source=input._dtype)
+
+
+def complex(real: Any, imag: Any) -> Any:
+    """The complex numbers with these real and imaginary parts.
+
+    >>> import pullback
+    >>> pullback.complex(pullback.tensor([1.0, 2.0]), pullback.tensor([0.5, -1.0]))
+    tensor([1.+0.5000j, 2.-1.0000j])
+    """
+    return broadcast(ops.complex_of, *_parts("complex", real=real, imag=imag))
+
+
+def polar(abs: Any, angle: Any) -> Any:
+    """The complex numbers of these sizes and angles.
+
+    >>> import pullback
+    >>> pullback.polar(pullback.tensor([2.0]), pullback.tensor([0.0]))
+    tensor([2.+0.j])
+    """
+    length, direction = _parts("polar", abs=abs, angle=angle)
+    return broadcast(ops.complex_of, length * ops.cos(direction), length * ops.sin(direction))
+
+
+def _parts(name: str, **arguments: Any) -> list[Any]:
+    """Two real tensors of one dtype, of which there are complex numbers."""
+    for position, (argument, value) in enumerate(arguments.items(), 1):
+        if not isinstance(value, Carrier):
+            raise _refusals.no_tensor(name, argument, position, value)
+    first, second = (value._dtype for value in arguments.values())
+    types = [_dtypes.type_name(_dtypes.from_numpy(dtype)) for dtype in (first, second)]
+    if first.kind != "f" or second.kind != "f":
+        raise RuntimeError(
+            f"Expected both inputs to be Half, Float or Double tensors but got {types[0]} and {types[1]}"
+        )
+    if first != second:
+        raise RuntimeError(
+            f"Expected object of scalar type {types[0]} but got scalar type {types[1]} for second argument"
+        )
+    single = np.dtype(np.float32)
+    return [cast(value, single) if first.itemsize < 4 else value for value in arguments.values()]

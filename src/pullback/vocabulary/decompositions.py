@@ -1,0 +1,458 @@
+"""Decompositions of matrices, by the names of torch.linalg: factors, eigenvalues, singular values.
+
+All take stacks of matrices, in the last two axes of a tensor.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _dtypes, _refusals, ops
+from .._core import Carrier
+from ..ops import lapack
+
+
+class SlogdetResult(NamedTuple):
+    """What slogdet returns."""
+
+    sign: Any
+    logabsdet: Any
+
+
+class CholeskyResult(NamedTuple):
+    """What cholesky_ex returns."""
+
+    L: Any
+    info: Any
+
+
+class EigResult(NamedTuple):
+    """What eig and eigh return."""
+
+    eigenvalues: Any
+    eigenvectors: Any
+
+
+class SVDResult(NamedTuple):
+    """What svd returns."""
+
+    U: Any
+    S: Any
+    Vh: Any
+
+
+class QRResult(NamedTuple):
+    """What qr returns."""
+
+    Q: Any
+    R: Any
+
+
+class LUResult(NamedTuple):
+    """What lu and lu_unpack return."""
+
+    P: Any
+    L: Any
+    U: Any
+
+
+class LUFactorResult(NamedTuple):
+    """What lu_factor returns."""
+
+    LU: Any
+    pivots: Any
+
+
+class LUFactorExResult(NamedTuple):
+    """What lu_factor_ex returns."""
+
+    LU: Any
+    pivots: Any
+    info: Any
+
+
+class LDLFactorResult(NamedTuple):
+    """What ldl_factor returns."""
+
+    LD: Any
+    pivots: Any
+
+
+class LDLFactorExResult(NamedTuple):
+    """What ldl_factor_ex returns."""
+
+    LD: Any
+    pivots: Any
+    info: Any
+
+
+# What is accepted
+
+
+def require_matrices(name: str, x: Any, argument: str = "A") -> None:
+    """Refuse what is no tensor of matrices of real or complex numbers."""
+    if not isinstance(x, Carrier):
+        raise _refusals.no_tensor(name, argument, 1, x)
+    require_inexact(name, x)
+    if x.ndim < 2:
+        raise RuntimeError(
+            f"{name}: The input tensor {argument} must have at least 2 dimensions. It has shape {tuple(x.shape)}"
+        )
+
+
+def require_inexact(name: str, x: Any) -> None:
+    """Refuse integers, and half precision, in which nothing can be solved."""
+    kind = x._dtype
+    if kind.kind not in "fc":
+        raise RuntimeError(
+            f"{name}: Expected a floating point or complex tensor as input. Got {x._type_name}: convert first, x.float()"
+        )
+    if kind == np.dtype(np.float16):
+        raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {x._type_name}: convert first, x.float()")
+
+
+def require_square(name: str, x: Any, argument: str = "A") -> None:
+    """Refuse what is no tensor of square matrices of real or complex numbers."""
+    require_matrices(name, x, argument)
+    if x.shape[-1] != x.shape[-2]:
+        raise RuntimeError(
+            f"{name}: {argument} must be batches of square matrices, but they are {x.shape[-2]} by {x.shape[-1]} matrices"
+        )
+
+
+def require_same_dtype(name: str, a: Any, b: Any, arguments: tuple[str, str] = ("A", "B")) -> None:
+    """Refuse a second operand that is no tensor, or one of another dtype: solvers do not promote."""
+    if not isinstance(b, Carrier):
+        raise _refusals.no_tensor(name, arguments[1], 2, b)
+    if a._dtype != b._dtype:
+        first, second = (_dtypes.type_name(_dtypes.from_numpy(each._dtype)) for each in (a, b))
+        raise RuntimeError(
+            f"{name}: Expected {arguments[0]} and {arguments[1]} to have the same dtype, but found {arguments[0]} of type "
+            f"{first} and {arguments[1]} of type {second} instead"
+        )
+
+
+def adjoint(x: Any) -> Any:
+    """The last two axes exchanged, and the elements conjugated."""
+    x = ops.matrix_transpose(x)
+    return ops.conj(x) if x._dtype.kind == "c" else x
+
+
+def constant(like: Any, array: Any) -> Any:
+    """A tensor that is not tracked, of the kind of another."""
+    return like.interpreter.wrap(np.asarray(array), None)
+
+
+def identity(like: Any, *shape: int) -> Any:
+    """An identity matrix, in the dtype of a tensor."""
+    return constant(like, np.eye(*shape, dtype=like._dtype))
+
+
+def refuse_failed(operation: str, text: str, info: Any) -> None:
+    """Raise torch's error for the first matrix that has failed, where that is known."""
+    if isinstance(info._array, np.ndarray):
+        lapack.refuse(operation, text, info._array)
+
+
+# Determinants
+
+
+def det(A: Any) -> Any:
+    """The determinant; its derivative is the matrix of cofactors, also where the determinant is 0."""
+    require_square("linalg.det", A)
+    return ops.det(A)
+
+
+def slogdet(A: Any) -> SlogdetResult:
+    """The sign of the determinant, or its direction if it is complex, and the logarithm of its absolute value."""
+    require_square("linalg.slogdet", A)
+    return SlogdetResult(*ops.slogdet(A))
+
+
+def logdet(input: Any) -> Any:
+    """The logarithm of the determinant; NaN where it is negative, -inf where it is 0."""
+    require_square("logdet", input)
+    sign, size = ops.slogdet(input)
+    return ops.log(sign) + size
+
+
+# Cholesky
+
+
+def cholesky(A: Any, *, upper: bool = False) -> Any:
+    """The lower triangular L with L @ L.mH the Hermitian positive-definite A, of which one triangle is read.
+
+    With `upper`, its adjoint. The gradient is Hermitian, as torch's. LinAlgError for other matrices.
+
+    >>> import pullback
+    >>> pullback.linalg.cholesky(pullback.tensor([[4.0, 2.0], [2.0, 5.0]]))
+    tensor([[2., 0.],
+            [1., 2.]])
+    """
+    require_square("linalg.cholesky", A)
+    factor = ops.cholesky(A, upper=upper, operation="linalg.cholesky")
+    return adjoint(factor) if upper else factor
+
+
+def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> CholeskyResult:
+    """`cholesky` without errors: for each matrix, the order of its first minor that is not positive-definite, or 0.
+
+    The factor of a matrix that has none is NaN.
+    """
+    require_square("linalg.cholesky_ex", A)
+    factor = ops.cholesky(A, upper=upper, operation="linalg.cholesky_ex" if check_errors else "")
+    return CholeskyResult(adjoint(factor) if upper else factor, ops.minor_info(A, factor, upper=upper))
+
+
+# Eigenvalues
+
+
+def eig(A: Any) -> EigResult:
+    """Eigenvalues and eigenvectors of square matrices, complex; each vector has length 1, and any phase.
+
+    A loss must not depend on the phases: backward refuses one that does, as far as it can see.
+    """
+    require_square("linalg.eig", A)
+    if isinstance(A._array, np.ndarray) and not np.isfinite(A._array).all():
+        raise RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
+    return EigResult(*ops.eig(A, dtype=A._dtype))
+
+
+def eigvals(A: Any) -> Any:
+    """The eigenvalues of square matrices, complex, in no particular order."""
+    return eig(A).eigenvalues
+
+
+def eigh(A: Any, UPLO: str = "L") -> EigResult:
+    """Eigenvalues, ascending, and eigenvectors of Hermitian matrices, of which one triangle is read.
+
+    Each vector has length 1, and any sign or phase. Where eigenvalues are equal the vectors have no derivative, and it
+    is NaN or infinite.
+    """
+    require_square("linalg.eigh", A)
+    if str(UPLO).upper() not in ("L", "U"):
+        raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
+    return EigResult(*ops.eigh(A, lower=UPLO.upper() == "L"))
+
+
+def eigvalsh(A: Any, UPLO: str = "L") -> Any:
+    """The eigenvalues of Hermitian matrices, ascending; one triangle is read."""
+    return eigh(A, UPLO).eigenvalues
+
+
+# Singular values
+
+
+def svd(A: Any, full_matrices: bool = True, *, driver: str | None = None) -> SVDResult:
+    """U, the singular values S, descending, and Vh, with A = U @ diag(S) @ Vh.
+
+    With `full_matrices` U and Vh are square; the gradient is that of their first columns and rows, and a loss must not
+    depend on the others. Where singular values are equal the vectors have no derivative, and it is NaN or infinite.
+    `driver` changes nothing here.
+    """
+    require_matrices("linalg.svd", A)
+    return SVDResult(*ops.svd(A, full=bool(full_matrices)))
+
+
+def svdvals(A: Any, *, driver: str | None = None) -> Any:
+    """The singular values, descending."""
+    require_matrices("linalg.svdvals", A)
+    return svd(A, full_matrices=False).S
+
+
+# Orthogonal factors
+
+
+def qr(A: Any, mode: str = "reduced") -> QRResult:
+    """Q with orthonormal columns and the upper triangular R, with A = Q @ R.
+
+    `mode` is 'reduced'; 'complete' for a square Q, which has no derivative where A has more rows than columns; or 'r'
+    for R alone, with an empty Q.
+    """
+    require_matrices("linalg.qr", A)
+    if mode not in ("reduced", "complete", "r"):
+        raise RuntimeError(
+            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'"
+        )
+    q, r = ops.qr(A, mode="complete" if mode == "complete" else "reduced")
+    return QRResult(constant(A, np.zeros(0, A._dtype)) if mode == "r" else q, r)
+
+
+def householder_product(input: Any, tau: Any) -> Any:
+    """The first columns of a product of reflections: Q, from what `geqrf` returns.
+
+    Reflection i is 1 - tau[i] * v @ v.mH, where v is 0 above row i, 1 in it, and below it column i of the input.
+    """
+    name = "torch.linalg.householder_product"
+    require_reflections(name, input, tau)
+    if input.shape[-1] > input.shape[-2]:
+        raise RuntimeError(
+            f"{name}: input.shape[-2] must be greater than or equal to input.shape[-1]: they are {input.shape[-2]} and "
+            f"{input.shape[-1]}"
+        )
+    vectors, middle = reflections(input, tau)
+    m, n = input.shape[-2:]
+    first = ops.getitem(vectors, index=(..., slice(None, n), slice(None)))
+    return identity(input, m, n) - ops.matmul(vectors, ops.matmul(middle, adjoint(first)))
+
+
+def require_reflections(name: str, input: Any, tau: Any) -> None:
+    """Refuse what `geqrf` would not return."""
+    require_matrices(name, input, "input")
+    require_same_dtype(name, input, tau, ("input", "tau"))
+    if tau.ndim != input.ndim - 1 or tuple(tau.shape[:-1]) != tuple(input.shape[:-2]):
+        raise RuntimeError(
+            f"{name}: Expected tau to have one dimension less than input, and batch dimensions of tau to be equal to "
+            f"input.shape[:-2]. Got shapes {tuple(tau.shape)} and {tuple(input.shape)}"
+        )
+    if tau.shape[-1] > input.shape[-1]:
+        raise RuntimeError(
+            f"{name}: input.shape[-1] must be greater than or equal to tau.shape[-1]: they are {input.shape[-1]} and "
+            f"{tau.shape[-1]}"
+        )
+
+
+def reflections(input: Any, tau: Any) -> tuple[Any, Any]:
+    """v and t with 1 - v @ t @ v.mH the product of the reflections: the compact form of Schreiber and Van Loan (1989)."""
+    k = tau.shape[-1]
+    below = ops.getitem(input, index=(..., slice(None), slice(None, k)))
+    vectors = ops.tril(below, k=-1) + identity(input, input.shape[-2], k)
+    scale = ops.scatter_diagonal(tau, axes=(tau.ndim - 1, tau.ndim), shape=(*tau.shape, k))
+    products = ops.triu(ops.matmul(adjoint(vectors), vectors), k=1)
+    return vectors, ops.solve_triangular(ops.matmul(scale, products), scale, upper=True, unitriangular=True)
+
+
+# LU
+
+
+def lu_factor(A: Any, *, pivot: bool = True) -> LUFactorResult:
+    """L and U in one matrix, and the rows that were exchanged, counted from 1; `pivot=False` exchanges none."""
+    require_matrices("torch.linalg.lu_factor", A)
+    factors, pivots, info = ops.lu_factor(A, pivot=pivot)
+    text = (
+        "U[{info},{info}] is zero and using it on lu_solve would result in a division by zero. If you still want to "
+        "perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)"
+    )
+    refuse_failed("torch.linalg.lu_factor", text, info)
+    return LUFactorResult(factors, pivots)
+
+
+def lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> LUFactorExResult:
+    """`lu_factor` without errors: for each matrix, the number of its first pivot that is zero, or 0."""
+    require_matrices("torch.linalg.lu_factor_ex", A)
+    if check_errors:
+        lu_factor(A, pivot=pivot)
+    return LUFactorExResult(*ops.lu_factor(A, pivot=pivot))
+
+
+def lu(A: Any, *, pivot: bool = True) -> LUResult:
+    """A permutation P, L with ones on its diagonal, and U, with A = P @ L @ U; without pivots P is empty."""
+    require_matrices("linalg.lu", A)
+    factors, pivots, _ = ops.lu_factor(A, pivot=pivot)
+    return lu_unpack(factors, pivots, unpack_pivots=pivot)
+
+
+def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True) -> LUResult:
+    """P, L and U from what `linalg.lu_factor` returns; empty what is not to be unpacked."""
+    require_matrices("torch.lu_unpack", LU_data, "LU_data")
+    p = lower = upper = constant(LU_data, np.zeros(0, LU_data._dtype))
+    if unpack_pivots:
+        require_pivots("torch.lu_unpack", LU_pivots, "LU_pivots")
+        p = ops.permutation(LU_pivots, LU_data)
+    if unpack_data:
+        m, n = LU_data.shape[-2:]
+        k = min(m, n)
+        lower = ops.tril(ops.getitem(LU_data, index=(..., slice(None, k))), k=-1) + identity(LU_data, m, k)
+        upper = ops.triu(ops.getitem(LU_data, index=(..., slice(None, k), slice(None))), k=0)
+    return LUResult(p, lower, upper)
+
+
+def require_pivots(name: str, pivots: Any, argument: str) -> None:
+    """Refuse pivots that are no tensor of int32."""
+    if not isinstance(pivots, Carrier):
+        raise _refusals.no_tensor(name, argument, 2, pivots)
+    if pivots._dtype != np.dtype(np.int32):
+        raise RuntimeError(
+            f"{name}: {argument} is expected to be a contiguous tensor of torch.int32 dtype, not {pivots.dtype}. Note: "
+            f"this function is intended to be used with the output produced by lu_factor"
+        )
+
+
+# LDL
+
+
+def ldl_factor(A: Any, *, hermitian: bool = False) -> LDLFactorResult:
+    """L and D in one matrix, and pivots, of a symmetric or Hermitian matrix of which the lower triangle is read.
+
+    It has no derivative.
+    """
+    require_square("torch.linalg.ldl_factor", A)
+    factors, pivots, info = ops.ldl_factor(A, hermitian=hermitian)
+    refuse_failed("torch.linalg.ldl_factor", "Block {info} of D is zero, and nothing can be solved with it.", info)
+    return LDLFactorResult(factors, pivots)
+
+
+def ldl_factor_ex(A: Any, *, hermitian: bool = False, check_errors: bool = False) -> LDLFactorExResult:
+    """`ldl_factor` without errors: for each matrix, the number of its first block that is zero, or 0."""
+    require_square("torch.linalg.ldl_factor_ex", A)
+    if check_errors:
+        ldl_factor(A, hermitian=hermitian)
+    return LDLFactorExResult(*ops.ldl_factor(A, hermitian=hermitian))
+
+
+def ldl_solve(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False) -> Any:
+    """The solution of A @ X = B from what `ldl_factor` has made of A; it has no derivative."""
+    require_square("torch.linalg.ldl_solve", LD, "LD")
+    require_same_dtype("torch.linalg.ldl_solve", LD, B, ("LD", "B"))
+    if pivots._dtype.kind not in "iu":
+        raise RuntimeError(f"torch.linalg.ldl_solve: Expected pivots to be integers. Got {pivots._type_name}")
+    if tuple(pivots.shape) != tuple(LD.shape[:-1]):
+        raise RuntimeError(
+            f"torch.linalg.ldl_solve: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
+            f"{list(pivots.shape)} instead"
+        )
+    if B.ndim < 2:
+        raise RuntimeError(
+            f"torch.linalg.ldl_solve: Expected B to have at least 2 dimensions, but it has {B.ndim} dimensions instead"
+        )
+    if B.shape[-2] != LD.shape[-1]:
+        raise RuntimeError(
+            "linalg.ldl_solve: Incompatible matrix sizes for ldl_solve: each LD matrix is "
+            f"{LD.shape[-1]} by {LD.shape[-1]} but each B matrix is {B.shape[-2]} by {B.shape[-1]}"
+        )
+    return ops.ldl_solve(LD, pivots, B, hermitian=hermitian)
+
+
+# Functions of matrices
+
+
+def matrix_exp(A: Any) -> Any:
+    """The exponential of square matrices: the sum of A to the power k over k!.
+
+    >>> import pullback
+    >>> pullback.linalg.matrix_exp(pullback.tensor([[0.0, 1.0], [0.0, 0.0]]))
+    tensor([[1., 1.],
+            [0., 1.]])
+    """
+    require_square("linalg.matrix_exp", A)
+    return ops.matrix_exp(A)
+
+
+def matrix_power(A: Any, n: int) -> Any:
+    """A square matrix multiplied by itself n times, or its inverse -n times."""
+    name = "linalg.matrix_power"
+    if isinstance(n, bool) or not isinstance(n, int):
+        raise TypeError(f"matrix_power(): argument 'n' (position 2) must be int, not {type(n).__name__}")
+    require_square(name, A)
+    if n < 0:
+        A = ops.inv(A, operation="linalg.inv")
+    if n == 0:
+        return ops.add(ops.zeros_like(A), identity(A, A.shape[-1]))
+    result = A
+    for digit in f"{abs(n):b}"[1:]:
+        result = ops.matmul(result, result)
+        if digit == "1":
+            result = ops.matmul(result, A)
+    return ops.clone(A) if n == 1 else result

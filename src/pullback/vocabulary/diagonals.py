@@ -1,0 +1,151 @@
+"""Diagonals, and the triangles beside them."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from .. import ops
+from .._shapes import normalize_axis
+from .._views import Step, view, write
+from . import shapes
+from .pieces import overwritten
+from .scatter import filling
+
+
+def _axes(ndim: int, dim1: int, dim2: int) -> tuple[int, int]:
+    axes = normalize_axis(dim1, ndim), normalize_axis(dim2, ndim)
+    if axes[0] == axes[1]:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}: a diagonal lies in a plane")
+    return axes
+
+
+def _path(shape: tuple[int, ...], offset: int, axes: tuple[int, int]) -> list[Step]:
+    """The views that lead to a diagonal: the part of the plane that it begins in the corner of, then its diagonal."""
+    found: list[Step] = []
+    if offset:
+        axis, skipped = axes[offset > 0], abs(offset)
+        begin = min(skipped, shape[axis])
+        found.append((ops.getitem, {"index": (*[slice(None)] * axis, slice(begin, None), ...)}))
+    return [*found, (ops.diagonal, {"axes": axes})]
+
+
+def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    """The diagonal of two axes, as the last axis: a view; `offset` counts columns to the right of the main one.
+
+    >>> import pullback
+    >>> pullback.arange(6).reshape(2, 3).diagonal(1)
+    tensor([1, 5])
+    """
+    return _seen(input, offset, _axes(input.ndim, dim1, dim2))
+
+
+def _seen(input: Any, offset: int, axes: tuple[int, int]) -> Any:
+    result = input
+    for primitive, metadata in _path(tuple(input.shape), offset, axes):
+        result = view(primitive, result, **metadata)
+    return result
+
+
+def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    """A copy whose diagonal of two axes is `src`.
+
+    >>> import pullback
+    >>> pullback.zeros(2, 2).diagonal_scatter(pullback.ones(2))
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
+    return overwritten(input, src, *_path(tuple(input.shape), offset, _axes(input.ndim, dim1, dim2)))
+
+
+def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    """Zeros whose diagonal of two new axes is the last axis of the input.
+
+    >>> import pullback
+    >>> pullback.tensor([1.0, 2.0]).diag_embed()
+    tensor([[1., 0.],
+            [0., 2.]])
+    """
+    axes = _axes(input.ndim + 1, dim1, dim2)
+    normalize_axis(-2, input.ndim + 1)
+    length = input.shape[-1] if input.ndim else 1
+    corner, full = (list(input.shape[:-1]) for _ in range(2))
+    for axis in sorted(axes):
+        corner.insert(axis, length)
+        full.insert(axis, length + abs(offset))
+    result = ops.scatter_diagonal(input, axes=axes, shape=tuple(corner))
+    if not offset:
+        return result
+    row, column = (slice(0, length), slice(offset, None)) if offset > 0 else (slice(-offset, None), slice(0, length))
+    index = [row if axis == axes[0] else column if axis == axes[1] else slice(None) for axis in range(len(full))]
+    return ops.scatter_slice(result, shape=tuple(full), index=tuple(index))
+
+
+def diag(input: Any, diagonal: int = 0) -> Any:
+    """The diagonal of a matrix, or the matrix with a vector on its diagonal.
+
+    >>> import pullback
+    >>> pullback.diag(pullback.tensor([1.0, 2.0]))
+    tensor([[1., 0.],
+            [0., 2.]])
+    """
+    if input.ndim not in (1, 2):
+        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input.ndim}D")
+    if input.ndim == 1:
+        return diag_embed(input, diagonal)
+    return ops.clone(_seen(input, diagonal, (0, 1)))
+
+
+def diagflat(input: Any, offset: int = 0) -> Any:
+    """The matrix with all elements of the input on its diagonal."""
+    return diag_embed(shapes.ravel(input), offset)
+
+
+def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
+    """In place: the main diagonal, that of all axes, filled with a number.
+
+    With `wrap`, the diagonal of a tall matrix begins anew below its square part, after one row without.
+    """
+    if self.ndim < 2:
+        raise RuntimeError(f"dimensions must larger than 1: fill_diagonal_ of a tensor of shape {tuple(self.shape)}")
+    if self.ndim > 2 and len(set(self.shape)) > 1:
+        raise RuntimeError(f"all dimensions of input must be of equal length, not {list(self.shape)}")
+    step, end = 1, min(self.shape) ** self.ndim
+    for size in self.shape[:0:-1]:
+        step = step * size + 1
+    if self.ndim == 2:
+        end = self.numel() if wrap else min(self.shape) * self.shape[1]
+    path = (ops.reshape, {"shape": (self.numel(),)}), (ops.getitem, {"index": (slice(0, end, step), ...)})
+    return write(self, ops.overwrite(self, filling("fill_diagonal_", self, fill_value), path=path), "fill_diagonal_")
+
+
+def _triangle(primitive: Any, input: Any, diagonal: Any) -> Any:
+    if input.ndim < 2:
+        raise RuntimeError(
+            f"{primitive.name}: input tensor must have at least 2 dimensions, and has shape {tuple(input.shape)}"
+        )
+    if isinstance(diagonal, float):
+        raise TypeError(f"{primitive.name}(): argument 'diagonal' (position 1) must be int, not float")
+    return primitive(input, k=operator.index(diagonal))
+
+
+def tril(input: Any, diagonal: int = 0) -> Any:
+    """The lower triangle of matrices, up to a diagonal; zeros elsewhere.
+
+    >>> import pullback
+    >>> pullback.ones(2, 2).tril()
+    tensor([[1., 0.],
+            [1., 1.]])
+    """
+    return _triangle(ops.tril, input, diagonal)
+
+
+def triu(input: Any, diagonal: int = 0) -> Any:
+    """The upper triangle of matrices, from a diagonal on; zeros elsewhere.
+
+    >>> import pullback
+    >>> pullback.ones(2, 2).triu()
+    tensor([[1., 1.],
+            [0., 1.]])
+    """
+    return _triangle(ops.triu, input, diagonal)

@@ -1,0 +1,131 @@
+"""Dropout: elements or channels that are left out at random while training, by torch's names."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .. import _random, _refusals, ops
+from .._core import Carrier
+from .._views import write
+from . import shapes
+
+SATURATION = 1.7580993408473766  # what selu approaches far below zero, without its sign
+
+
+def _check(name: str, input: Any, p: float) -> None:
+    if not isinstance(input, Carrier):
+        raise _refusals.no_tensor(name, "input", 1, input)
+    if not 0 <= p <= 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+
+
+def _kept(shape: tuple[int, ...], p: float) -> Any:
+    """Where elements stay."""
+    return _random.uniform(shape, np.dtype(np.float32)) >= p
+
+
+def _dropped(name: str, input: Any, p: float, training: bool, inplace: bool, shape: tuple[int, ...]) -> Any:
+    """The input without elements at random, the same ones wherever `shape` has length 1; the others are scaled up."""
+    if not training or p == 0 or input.numel() == 0:
+        return input
+    scale = 0 if p == 1 else 1 / (1 - p)
+    mask = np.multiply(_kept(shape, p), scale, dtype=input._dtype)
+    result = ops.multiply(input, mask)
+    return write(input, result, name) if inplace else result
+
+
+def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """While training, zeros with probability p; other elements are divided by 1 - p.
+
+    >>> import pullback
+    >>> pullback.nn.functional.dropout(pullback.ones(2), p=0.5, training=False)
+    tensor([1., 1.])
+    """
+    _check("dropout", input, p)
+    return _dropped("dropout_", input, p, training, inplace, tuple(input.shape))
+
+
+def _channels(input: Any) -> tuple[int, ...]:
+    if input.ndim < 2:
+        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input: samples and channels")
+    return (*input.shape[:2], *(1 for _ in input.shape[2:]))
+
+
+def _of_channels(name: str, input: Any, p: float, training: bool, inplace: bool, batched: bool) -> Any:
+    """Dropout of whole channels, of a batch of samples or of one."""
+    whole = input if batched else shapes.unsqueeze(input, 0)
+    result = _dropped(name, whole, p, training, inplace, _channels(whole))
+    return result if batched else shapes.squeeze(result, 0)
+
+
+def feature_dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """Dropout of whole channels (axis 1)."""
+    _check("feature_dropout", input, p)
+    return _of_channels("feature_dropout_", input, p, training, inplace, True)
+
+
+def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """Dropout of whole channels of (N, C, L) or (C, L)."""
+    _check("dropout1d", input, p)
+    if input.ndim not in (2, 3):
+        raise RuntimeError(
+            f"dropout1d: Expected 2D or 3D input, but received a {input.ndim}D input. Note that dropout1d exists to "
+            "provide channel-wise dropout on inputs with 1 spatial dimension, a channel dimension, and an optional batch "
+            "dimension (i.e. 2D or 3D inputs)."
+        )
+    return _of_channels("dropout1d_", input, p, training, inplace, input.ndim == 3)
+
+
+def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """Dropout of whole channels of (N, C, H, W)."""
+    _check("dropout2d", input, p)
+    if input.ndim not in (3, 4):
+        warnings.warn(
+            f"dropout2d: Received a {input.ndim}-D input to dropout2d, which is deprecated: it is for inputs with 2 spatial "
+            "dimensions, a channel dimension, and an optional batch dimension.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return _of_channels("dropout2d_", input, p, training, inplace, True)
+
+
+def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """Dropout of whole channels of (N, C, D, H, W) or (C, D, H, W)."""
+    _check("dropout3d", input, p)
+    if input.ndim not in (4, 5):
+        warnings.warn(
+            f"dropout3d: Received a {input.ndim}-D input to dropout3d, which is deprecated: it is for inputs with 3 spatial "
+            "dimensions, a channel dimension, and an optional batch dimension.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return _of_channels("dropout3d_", input, p, training, inplace, input.ndim != 4)
+
+
+def _alpha(name: str, input: Any, p: float, training: bool, inplace: bool, shape: tuple[int, ...]) -> Any:
+    """Dropout to the value at which selu saturates, moved and scaled so that mean and variance stay."""
+    if not training or p == 0 or input.numel() == 0:
+        return input
+    if p == 1:
+        return _dropped(name, input, p, training, inplace, shape)
+    scale = 1 / math.sqrt((SATURATION**2 * p + 1) * (1 - p))
+    kept = _kept(shape, p).astype(input._dtype)
+    shift = (kept - (1 - p)) * (SATURATION * scale)
+    result = ops.multiply(input, kept * input._dtype.type(scale)) + shift.astype(input._dtype)
+    return write(input, result, name) if inplace else result
+
+
+def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
+    """Dropout that keeps the mean and variance of what selu gives."""
+    _check("alpha_dropout", input, p)
+    return _alpha("alpha_dropout_", input, p, training, inplace, tuple(input.shape))
+
+
+def feature_alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
+    """`alpha_dropout` of whole channels."""
+    _check("feature_alpha_dropout", input, p)
+    return _alpha("feature_alpha_dropout_", input, p, training, inplace, _channels(input) if training else ())

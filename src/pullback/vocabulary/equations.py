@@ -1,0 +1,278 @@
+"""Systems of linear equations, by the names of torch.linalg: solutions, inverses, least squares."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _refusals, ops
+from .._core import Carrier
+from .._shapes import broadcast_shapes, normalize_axes
+from .decompositions import (
+    adjoint,
+    constant,
+    require_inexact,
+    require_matrices,
+    require_pivots,
+    require_same_dtype,
+    require_square,
+)
+
+
+class InverseResult(NamedTuple):
+    """What inv_ex returns."""
+
+    inverse: Any
+    info: Any
+
+
+class SolveResult(NamedTuple):
+    """What solve_ex returns."""
+
+    result: Any
+    info: Any
+
+
+class LeastSquaresResult(NamedTuple):
+    """What lstsq returns."""
+
+    solution: Any
+    residuals: Any
+    rank: Any
+    singular_values: Any
+
+
+def inv(A: Any) -> Any:
+    """The inverse of square matrices; LinAlgError for one that has none.
+
+    >>> import pullback
+    >>> pullback.linalg.inv(pullback.tensor([[2.0, 0.0], [1.0, 1.0]]))
+    tensor([[ 0.5000,  0.0000],
+            [-0.5000,  1.0000]])
+    """
+    require_square("linalg.inv", A)
+    return ops.inv(A, operation="linalg.inv")
+
+
+def inv_ex(A: Any, *, check_errors: bool = False) -> InverseResult:
+    """`inv` without errors: for each matrix, the number of its first pivot that is zero, or 0."""
+    require_square("linalg.inv_ex", A)
+    inverse = ops.inv(A, operation="linalg.inv_ex" if check_errors else "")
+    return InverseResult(inverse, ops.pivot_info(A, inverse))
+
+
+def solve(A: Any, B: Any, *, left: bool = True) -> Any:
+    """The X with A @ X = B, or with X @ A = B if not `left`; LinAlgError for a singular A.
+
+    B is matrices, or, if it has one axis, or the shape of A without its last axis, vectors.
+
+    >>> import pullback
+    >>> pullback.linalg.solve(pullback.tensor([[2.0, 0.0], [1.0, 1.0]]), pullback.tensor([2.0, 4.0]))
+    tensor([1., 3.])
+    """
+    return _solve("linalg.solve", A, B, left, "torch.linalg.solve")
+
+
+def solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False) -> SolveResult:
+    """`solve` without errors: for each matrix, the number of its first pivot that is zero, or 0."""
+    result = _solve("linalg.solve_ex", A, B, left, "torch.linalg.solve_ex" if check_errors else "")
+    return SolveResult(result, ops.pivot_info(A, result))
+
+
+def _solve(name: str, a: Any, b: Any, left: bool, operation: str) -> Any:
+    require_square(name, a)
+    require_same_dtype(name, a, b)
+    vector = b.ndim == 1 or (b.ndim == a.ndim - 1 and tuple(b.shape) == tuple(a.shape[:-1]))
+    if vector:
+        if not left:
+            raise RuntimeError(
+                f"{name}: Vector broadcasting of the left hand side is not supported for left=False. In this case "
+                "linalg.solve is equivalent to B / A.squeeze(-1)"
+            )
+        b = ops.expand_dims(b, axis=b.ndim)
+    _require_fit(name, a, b, left)
+    if left:
+        result = ops.solve(a, b, operation=operation)
+    else:
+        result = _turned(ops.solve(_turned(a), _turned(b), operation=operation))
+    return ops.reshape(result, shape=tuple(result.shape[:-1])) if vector else result
+
+
+def _turned(x: Any) -> Any:
+    return ops.matrix_transpose(x)
+
+
+def _require_fit(name: str, a: Any, b: Any, left: bool) -> None:
+    """Refuse a right-hand side that is no matrices, has another number of rows, or does not broadcast."""
+    if b.ndim < 2:
+        raise RuntimeError(f"{name}: The input tensor B must have at least 2 dimensions. It has shape {tuple(b.shape)}")
+    if a.shape[-1] != b.shape[-2 if left else -1]:
+        sizes = [f"{x.shape[-2]}x{x.shape[-1]}" for x in (a, b)]
+        raise RuntimeError(
+            f"{name}: Incompatible shapes of A and B for the equation {'AX' if left else 'XA'} = B "
+            f"({sizes[0]} and {sizes[1]})"
+        )
+    broadcast_shapes(tuple(a.shape[:-2]), tuple(b.shape[:-2]))
+
+
+def solve_triangular(A: Any, B: Any, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Any:
+    """The X with A @ X = B, or X @ A = B if not `left`, for a triangular A; the other triangle is not read.
+
+    With `unitriangular` the diagonal is taken to be ones. A zero on the diagonal gives infinities.
+    """
+    name = "linalg.solve_triangular"
+    require_square(name, A)
+    require_same_dtype(name, A, B)
+    _require_fit(name, A, B, left)
+    if left:
+        return ops.solve_triangular(A, B, upper=upper, unitriangular=unitriangular)
+    return _turned(ops.solve_triangular(_turned(A), _turned(B), upper=not upper, unitriangular=unitriangular))
+
+
+def lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool = False) -> Any:
+    """The X with A @ X = B from what `lu_factor` has made of A; X @ A = B if not `left`, A.mH for A if `adjoint`."""
+    name = "torch.linalg.lu_solve"
+    require_square(name, LU, "LU")
+    require_same_dtype(name, LU, B, ("LU", "B"))
+    require_pivots(name, pivots, "pivots")
+    if tuple(pivots.shape) != tuple(LU.shape[:-1]):
+        raise RuntimeError(
+            f"{name}: Number of pivots per batch should be same as the dimension of the matrix: they have shapes "
+            f"{tuple(pivots.shape)} and {tuple(LU.shape)}"
+        )
+    _require_fit("linalg.lu_solve", LU, B, left)
+    return _factors_solved(LU, pivots, B, adjoint) if left else _turned_solved(LU, pivots, B, adjoint)
+
+
+def _factors_solved(factors: Any, pivots: Any, b: Any, reverse: bool) -> Any:
+    p = ops.permutation(pivots, factors)
+    if not reverse:
+        b = ops.matmul(_turned(p), b)
+        b = ops.solve_triangular(factors, b, upper=False, unitriangular=True)
+        return ops.solve_triangular(factors, b, upper=True, unitriangular=False)
+    factors = adjoint(factors)
+    b = ops.solve_triangular(factors, b, upper=False, unitriangular=False)
+    return ops.matmul(p, ops.solve_triangular(factors, b, upper=True, unitriangular=True))
+
+
+def _turned_solved(factors: Any, pivots: Any, b: Any, reverse: bool) -> Any:
+    """X @ A = B is A.mH @ X.mH = B.mH."""
+    return adjoint(_factors_solved(factors, pivots, adjoint(b), not reverse))
+
+
+def pinv(A: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Any:
+    """The pseudoinverse of matrices (Moore-Penrose): the inverse on what is larger than atol and rtol times the largest.
+
+    The bounds are numbers or tensors with one for each matrix; rtol is max(m, n) * eps unless one is given. With
+    `hermitian` eigenvalues stand for singular values. The derivative is that among matrices of the same rank.
+    """
+    if isinstance(A, Carrier) and (A.ndim < 2 or A._dtype.kind not in "fc"):
+        raise RuntimeError(
+            f"linalg.pinv({A._type_name}{{{list(A.shape)}}}): expected a tensor with 2 or more dimensions of float, double, "
+            "cfloat or cdouble types"
+        )
+    require_matrices("linalg.pinv", A)
+    if hermitian:
+        require_square("linalg.pinv", A)
+    least, relative = bounds("linalg.pinv", A, atol, rcond if rtol is None else rtol)
+    return ops.pinv(A, least, relative, hermitian=hermitian)
+
+
+def bounds(name: str, x: Any, atol: Any, rtol: Any) -> list[Any]:
+    """What counts as zero, for each matrix: a number, and a part of the largest value."""
+    eps = float(np.finfo(x._dtype).eps) * max(x.shape[-2:])
+    given = []
+    for bound in (atol, rtol):
+        if isinstance(bound, Carrier):
+            if bound._dtype.kind == "c":
+                raise RuntimeError(f"{name}: atol and rtol tensors of complex type are not supported.")
+            bound = bound._array  # noqa: PLW2901
+        given.append(bound)
+    if given[1] is None:
+        # torch: where an absolute bound is given, and is above zero, there is no relative one
+        given[1] = eps if given[0] is None else np.where(np.asarray(given[0]) > 0, 0.0, eps)
+    given[0] = 0.0 if given[0] is None else given[0]
+    kind = np.zeros((), x._dtype).real.dtype
+    return [
+        np.broadcast_to(np.asarray(bound, kind), np.broadcast_shapes(np.shape(bound), x.shape[:-2])) for bound in given
+    ]
+
+
+def lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = None) -> LeastSquaresResult:
+    """The X for which A @ X is nearest to B; of several, the smallest.
+
+    Beside it, the squared distances, if a driver other than 'gelsy' is named and A has full rank and more rows than
+    columns, else nothing; the rank, unless the driver is 'gels'; and the singular values if it is 'gelss' or 'gelsd'.
+    The derivative is that among matrices of the same rank.
+    """
+    name = "torch.linalg.lstsq"
+    require_matrices(name, A, "input")
+    if not isinstance(B, Carrier):
+        raise _refusals.no_tensor("linalg_lstsq", "b", 2, B)
+    if A._dtype != B._dtype:
+        raise RuntimeError(
+            f"{name}: Expected input and other to have the same dtype, but got input's dtype {A._type_name}"
+            f" and other's dtype {B._type_name}"
+        )
+    if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
+        raise RuntimeError(f"{name}: parameter `driver` should be one of (gels, gelsy, gelsd, gelss): not {driver!r}")
+    vector = B.ndim == A.ndim - 1 and tuple(B.shape) == tuple(A.shape[:-1])
+    if B.ndim < 1 or (not vector and (B.ndim < 2 or A.shape[-2] != B.shape[-2])):
+        raise RuntimeError(
+            f"{name}: input.size(-2) should match other.size(-2): they have shapes {tuple(A.shape)} and "
+            f"{tuple(B.shape)}"
+        )
+    b = ops.expand_dims(B, axis=B.ndim) if vector else B
+    broadcast_shapes(tuple(A.shape[:-2]), tuple(b.shape[:-2]))
+    least, relative = bounds(
+        name, A, 0.0, rcond if rcond is not None else float(np.finfo(A._dtype).eps) * max(A.shape[-2:])
+    )
+    solution = ops.matmul(ops.pinv(A, least, relative, hermitian=False), b)
+    values = np.linalg.svd(A._array, compute_uv=False)
+    rank = np.asarray((values > relative[..., None] * values[..., :1]).sum(-1), np.int64)
+    m, n = A.shape[-2:]
+    size = ops.abs(ops.matmul(A, solution) - b)
+    residuals = ops.sum(size * size, axis=(size.ndim - 2,), keepdims=False)
+    if m <= n or driver in (None, "gelsy") or (driver != "gels" and not np.all(rank == n)):
+        residuals = ops.getitem(ops.reshape(residuals, shape=(math.prod(residuals.shape),)), index=(slice(0),))
+    return LeastSquaresResult(
+        ops.reshape(solution, shape=tuple(solution.shape[:-1])) if vector else solution,
+        residuals,
+        constant(A, np.zeros(0, np.int64) if driver == "gels" else rank),
+        constant(A, values if driver in ("gelsd", "gelss") else np.zeros(0, values.dtype)),
+    )
+
+
+def tensorinv(A: Any, ind: int = 2) -> Any:
+    """The inverse of a tensor as a linear map from its last axes, behind the first `ind`, to those."""
+    require_inexact("tensorinv", A)
+    if ind <= 0:
+        raise RuntimeError(f"Expected a strictly positive integer for 'ind', got {ind}")
+    result, source = tuple(A.shape[ind:]), tuple(A.shape[:ind])
+    size = math.prod(result)
+    if size != math.prod(source):
+        raise RuntimeError(
+            "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got "
+            f"{size} != {math.prod(source)}"
+        )
+    return ops.reshape(inv(ops.reshape(A, shape=(size, size))), shape=(*result, *source))
+
+
+def tensorsolve(A: Any, B: Any, dims: Any = None) -> Any:
+    """The X for which tensordot(A, X, X.ndim) is B; `dims` are moved to the end of A first."""
+    require_inexact("tensorsolve", A)
+    require_same_dtype("linalg.tensorsolve", A, B)
+    if dims is not None:
+        moved = normalize_axes(dims, A.ndim)
+        A = ops.permute_dims(A, axes=(*(axis for axis in range(A.ndim) if axis not in moved), *moved))
+    result = tuple(A.shape[B.ndim :])
+    size = math.prod(result)
+    if size != math.prod(A.shape[: B.ndim]):
+        raise RuntimeError(
+            "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), but "
+            f"got {size} != {math.prod(A.shape[: B.ndim])}"
+        )
+    solution = solve(ops.reshape(A, shape=(size, size)), ops.reshape(B, shape=(math.prod(B.shape),)))
+    return ops.reshape(solution, shape=result)

@@ -1,0 +1,180 @@
+"""Elementwise functions that fewer programs need, of one, two and three tensors."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _refusals, ops
+from .._core import Carrier
+from .._promotion import binary, broadcast, cast, category, common, inexact, together
+from . import arithmetic, of_tensors
+from .arithmetic import elementwise, pair
+
+# One tensor
+
+acos = elementwise("acos", ops.acos, "The inverse cosine, elementwise; NaN outside [-1, 1].")
+acosh = elementwise("acosh", ops.acosh, "The inverse hyperbolic cosine, elementwise; NaN below 1.")
+asin = elementwise("asin", ops.asin, "The inverse sine, elementwise; NaN outside [-1, 1].")
+asinh = elementwise("asinh", ops.asinh, "The inverse hyperbolic sine, elementwise.")
+atan = elementwise("atan", ops.atan, "The inverse tangent, elementwise.")
+atanh = elementwise("atanh", ops.atanh, "The inverse hyperbolic tangent, elementwise; NaN outside [-1, 1].")
+cbrt = elementwise("cbrt", ops.cbrt, "The cube root, elementwise, of negative numbers too.")
+deg2rad = elementwise("deg2rad", ops.deg2rad, "Degrees as radians.")
+exp2 = elementwise("exp2", ops.exp2, "2 to the input, elementwise.")
+log2 = elementwise("log2", ops.log2, "The logarithm to base 2, elementwise.")
+log10 = elementwise("log10", ops.log10, "The logarithm to base 10, elementwise.")
+rad2deg = elementwise("rad2deg", ops.rad2deg, "Radians as degrees.")
+sinc = elementwise("sinc", ops.sinc, "sin(pi * input) / (pi * input), elementwise; 1 at 0.")
+
+
+def frac(input: Any) -> Any:
+    """What is left of the input after truncation; it has the input's sign."""
+    if category(input)[0].kind != "f":
+        raise NotImplementedError(f"frac is not implemented for {input.dtype}: it is for real floating-point tensors")
+    return ops.frac(input)
+
+
+def logit(input: Any, eps: float | None = None) -> Any:
+    """log(input / (1 - input)), the inverse of sigmoid; `eps` keeps the input within [eps, 1 - eps]."""
+    return ops.logit(inexact(input), eps=eps)
+
+
+def nan_to_num(input: Any, nan: float | None = None, posinf: float | None = None, neginf: float | None = None) -> Any:
+    """The input with numbers for NaN (0), inf and -inf (the largest and smallest there are); they pass no gradient.
+
+    >>> import pullback
+    >>> pullback.nan_to_num(pullback.tensor([1.0, float("nan"), float("inf")]), nan=-1.0, posinf=9.0)
+    tensor([ 1., -1.,  9.])
+    """
+    return ops.nan_to_num(input, nan=nan or 0.0, posinf=posinf, neginf=neginf)
+
+
+def positive(input: Any) -> Any:
+    """The input itself."""
+    if category(input)[0].kind == "b":
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return input
+
+
+class Frexp(NamedTuple):
+    """What `frexp` returns."""
+
+    mantissa: Any
+    exponent: Any
+
+
+def frexp(input: Any) -> Frexp:
+    """The mantissa, from 0.5 to 1, and the exponent of 2 whose product is the input.
+
+    >>> import pullback
+    >>> pullback.frexp(pullback.tensor([6.0, -0.5]))
+    Frexp(mantissa=tensor([ 0.7500, -0.5000]), exponent=tensor([3, 0], dtype=pullback.int32))
+    """
+    if category(input)[0].kind != "f":
+        raise RuntimeError(f"torch.frexp() only supports floating-point dtypes, not {input.dtype}")
+    exponent = ops.exponent(input)
+    return Frexp(ops.ldexp(input, ops.negative(exponent)), exponent)
+
+
+# Two tensors
+
+atan2 = pair("atan2", ops.atan2, "The angle of the point (other, input), from -pi to pi.", keeps_integers=False)
+copysign = pair("copysign", ops.copysign, "The size of input with the sign of other.", keeps_integers=False)
+hypot = pair("hypot", ops.hypot, "sqrt(input**2 + other**2), without overflow.")
+nextafter = pair("nextafter", ops.nextafter, "The next number after input in the direction of other.")
+logaddexp = pair("logaddexp", ops.logaddexp, "log(exp(input) + exp(other)), without overflow.", keeps_integers=False)
+logaddexp2 = pair("logaddexp2", ops.logaddexp2, "log2(2**input + 2**other), without overflow.", keeps_integers=False)
+fmax = pair("fmax", ops.fmax, "The larger of two tensors, elementwise; NaN counts as missing, ties go to input.")
+fmin = pair("fmin", ops.fmin, "The smaller of two tensors, elementwise; NaN counts as missing, ties go to input.")
+xlogy = of_tensors(pair("xlogy", ops.xlogy, "input * log(other); 0 where input is 0.", keeps_integers=False))
+
+
+def fmod(input: Any, other: Any) -> Any:
+    """What is left of input after truncated division by other; the sign is that of input."""
+    arithmetic.refuse_zero("fmod", input, other)
+    return binary(ops.fmod, input, other)
+
+
+@of_tensors
+def float_power(input: Any, exponent: Any) -> Any:
+    """input ** exponent in float64, or in complex128 if one of them is complex."""
+    dtype = np.dtype(np.complex128 if common(input, exponent).kind == "c" else np.float64)
+    operands = [cast(value, dtype) if isinstance(value, Carrier) else value for value in (input, exponent)]
+    return arithmetic.pow(*operands)
+
+
+def ldexp(input: Any, other: Any) -> Any:
+    """input * 2**other.
+
+    >>> import pullback
+    >>> pullback.ldexp(pullback.tensor([1.0, 3.0]), pullback.tensor([2, -1]))
+    tensor([4.0000, 1.5000])
+    """
+    factor, power = map(inexact, together(input, other))
+    return arithmetic.mul(factor, arithmetic.pow(2.0, power))
+
+
+def heaviside(input: Any, values: Any) -> Any:
+    """0 where input is negative, 1 where it is positive, and values where it is 0; it has no derivative."""
+    kinds = category(input)[0], category(values)[0]
+    if "c" in (kinds[0].kind, kinds[1].kind):
+        raise RuntimeError("heaviside is not yet implemented for complex tensors.")
+    if kinds[0] != kinds[1]:
+        raise RuntimeError(
+            f"heaviside is not yet implemented for tensors with different dtypes: these are {kinds[0]} and {kinds[1]}"
+        )
+    return broadcast(ops.heaviside, input, values)
+
+
+def clamp_min(input: Any, min: Any) -> Any:
+    """input, but not below min, a number or a tensor."""
+    return arithmetic.clamp(input, min=min)
+
+
+def clamp_max(input: Any, max: Any) -> Any:
+    """input, but not above max, a number or a tensor."""
+    return arithmetic.clamp(input, max=max)
+
+
+# Three tensors
+
+
+def _require_tensors(name: str, **arguments: Any) -> None:
+    for position, (argument, value) in enumerate(arguments.items(), 1):
+        if not isinstance(value, (Carrier, np.ndarray)):
+            raise _refusals.no_tensor(name, argument, position, value)
+
+
+def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
+    """input + value * tensor1 * tensor2."""
+    _require_tensors("addcmul", input=input, tensor1=tensor1, tensor2=tensor2)
+    return arithmetic.add(input, arithmetic.mul(tensor1, tensor2), alpha=value)
+
+
+def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
+    """input + value * tensor1 / tensor2."""
+    _require_tensors("addcdiv", input=input, tensor1=tensor1, tensor2=tensor2)
+    if common(tensor1, tensor2).kind in "biu":
+        raise RuntimeError(
+            "Integer division with addcdiv is no longer supported: convert tensor1 or tensor2 to float first, or use "
+            "input + value * trunc(tensor1 / tensor2)"
+        )
+    return arithmetic.add(input, arithmetic.div(tensor1, tensor2), alpha=value)
+
+
+def lerp(input: Any, end: Any, weight: Any) -> Any:
+    """input + weight * (end - input): the input for weight 0, the end for weight 1.
+
+    >>> import pullback
+    >>> pullback.lerp(pullback.tensor([0.0, 10.0]), pullback.tensor([4.0, 20.0]), 0.25)
+    tensor([ 1.0000, 12.5000])
+    """
+    _require_tensors("lerp", input=input, end=end)
+    start = category(input)[0]
+    for name, value in (("end", end), ("weight", weight)):
+        found, strength = category(value)
+        if strength != "scalar" and found != start:
+            raise RuntimeError(f"expected dtype {start} for `{name}` but got dtype {found}")
+    return broadcast(ops.lerp, *together(input, end, cast(weight, start)))

@@ -1,0 +1,258 @@
+"""Layers with weights: linear and bilinear maps, and tables of vectors, by torch's names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _refusals, _xp, ops
+from .._core import Carrier
+from .._modes import no_grad
+from .._promotion import cast
+from .._views import write
+from . import arithmetic, products, reductions, shapes
+
+
+def _require_tensors(name: str, **arguments: Any) -> None:
+    for position, (argument, value) in enumerate(arguments.items(), 1):
+        if not isinstance(value, Carrier):
+            raise _refusals.no_tensor(name, argument, position, value)
+
+
+def linear(input: Any, weight: Any, bias: Any = None) -> Any:
+    """input @ weight.T + bias, over the last axis of the input.
+
+    >>> import pullback
+    >>> pullback.nn.functional.linear(pullback.ones(3), pullback.ones(2, 3), pullback.tensor([0.0, 1.0]))
+    tensor([3., 4.])
+    """
+    if not (isinstance(input, Carrier) and isinstance(weight, Carrier)):
+        _require_tensors("linear", input=input, weight=weight)
+    shape = tuple(input.shape)
+    fits = weight.ndim == 2 and input.ndim and shape[-1] == weight.shape[1] and input._dtype == weight._dtype
+    if not fits:
+        product = products.matmul(input, shapes.t(weight))  # which says what does not fit
+        return product if bias is None else product + bias
+    if bias is None:
+        return ops.project(input, weight)
+    if bias._dtype == input._dtype and tuple(bias.shape) == tuple(weight.shape[:1]):
+        return ops.affine(input, weight, bias)
+    return ops.project(input, weight) + bias
+
+
+def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
+    """input1 @ weight[k] @ input2 for each k, plus a bias, over the last axes of the inputs."""
+    _require_tensors("bilinear", input1=input1, input2=input2, weight=weight)
+    if tuple(input1.shape[:-1]) != tuple(input2.shape[:-1]):
+        raise RuntimeError(
+            f"bilinear(): input batch dimensions do not match: got {tuple(input1.shape)} and {tuple(input2.shape)}"
+        )
+    sizes = (input1.shape[-1], input2.shape[-1])
+    if weight.ndim != 3 or tuple(weight.shape[1:]) != sizes:
+        raise RuntimeError(
+            f"bilinear(): weight of shape {tuple(weight.shape)} does not fit inputs with {sizes[0]} and {sizes[1]} features"
+        )
+    outputs = weight.shape[0]
+    result = products.einsum("...i,kij,...j->...k", input1, weight, input2)
+    if bias is None:
+        return result
+    if tuple(bias.shape) != (outputs,):
+        raise RuntimeError(
+            f"bilinear(): bias size does not match weight size: got {tuple(bias.shape)} but expected {outputs}"
+        )
+    return result + bias
+
+
+def one_hot(tensor: Any, num_classes: int = -1) -> Any:
+    """A 1 in the place that each class number says, along a new last axis, and 0 elsewhere.
+
+    >>> import pullback
+    >>> pullback.nn.functional.one_hot(pullback.tensor([0, 2]))
+    tensor([[1, 0, 0],
+            [0, 0, 1]])
+    """
+    _require_tensors("one_hot", tensor=tensor)
+    if tensor._dtype != np.int64:
+        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    numbers = tensor._array
+    if numbers.size and numbers.min() < 0:
+        raise RuntimeError("Class values must be non-negative.")
+    if num_classes == -1:
+        if not numbers.size:
+            raise RuntimeError("Can not infer total number of classes from empty tensor.")
+        num_classes = int(numbers.max()) + 1
+    elif num_classes < 1 and not (numbers.size == 0 and num_classes > 0):
+        raise RuntimeError(f"num_classes should be positive, not {num_classes}")
+    if numbers.size and numbers.max() >= num_classes:
+        raise RuntimeError("Class values must be smaller than num_classes.")
+    chosen = numbers[..., None] == np.arange(num_classes)
+    return tensor.interpreter.wrap(chosen.astype(np.int64), None)
+
+
+def _indices(name: str, input: Any, rows: int) -> Any:
+    """Row numbers as an array; those that are none are refused."""
+    if input._dtype.kind not in "iu":
+        raise RuntimeError(
+            f"Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+            f"{input._type_name} instead (while checking arguments for {name})"
+        )
+    numbers = input._array
+    if numbers.size and not 0 <= numbers.min() <= numbers.max() < rows:
+        raise IndexError(f"index out of range in self: the rows are numbered from 0 to {rows - 1}")
+    return numbers
+
+
+def _padding(padding_idx: int | None, rows: int) -> int | None:
+    if padding_idx is None:
+        return None
+    if not -rows <= padding_idx < rows:
+        raise AssertionError(f"Padding_idx must be within num_embeddings: {padding_idx} is not within {rows}")
+    return padding_idx % rows
+
+
+def _limit_norms(weight: Any, numbers: Any, max_norm: float, norm_type: float) -> None:
+    """Shorten the rows that are asked for, in place, to a norm of at most `max_norm`."""
+    with no_grad():
+        used = np.unique(numbers)
+        norms = reductions.norm(weight.detach()[used], norm_type, 1, True)
+        factors = arithmetic.where(norms > max_norm, max_norm / (norms + 1e-7), 1.0)
+        ones = np.ones((weight.shape[0], 1), weight._dtype)
+        factors = ops.index_put(ones, cast(factors, weight._dtype), used, spec=(_xp.array,))
+        write(weight, weight.detach() * factors, "embedding_renorm_")
+
+
+def embedding(
+    input: Any,
+    weight: Any,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Any:
+    """The rows of `weight` that the indices in `input` name.
+
+    The row `padding_idx` has no gradient; with `max_norm`, rows that are longer are shortened in place;
+    `scale_grad_by_freq` divides the gradient of a row by how often it is named. Gradients are dense even if `sparse`.
+
+    >>> import pullback
+    >>> pullback.nn.functional.embedding(pullback.tensor([1, 1]), pullback.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    tensor([[3., 4.],
+            [3., 4.]])
+    """
+    _require_tensors("embedding", input=input, weight=weight)
+    if weight.ndim != 2:
+        raise RuntimeError("'weight' must be 2-D: a vector in each row")
+    numbers = _indices("embedding", input, weight.shape[0])
+    padding = _padding(padding_idx, weight.shape[0])
+    if max_norm is not None:
+        _limit_norms(weight, numbers, max_norm, norm_type)
+    return ops.embedding(weight, numbers, padding=padding, by_frequency=scale_grad_by_freq)
+
+
+def embedding_bag(
+    input: Any,
+    weight: Any,
+    offsets: Any = None,
+    max_norm: float | None = None,
+    norm_type: float = 2,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: Any = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Any:
+    """The sum, mean or maximum of the rows of `weight` that each bag of indices names; an empty bag gives zeros.
+
+    A bag is a row of a 2-D `input`, or what begins at one of the `offsets` into a 1-D one.
+
+    >>> import pullback
+    >>> weight = pullback.tensor([[1.0], [2.0], [4.0]])
+    >>> pullback.nn.functional.embedding_bag(pullback.tensor([[0, 2], [1, 1]]), weight, mode="sum")
+    tensor([[5.],
+            [4.]])
+    """
+    _require_tensors("embedding_bag", input=input, weight=weight)
+    _check_mode(mode, input, per_sample_weights)
+    numbers = _indices("embedding_bag", input, weight.shape[0]).reshape(-1)
+    bags, count = _bags(input, offsets, include_last_offset)
+    padding = _padding(padding_idx, weight.shape[0])
+    if max_norm is not None:
+        _limit_norms(weight, numbers, max_norm, norm_type)
+    places = np.arange(len(numbers))
+    if padding is not None:
+        places = np.flatnonzero(numbers != padding)
+        numbers, bags = numbers[places], bags[places]
+    rows = ops.embedding(weight, numbers, padding=None, by_frequency=scale_grad_by_freq)
+    if mode == "max":
+        return _largest(rows, bags, count)
+    if per_sample_weights is not None:
+        rows = rows * shapes.unsqueeze(shapes.reshape(per_sample_weights, -1)[places], 1)
+    totals = ops.scatter_rows(rows, bags, rows=count)
+    if mode == "sum":
+        return totals
+    return totals / np.maximum(np.bincount(bags, minlength=count), 1)[:, None].astype(weight._dtype)
+
+
+def _check_mode(mode: str, input: Any, per_sample_weights: Any) -> None:
+    """Refuse modes that there are not, and weights where they do not fit."""
+    if mode not in ("sum", "mean", "max"):
+        raise ValueError("mode has to be one of sum, mean or max")
+    if per_sample_weights is not None:
+        if mode != "sum":
+            raise NotImplementedError(
+                f"embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' "
+                f"(got mode='{mode}'). Please open a feature request on GitHub."
+            )
+        if tuple(per_sample_weights.shape) != tuple(input.shape):
+            raise ValueError(
+                f"embedding_bag: If per_sample_weights ({tuple(per_sample_weights.shape)}) is not None, then it must have "
+                f"the same shape as the input ({tuple(input.shape)})"
+            )
+
+
+def _bags(input: Any, offsets: Any, include_last_offset: bool) -> tuple[Any, int]:
+    """The bag of each index, and how many bags there are."""
+    if input.ndim == 2:
+        if offsets is not None:
+            raise ValueError(
+                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length sequences"
+            )
+        return np.repeat(np.arange(input.shape[0]), input.shape[1]), input.shape[0]
+    if input.ndim != 1:
+        raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}")
+    if not isinstance(offsets, Carrier):
+        raise ValueError(f"offsets has to be a 1D Tensor but got {type(offsets).__name__}")
+    if offsets.ndim != 1:
+        raise ValueError("offsets has to be a 1D Tensor")
+    starts, length = offsets._array, input.shape[0]
+    if starts.size and starts[0] != 0:
+        raise RuntimeError(
+            "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, "
+            f"got {starts[0]}"
+        )
+    if starts.size and starts[-1] > length:
+        raise RuntimeError(
+            f"offsets[-1] can not be greater than input's length({length}) but got offsets[-1] of {starts[-1]}"
+        )
+    if include_last_offset:
+        if not starts.size:
+            raise RuntimeError("include_last_offset: number of offset should be at least 1")
+        starts = starts[:-1]
+    return np.searchsorted(starts, np.arange(length), side="right") - 1, len(starts)
+
+
+def _largest(rows: Any, bags: Any, count: int) -> Any:
+    """The largest element of each column in each bag; its first place has the gradient."""
+    array = rows.detach().numpy()
+    sizes = np.bincount(bags, minlength=count)
+    if not bags.size:
+        return ops.scatter_rows(rows, bags, rows=count)
+    places = np.arange(len(bags)) - np.searchsorted(bags, bags)
+    table = np.full((count, int(sizes.max()), array.shape[1]), -np.inf, array.dtype)
+    table[bags, places] = array
+    first = np.where(sizes > 0, np.cumsum(sizes) - sizes, 0)[:, None]
+    taken = ops.take_along_axis(rows, first + table.argmax(axis=1), axis=0)
+    return taken * (sizes > 0)[:, None].astype(array.dtype)

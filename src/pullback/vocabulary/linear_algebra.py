@@ -1,0 +1,192 @@
+"""Linear algebra by torch's older names, where they differ from those of torch.linalg."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _random, _refusals, ops
+from .._core import Carrier
+from . import decompositions, equations
+from .decompositions import LUFactorExResult, LUFactorResult, QRResult, adjoint, constant, identity
+
+
+class SingularResult(NamedTuple):
+    """What svd, svd_lowrank and pca_lowrank return: V is not transposed."""
+
+    U: Any
+    S: Any
+    V: Any
+
+
+class GeqrfResult(NamedTuple):
+    """What geqrf returns."""
+
+    a: Any
+    tau: Any
+
+
+class TriangularSolveResult(NamedTuple):
+    """What triangular_solve returns."""
+
+    solution: Any
+    cloned_coefficient: Any
+
+
+# Cholesky
+
+
+def cholesky(input: Any, upper: bool = False) -> Any:
+    """The lower triangular L with L @ L.mH the Hermitian positive-definite input; with `upper`, its adjoint."""
+    decompositions.require_square("cholesky", input)
+    factor = ops.cholesky(input, upper=upper, operation="cholesky")
+    return adjoint(factor) if upper else factor
+
+
+def cholesky_solve(input: Any, L: Any, upper: bool = False) -> Any:
+    """The X with A @ X = input, where A = L @ L.mH, or L.mH @ L with `upper`."""
+    for name, x in (("b", input), ("u", L)):
+        if x.ndim < 2:
+            raise RuntimeError(f"{name} should have at least 2 dimensions, but has {x.ndim} dimensions instead")
+    decompositions.require_square("cholesky_solve", L)
+    decompositions.require_same_dtype("cholesky_solve", input, L, ("input", "L"))
+    lower = _triangle(adjoint(L) if upper else L)
+    half = equations.solve(lower, input)
+    return equations.solve(adjoint(lower), half)
+
+
+def _triangle(x: Any) -> Any:
+    """A lower factor; one that is triangular is taken as a whole, so that its gradient is, as torch's, a full matrix."""
+    clean = isinstance(x._array, np.ndarray) and not np.triu(x._array, 1).any()
+    return x if clean else ops.tril(x, k=0)
+
+
+def cholesky_inverse(L: Any, upper: bool = False) -> Any:
+    """The inverse of L @ L.mH, or of L.mH @ L with `upper`."""
+    decompositions.require_square("cholesky_inverse", L)
+    return cholesky_solve(identity(L, L.shape[-1]), L, upper)
+
+
+# Orthogonal factors
+
+
+def qr(input: Any, some: bool = True) -> QRResult:
+    """Q and R with input = Q @ R; Q is square unless `some`."""
+    return decompositions.qr(input, "reduced" if some else "complete")
+
+
+def geqrf(input: Any) -> GeqrfResult:
+    """R, with below it the reflections whose product is Q, and their factors; it has no derivative."""
+    decompositions.require_matrices("torch.geqrf", input, "input")
+    return GeqrfResult(*ops.geqrf(input))
+
+
+def ormqr(input: Any, tau: Any, other: Any, left: bool = True, transpose: bool = False) -> Any:
+    """Q @ other for the square Q of `geqrf`, other @ Q if not `left`, with Q.mH for Q if `transpose`."""
+    decompositions.require_reflections("torch.ormqr", input, tau)
+    decompositions.require_same_dtype("torch.ormqr", input, other, ("input", "other"))
+    if other.ndim != input.ndim or tuple(other.shape[:-2]) != tuple(input.shape[:-2]):
+        raise RuntimeError(
+            "torch.ormqr: Expected batch dimensions of input to be equal to those of other: they have shapes "
+            f"{tuple(input.shape)} and {tuple(other.shape)}"
+        )
+    if input.shape[-2] != other.shape[-2 if left else -1]:
+        raise RuntimeError(
+            f"torch.ormqr: other.shape[{-2 if left else -1}] must be equal to input.shape[-2]: they have shapes "
+            f"{tuple(other.shape)} and {tuple(input.shape)}"
+        )
+    vectors, middle = decompositions.reflections(input, tau)
+    if transpose:
+        middle = adjoint(middle)
+    if left:
+        return other - ops.matmul(vectors, ops.matmul(middle, ops.matmul(adjoint(vectors), other)))
+    return other - ops.matmul(ops.matmul(ops.matmul(other, vectors), middle), adjoint(vectors))
+
+
+# LU and triangles
+
+
+def lu(A: Any, pivot: bool = True, get_infos: bool = False) -> LUFactorResult | LUFactorExResult:
+    """L and U in one matrix, and the rows that were exchanged; with `get_infos`, which pivots are zero."""
+    if get_infos:
+        return decompositions.lu_factor_ex(A, pivot=pivot)
+    return decompositions.lu_factor(A, pivot=pivot)
+
+
+def lu_solve(input: Any, LU_data: Any, LU_pivots: Any) -> Any:
+    """The X with A @ X = input from what `lu` has made of A."""
+    if not isinstance(LU_data, Carrier):
+        raise _refusals.no_tensor("lu_solve", "LU_data", 2, LU_data)
+    return equations.lu_solve(LU_data, LU_pivots, input)
+
+
+def triangular_solve(
+    input: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+) -> TriangularSolveResult:
+    """The X with A @ X = input for a triangular A, or A.mT @ X = input with `transpose`, and a copy of A."""
+    name = "torch.triangular_solve"
+    for argument, x in (("b", input), ("A", A)):
+        if x.ndim < 2:
+            raise RuntimeError(
+                f"{name}: Expected {argument} to have at least 2 dimensions, but it has {x.ndim} dimensions instead"
+            )
+    matrix = ops.matrix_transpose(A) if transpose else A
+    solution = equations.solve_triangular(matrix, input, upper=upper != transpose, unitriangular=unitriangular)
+    return TriangularSolveResult(solution, ops.clone(A))
+
+
+# Singular values
+
+
+def svd(input: Any, some: bool = True, compute_uv: bool = True) -> SingularResult:
+    """U, the singular values S, descending, and V, with input = U @ diag(S) @ V.mH; square U and V unless `some`.
+
+    Without `compute_uv` U and V are zeros.
+    """
+    if compute_uv:
+        u, s, vh = decompositions.svd(input, full_matrices=not some)
+        return SingularResult(u, s, adjoint(vh))
+    *batch, m, n = input.shape
+    zeros = (constant(input, np.zeros((*batch, size, size), input._dtype)) for size in (m, n))
+    return SingularResult(next(zeros), decompositions.svdvals(input), next(zeros))
+
+
+def pinverse(input: Any, rcond: float = 1e-15) -> Any:
+    """The pseudoinverse; singular values up to rcond times the largest count as zero."""
+    return equations.pinv(input, rcond)
+
+
+def svd_lowrank(A: Any, q: int = 6, niter: int | None = 2, M: Any = None) -> SingularResult:
+    """The q largest singular values and their vectors, nearly, by random projections; M is subtracted from A first.
+
+    Halko, Martinsson and Tropp (2009), algorithms 4.4 and 5.1, with `niter` steps of subspace iteration.
+    """
+    decompositions.require_matrices("svd_lowrank", A)
+    if M is not None:
+        A = A - M
+    if not 0 <= q <= min(A.shape[-2:]):
+        raise ValueError(f"q(={q}) must be non-negative integer and not greater than min(m, n)={min(A.shape[-2:])}")
+    tall = A.shape[-2] >= A.shape[-1]
+    a = A if tall else adjoint(A)
+    real = np.zeros((), a._dtype).real.dtype
+    draw = _random.normal((a.shape[-1], q), real).astype(a._dtype)
+    basis = ops.qr(ops.matmul(a, draw), mode="reduced")[0]
+    for _ in range(niter or 0):
+        basis = ops.qr(ops.matmul(adjoint(a), basis), mode="reduced")[0]
+        basis = ops.qr(ops.matmul(a, basis), mode="reduced")[0]
+    u, s, vh = ops.svd(ops.matmul(adjoint(basis), a), full=False)
+    u, v = ops.matmul(basis, u), adjoint(vh)
+    return SingularResult(u, s, v) if tall else SingularResult(v, s, u)
+
+
+def pca_lowrank(A: Any, q: int | None = None, center: bool = True, niter: int = 2) -> SingularResult:
+    """`svd_lowrank` of a matrix whose columns have been shifted to mean 0, unless `center` is off."""
+    decompositions.require_matrices("pca_lowrank", A)
+    count = min(6, *A.shape[-2:]) if q is None else q
+    if not 0 <= count <= min(A.shape[-2:]):
+        raise ValueError(f"q(={q}) must be non-negative integer and not greater than min(m, n)={min(A.shape[-2:])}")
+    if niter < 0:
+        raise ValueError(f"niter(={niter}) must be non-negative integer")
+    centred = A - ops.mean(A, axis=(A.ndim - 2,), keepdims=True) if center else A
+    return svd_lowrank(centred, count, niter)

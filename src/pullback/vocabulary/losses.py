@@ -1,0 +1,579 @@
+"""Losses: how far predictions are from what was observed, by torch's names.
+
+`reduction` is 'mean', 'sum' or 'none'; `size_average` and `reduce` are torch's old way to say it.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .. import _refusals, ops
+from .._core import Carrier
+from .._promotion import cast, together
+from .._shapes import broadcast_shapes
+from . import arithmetic, products, reductions, shapes
+
+REDUCTIONS = ("mean", "sum", "none")
+
+
+def require_tensors(name: str, **arguments: Any) -> None:
+    """Refuse arguments that are no tensors."""
+    for position, (argument, value) in enumerate(arguments.items(), 1):
+        if not isinstance(value, Carrier):
+            raise _refusals.no_tensor(name, argument, position, value)
+
+
+def chosen(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
+    """The reduction that three arguments ask for."""
+    if size_average is not None or reduce is not None:
+        averaged, reduced_ = (flag is None or flag for flag in (size_average, reduce))
+        reduction = "none" if not reduced_ else "mean" if averaged else "sum"
+        warnings.warn(
+            f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
+            UserWarning,
+            stacklevel=3,
+        )
+    if reduction not in REDUCTIONS:
+        raise ValueError(f"{reduction} is not a valid value for reduction: use 'mean', 'sum' or 'none'")
+    return reduction
+
+
+def reduced(losses: Any, reduction: str, label: str = "") -> Any:
+    """The mean or the sum of losses, or all of them; the mean's node has the name torch has for the loss."""
+    if reduction == "none":
+        return losses
+    axes = tuple(range(losses.ndim))
+    if reduction == "sum":
+        return ops.sum(losses, axis=axes, keepdims=False, given=False)
+    return ops.mean(losses, axis=axes, keepdims=False, label=label)
+
+
+# Classes
+
+
+def _rows(input: Any) -> Any:
+    """Scores with the axis of the classes last and all others made one."""
+    if input.ndim == 2:
+        return input
+    if input.ndim > 2:
+        input = ops.permute_dims(input, axes=(0, *range(2, input.ndim), 1))
+    return ops.reshape(input, shape=(math.prod(input.shape[:-1]), input.shape[-1]))
+
+
+def _check_classes(input: Any, target: Any) -> None:
+    """Refuse class numbers that do not fit the scores."""
+    have, want = list(target.shape), [*input.shape[:1], *input.shape[2:]] if input.ndim > 1 else []
+    if input.ndim == 0:
+        raise ValueError("Expected 1 or more dimensions (got 0): scores have an axis of classes")
+    if input.ndim == 1 and have not in ([], [1]):
+        raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {have[0]}")
+    if input.ndim > 1 and have[:1] != want[:1]:
+        raise ValueError(
+            f"Expected input batch_size ({want[0]}) to match target batch_size ({have[0] if have else 0}): scores have "
+            f"shape (N, C, ...), here {tuple(input.shape)}, and targets (N, ...), here {tuple(have)}"
+        )
+    if input.ndim == 2 and len(have) > 1:
+        raise RuntimeError(
+            f"0D or 1D target tensor expected, multi-target not supported: the target has shape {tuple(have)}; for "
+            "probabilities of classes it has the shape of the scores, and a floating dtype"
+        )
+    if input.ndim > 2 and have != want:
+        raise RuntimeError(
+            f"Expected target size {want}, got {have}: size mismatch (got input: {list(input.shape)}, target: {have})"
+        )
+    if target._dtype.kind not in "iu":
+        raise RuntimeError(
+            f"expected target dtype to be Long or Byte, but got {target._type_name}: expected scalar type Long"
+        )
+
+
+def _check_weight(name: str, weight: Any, classes: int) -> Any:
+    """The weights of classes as an array, which has no derivative, as in torch."""
+    if weight is None:
+        return None
+    require_tensors(name, weight=weight)
+    if tuple(weight.shape) != (classes,):
+        raise RuntimeError(
+            f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of "
+            f"shape: {list(weight.shape)}"
+        )
+    if weight.requires_grad:
+        raise RuntimeError(
+            f"The function '{name}' is not differentiable with respect to argument 'weight'. This input cannot have "
+            "requires_grad True."
+        )
+    return weight._array
+
+
+def _class_numbers(target: Any, ignore_index: int, classes: int) -> tuple[Any, Any]:
+    """Class numbers as one axis, 0 in the place of those to ignore, and where they are not to be ignored."""
+    numbers = target._array.reshape(-1).astype(np.int64)
+    valid = numbers != ignore_index
+    numbers = np.where(valid, numbers, 0)
+    wrong = numbers[(numbers < 0) | (numbers >= classes)]
+    if wrong.size:
+        raise IndexError(f"Target {wrong[0]} is out of bounds: there are {classes} classes")
+    return numbers, valid
+
+
+def _picked(log_probabilities: Any, target: Any, weight: Any, ignore_index: int, reduction: str) -> Any:
+    """The negative log-probabilities of classes, weighed, and reduced; class numbers may be ignored."""
+    rows = _rows(log_probabilities)
+    numbers, valid = _class_numbers(target, ignore_index, rows.shape[-1])
+    weights = np.where(valid, 1 if weight is None else weight[numbers], 0).astype(rows._dtype)
+    losses = ops.take_rows(rows, numbers) * -weights
+    if reduction == "none":
+        return ops.reshape(losses, shape=tuple(target.shape))
+    total = reduced(losses, "sum")
+    return total if reduction == "sum" else total / float(weights.sum())
+
+
+def nll_loss(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Any:
+    """The negative log-probability of the target classes, from log-probabilities of shape (C), (N, C) or (N, C, ...).
+
+    A mean is weighed: the sum of the losses over the sum of the weights of their classes.
+
+    >>> import pullback
+    >>> scores = pullback.tensor([[0.0, 0.0], [3.0, 0.0]]).log_softmax(1)
+    >>> pullback.nn.functional.nll_loss(scores, pullback.tensor([1, -100]))
+    tensor(0.6931)
+    """
+    require_tensors("nll_loss", input=input, target=target)
+    reduction = chosen(size_average, reduce, reduction)
+    _check_classes(input, target)
+    if input._dtype.kind != "f":
+        raise NotImplementedError(f'"nll_loss" not implemented for {input._type_name!r}: convert first, x.float()')
+    classes = input.shape[min(input.ndim - 1, 1)]
+    return _picked(input, target, _check_weight("nll_loss_forward", weight, classes), ignore_index, reduction)
+
+
+def cross_entropy(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Any:
+    """The negative log-probability of the target classes, from unnormalised scores of shape (C), (N, C) or (N, C, ...).
+
+    `target` holds class numbers, or probabilities of classes in the shape of the scores.
+
+    Raises
+    ------
+    ValueError
+        If the shapes of scores and targets do not fit.
+    IndexError
+        If a target is no class number.
+
+    >>> import pullback
+    >>> scores = pullback.zeros(2, 4)
+    >>> pullback.nn.functional.cross_entropy(scores, pullback.tensor([0, 3]))
+    tensor(1.3863)
+    """
+    if not (isinstance(input, Carrier) and isinstance(target, Carrier)):
+        require_tensors("cross_entropy", input=input, target=target)
+    if size_average is not None or reduce is not None or reduction not in REDUCTIONS:
+        reduction = chosen(size_average, reduce, reduction)
+    classes = target._array
+    if weight is None and not label_smoothing and input.ndim == 2 and classes.dtype.kind in "iu":
+        shape = input._array.shape
+        if (
+            classes.shape == shape[:1]
+            and type(classes) is np.ndarray
+            and classes.size
+            and (least := np.minimum.reduce(classes)) >= 0
+            and (ignore_index < least or not (classes == ignore_index).any())
+        ):
+            try:
+                return ops.nll_loss(ops.log_softmax(input, axis=1), target, reduction=reduction)
+            except IndexError:
+                raise IndexError(f"Target {classes.max()} is out of bounds: there are {shape[1]} classes") from None
+    return _cross_entropy(input, target, weight, ignore_index, reduction, label_smoothing)
+
+
+def _cross_entropy(
+    input: Any, target: Any, weight: Any, ignore_index: int, reduction: str, label_smoothing: float
+) -> Any:
+    """Cross-entropy with all that it takes."""
+    if not 0 <= label_smoothing <= 1:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
+    axis = min(input.ndim - 1, 1)
+    if input.ndim and tuple(input.shape) == tuple(target.shape):
+        if ignore_index >= 0:
+            raise RuntimeError("ignore_index is not supported for floating point target")
+        return _of_probabilities(reductions.log_softmax(input, axis), target, weight, reduction, label_smoothing)
+    _check_classes(input, target)
+    logs = reductions.log_softmax(input, axis)
+    count = input.shape[axis]
+    weights = _check_weight("nll_loss_forward", weight, count)
+    loss = _picked(logs, target, weights, ignore_index, reduction)
+    if not label_smoothing:
+        return loss
+    numbers, valid = _class_numbers(target, ignore_index, count)
+    rows = _rows(logs) if weights is None else _rows(logs) * weights
+    spread = ops.sum(rows, axis=(1,), keepdims=False) * -valid.astype(rows._dtype)
+    if reduction == "none":
+        spread = ops.reshape(spread, shape=tuple(target.shape))
+    else:
+        spread = reduced(spread, "sum")
+        if reduction == "mean":
+            spread = spread / float(valid.sum() if weights is None else weights[numbers][valid].sum())
+    return loss * (1 - label_smoothing) + spread * (label_smoothing / count)
+
+
+def _of_probabilities(logs: Any, target: Any, weight: Any, reduction: str, label_smoothing: float) -> Any:
+    """Cross-entropy from the probabilities of classes."""
+    if target._dtype.kind not in "fc":
+        raise RuntimeError(
+            f"Expected floating point type for target with class probabilities, got {target._type_name}: class numbers "
+            "have no axis of classes"
+        )
+    axis = min(logs.ndim - 1, 1)
+    count = logs.shape[axis]
+    if label_smoothing:
+        target = target * (1 - label_smoothing) + label_smoothing / count
+    products_ = logs * target
+    if weight is not None:
+        if tuple(weight.shape) != (count,):
+            raise RuntimeError(
+                "cross_entropy: weight tensor should be defined either for all or no classes: there are "
+                f"{count}, and weight has shape {tuple(weight.shape)}"
+            )
+        products_ = products_ * ops.reshape(weight, shape=(count,) + (1,) * max(logs.ndim - 2, 0))
+    if reduction == "none":
+        return -ops.sum(products_, axis=(axis,), keepdims=False)
+    total = -reduced(products_, "sum")
+    return total if reduction == "sum" else total / (logs.numel() / count if count else math.nan)
+
+
+def linear_cross_entropy(
+    input: Any,
+    linear_weight: Any,
+    target: Any,
+    *,
+    linear_bias: Any = None,
+    weight: Any = None,
+    reduction: str = "mean",
+    ignore_index: int | None = None,
+    label_smoothing: float = 0.0,
+    options: Any = None,
+) -> Any:
+    """The cross-entropy of scores that are linear in the input: `input @ linear_weight.T + linear_bias`.
+
+    `options` tells torch how to save memory, and changes nothing here.
+    """
+    require_tensors("linear_cross_entropy", input=input, linear_weight=linear_weight, target=target)
+    if input.ndim not in (1, 2):
+        raise RuntimeError(f"expected input with dimensionality 1 or 2, got {input.ndim}")
+    if linear_weight.ndim < 2:
+        raise RuntimeError(f"expected linear_weight with dimensionality at least 2, got {linear_weight.ndim}")
+    features = input.shape[-1]
+    if linear_weight.shape[-1] != features:
+        raise RuntimeError(
+            "expected equal input and linear_weight last dimensions (in_features), "
+            f"got {features} and {linear_weight.shape[-1]}, respectively"
+        )
+    outputs = tuple(linear_weight.shape[:-1])
+    if linear_bias is not None and tuple(linear_bias.shape) != outputs:
+        raise RuntimeError(f"expected linear_bias shape {outputs}, got {tuple(linear_bias.shape)}")
+    if len(outputs) > 1 and input.ndim == 1:
+        raise RuntimeError(
+            f"K-dimensional loss defined by linear_weight shape {tuple(linear_weight.shape)} requires batched input, "
+            f"(N, {features}), got unbatched input with shape {tuple(input.shape)}"
+        )
+    shape = (*input.shape[:-1], *outputs)
+    if tuple(target.shape) == shape and ignore_index is not None:
+        raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
+    flat = ops.reshape(linear_weight, shape=(math.prod(outputs), features))
+    scores = ops.reshape(products.matmul(input, shapes.t(flat)), shape=shape)
+    scores = scores if linear_bias is None else scores + linear_bias
+    ignored = -100 if ignore_index is None else ignore_index
+    return cross_entropy(scores, target, weight, None, ignored, None, reduction, label_smoothing)
+
+
+# Differences
+
+
+def _difference(name: str, input: Any, target: Any) -> Any:
+    """input - target; a warning where they have different shapes."""
+    require_tensors(name, input=input, target=target)
+    if input._array.shape != target._array.shape:
+        warnings.warn(
+            f"Using a target size ({_refusals.size(target.shape)}) that is different to the input size "
+            f"({_refusals.size(input.shape)}). This will likely lead to incorrect results due to broadcasting. Please "
+            "ensure they have the same size.",
+            UserWarning,
+            stacklevel=3,
+        )
+    return input - target
+
+
+def _weighed(losses: Any, input: Any, weight: Any, reduction: str, label: str) -> Any:
+    """Losses reduced, with a weight for each where weights are given: a mean is over the sum of the weights."""
+    if weight is None:
+        return reduced(losses, reduction, label)
+    if tuple(weight.shape) != tuple(input.shape):
+        raise ValueError("Weights and input must have the same size.")
+    losses = losses * weight
+    if reduction == "mean":
+        return reduced(losses, "sum") / reductions.sum(weight)
+    return reduced(losses, reduction)
+
+
+def _floating(name: str, losses: Any) -> None:
+    if losses._dtype.kind not in "fc":
+        raise NotImplementedError(f'"{name}_cpu" not implemented for {losses._type_name!r}: convert first, x.float()')
+
+
+def mse_loss(
+    input: Any,
+    target: Any,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Any = None,
+) -> Any:
+    """The squared difference of two tensors.
+
+    >>> import pullback
+    >>> pullback.nn.functional.mse_loss(pullback.tensor([1.0, 3.0]), pullback.tensor([1.0, 1.0]))
+    tensor(2.)
+    """
+    difference = _difference("mse_loss", input, target)
+    _floating("mse", difference)
+    return _weighed(ops.square(difference), input, weight, chosen(size_average, reduce, reduction), "MseLossBackward0")
+
+
+def l1_loss(
+    input: Any,
+    target: Any,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Any = None,
+) -> Any:
+    """The absolute difference of two tensors."""
+    difference = _difference("l1_loss", input, target)
+    reduction = chosen(size_average, reduce, reduction)
+    losses = arithmetic.abs(difference)
+    if losses._dtype.kind not in "fc" and reduction == "mean":
+        return reductions.mean(losses)
+    return _weighed(losses, input, weight, reduction, "MeanBackward0")
+
+
+def smooth_l1_loss(
+    input: Any,
+    target: Any,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    beta: float = 1.0,
+) -> Any:
+    """The squared difference, halved and divided by beta, where it is below beta; else the absolute one less beta / 2."""
+    difference = _difference("smooth_l1_loss", input, target)
+    reduction = chosen(size_average, reduce, reduction)
+    if beta < 0:
+        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
+    if beta == 0:
+        return reduced(arithmetic.abs(difference), reduction, "MeanBackward0")
+    _floating("smooth_l1", difference)
+    losses = ops.huber(difference, delta=beta)
+    return reduced(losses if beta == 1 else losses / beta, reduction, "SmoothL1LossBackward0")
+
+
+def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None) -> Any:
+    """Half the squared difference where it is below delta; else delta times the absolute one less delta / 2."""
+    difference = _difference("huber_loss", input, target)
+    reduction = chosen(None, None, reduction)
+    if delta <= 0:
+        raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    _floating("huber", difference)
+    return _weighed(ops.huber(difference, delta=delta), input, weight, reduction, "HuberLossBackward0")
+
+
+# Probabilities
+
+
+def binary_cross_entropy(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Any:
+    """The negative log-probability of targets in [0, 1], from probabilities; logarithms are not below -100."""
+    require_tensors("binary_cross_entropy", input=input, target=target)
+    reduction = chosen(size_average, reduce, reduction)
+    if tuple(input.shape) != tuple(target.shape):
+        raise ValueError(
+            f"Using a target size ({_refusals.size(target.shape)}) that is different to the input size "
+            f"({_refusals.size(input.shape)}) is deprecated. Please ensure they have the same size."
+        )
+    if input._dtype != target._dtype:
+        raise RuntimeError(f"Found dtype {target._type_name} but expected {input._type_name}: convert the target")
+    values = input.detach()
+    if not bool(((values >= 0) & (values <= 1)).all()):
+        raise RuntimeError("all elements of input should be between 0 and 1")
+    losses = ops.binary_cross_entropy(input, target)
+    return reduced(losses if weight is None else losses * weight, reduction, "BinaryCrossEntropyBackward0")
+
+
+def binary_cross_entropy_with_logits(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    pos_weight: Any = None,
+) -> Any:
+    """The negative log-probability of targets in [0, 1], from scores whose sigmoid is the probability.
+
+    >>> import pullback
+    >>> pullback.nn.functional.binary_cross_entropy_with_logits(pullback.zeros(2), pullback.tensor([0.0, 1.0]))
+    tensor(0.6931)
+    """
+    require_tensors("binary_cross_entropy_with_logits", input=input, target=target)
+    reduction = chosen(size_average, reduce, reduction)
+    if tuple(input.shape) != tuple(target.shape):
+        raise ValueError(
+            f"Target size ({_refusals.size(target.shape)}) must be the same as input size "
+            f"({_refusals.size(input.shape)})"
+        )
+    x, target = together(input, target)
+    log_success = ops.logsigmoid(x)
+    if pos_weight is not None:
+        log_success = log_success * ((pos_weight - 1) * target + 1)
+    losses = (1 - target) * x - log_success
+    return reduced(losses if weight is None else losses * weight, reduction, "BinaryCrossEntropyWithLogitsBackward0")
+
+
+def kl_div(
+    input: Any,
+    target: Any,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    log_target: bool = False,
+) -> Any:
+    """The Kullback-Leibler divergence target * (log(target) - input): `input` holds logarithms, `target` too if so said.
+
+    reduction='batchmean' divides the sum by the length of the first axis, as the definition has it.
+    """
+    require_tensors("kl_div", input=input, target=target)
+    if reduction == "mean" and size_average is None and reduce is None:
+        warnings.warn(
+            "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides "
+            "only by the batch size, and aligns with the KL div math definition.",
+            UserWarning,
+            stacklevel=2,
+        )
+    by_batch = reduction == "batchmean" and size_average is None and reduce is None
+    reduction = "sum" if by_batch else chosen(size_average, reduce, reduction)
+    if input._dtype.kind not in "fc" or target._dtype.kind not in "fc":
+        raise RuntimeError("kl_div: Integral inputs not supported.")
+    x, target = together(input, target)
+    losses = arithmetic.exp(target) * (target - x) if log_target else ops.xlogy(target, target) - target * x
+    loss = reduced(losses, reduction)
+    return loss / input.shape[0] if by_batch and input.ndim else loss
+
+
+def poisson_nll_loss(
+    input: Any,
+    target: Any,
+    log_input: bool = True,
+    full: bool = False,
+    size_average: bool | None = None,
+    eps: float = 1e-8,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Any:
+    """The negative log-probability of counts, from the rate of their Poisson distribution or its logarithm.
+
+    With `full`, with Stirling's approximation of the term that depends on the counts alone.
+    """
+    require_tensors("poisson_nll_loss", input=input, target=target)
+    reduction = chosen(size_average, reduce, reduction)
+    losses = arithmetic.exp(input) - target * input if log_input else input - target * arithmetic.log(input + eps)
+    if full:
+        stirling = target * arithmetic.log(target) - target + arithmetic.log(target * (2 * math.pi)) * 0.5
+        losses = losses + arithmetic.where(target <= 1, 0, stirling)
+    return reduced(losses, reduction)
+
+
+def gaussian_nll_loss(
+    input: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
+) -> Any:
+    """The negative log-probability of targets under normal distributions with means `input` and variances `var`.
+
+    Variances below eps count as eps, and have the gradient that eps would have.
+    """
+    require_tensors("gaussian_nll_loss", input=input, target=target)
+    var = _variances(input, var)
+    if reduction not in REDUCTIONS:
+        raise ValueError(f"{reduction} is not valid: use 'mean', 'sum' or 'none'")
+    var = var + arithmetic.relu(eps - var.detach())
+    losses = (arithmetic.log(var) + arithmetic.square(input - target) / var) * 0.5
+    return reduced(losses + 0.5 * math.log(2 * math.pi) if full else losses, reduction)
+
+
+def _variances(input: Any, var: Any) -> Any:
+    """Variances that fit the means."""
+    if isinstance(var, float):
+        if var < 0:
+            raise ValueError("var has negative entry/entries")
+        return ops.fill(input.detach(), cast(var, input._dtype))
+    require_tensors("gaussian_nll_loss", var=var)
+    if bool((var < 0).any()):
+        raise ValueError("var has negative entry/entries")
+    have, want = tuple(var.shape), tuple(input.shape)
+    if have == want:
+        return var
+    if have == want[:-1]:
+        return shapes.unsqueeze(var, -1)
+    different = [two for one, two in zip(want, have, strict=False) if one != two]
+    if len(have) != len(want) or sum(different) != 1:
+        raise ValueError(f"var is of incorrect size: {have} for an input of shape {want}")
+    return var
+
+
+def multilabel_soft_margin_loss(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Any:
+    """The mean over the last axis of the negative log-probability of labels, from scores."""
+    require_tensors("multilabel_soft_margin_loss", input=input, target=target)
+    reduction = chosen(size_average, reduce, reduction)
+    broadcast_shapes(tuple(input.shape), tuple(target.shape))
+    losses = -(target * ops.logsigmoid(input) + (1 - target) * ops.logsigmoid(-input))
+    losses = losses if weight is None else losses * weight
+    return reduced(reductions.sum(losses, input.ndim - 1) / input.shape[-1], reduction)
+
+
+def soft_margin_loss(
+    input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
+) -> Any:
+    """log(1 + exp(-target * input)), for targets 1 and -1."""
+    require_tensors("soft_margin_loss", input=input, target=target)
+    reduction = chosen(size_average, reduce, reduction)
+    return reduced(-ops.logsigmoid(target * input), reduction, "SoftMarginLossBackward0")

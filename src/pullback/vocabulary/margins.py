@@ -1,0 +1,287 @@
+"""Distances, and the losses that ask for margins between scores or distances, by torch's names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import ops
+from .._promotion import together
+from .._shapes import broadcast_shapes, normalize_axis
+from . import arithmetic, reductions
+from .losses import REDUCTIONS, chosen, reduced, require_tensors
+
+# Distances
+
+
+def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Any:
+    """The p-norm of x1 - x2 + eps along the last axis.
+
+    >>> import pullback
+    >>> pullback.pairwise_distance(pullback.tensor([[3.0, 4.0]]), pullback.zeros(1, 2))
+    tensor([5.0000])
+    """
+    require_tensors("pairwise_distance", x1=x1, x2=x2)
+    difference = x1 - x2 + eps
+    return reductions.norm(difference, p, difference.ndim - 1 if difference.ndim else None, keepdim)
+
+
+def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
+    """The cosine of the angle between vectors along a dim; lengths below eps count as eps.
+
+    >>> import pullback
+    >>> pullback.cosine_similarity(pullback.tensor([1.0, 0.0]), pullback.tensor([1.0, 1.0]), dim=0)
+    tensor(0.7071)
+    """
+    require_tensors("cosine_similarity", x1=x1, x2=x2)
+    a, b = together(x1, x2)
+    if a._dtype.kind not in "fc":
+        raise RuntimeError(
+            f"expected common dtype to be floating point, yet common dtype is {a._type_name}: convert first, x.float()"
+        )
+    shape = tuple(broadcast_shapes(tuple(a.shape), tuple(b.shape)))
+    if tuple(a.shape) != tuple(b.shape):
+        a, b = (ops.broadcast_to(x, shape=shape) for x in (a, b))
+    axis = normalize_axis(dim, len(shape))
+    axes = (axis,) if shape else ()
+    lengths = []
+    for x in (a, b):
+        length = reductions.norm(x, 2, axes or None, True)
+        lengths.append(length + arithmetic.relu(eps - length.detach()))
+    return ops.sum((a / lengths[0]) * (b / lengths[1]), axis=axes, keepdims=False)
+
+
+def pdist(input: Any, p: float = 2) -> Any:
+    """The p-norm distances between the rows of a matrix, of each pair once.
+
+    >>> import pullback
+    >>> pullback.pdist(pullback.tensor([[0.0], [3.0], [7.0]]))
+    tensor([3., 7., 4.])
+    """
+    require_tensors("pdist", input=input)
+    if input.ndim != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {input.ndim}D")
+    if p < 0:
+        raise RuntimeError(f"pdist only supports non-negative p values, not {p}")
+    first, second = np.triu_indices(input.shape[0], 1)
+    if input.shape[1] == 0 or not first.size:
+        return reductions.sum(input[first] - input[second], 1)
+    return reductions.norm(input[first] - input[second], p, 1)
+
+
+# Margins between scores
+
+
+def margin_ranking_loss(
+    input1: Any,
+    input2: Any,
+    target: Any,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Any:
+    """max(0, margin - target * (input1 - input2)): a target of 1 says that the first should be larger, -1 the second."""
+    require_tensors("margin_ranking_loss", input1=input1, input2=input2, target=target)
+    reduction = chosen(size_average, reduce, reduction)
+    if not input1.ndim == input2.ndim == target.ndim:
+        raise RuntimeError(
+            "margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: "
+            f"{tuple(input1.shape)}, input2: {tuple(input2.shape)}, target: {tuple(target.shape)}"
+        )
+    return reduced(arithmetic.clamp(margin - target * (input1 - input2), min=0), reduction)
+
+
+def hinge_embedding_loss(
+    input: Any,
+    target: Any,
+    margin: float = 1.0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Any:
+    """The input where the target is 1, max(0, margin - input) where it is -1."""
+    require_tensors("hinge_embedding_loss", input=input, target=target)
+    reduction = chosen(size_average, reduce, reduction)
+    far = arithmetic.where(target != 1, arithmetic.clamp(margin - input, min=0), 0)
+    near = arithmetic.where(target != -1, input, 0)
+    return reduced(far + near, reduction)
+
+
+def cosine_embedding_loss(
+    input1: Any,
+    input2: Any,
+    target: Any,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Any:
+    """1 - cosine where the target is 1, max(0, cosine - margin) where it is -1: of vectors along the last axis."""
+    require_tensors("cosine_embedding_loss", input1=input1, input2=input2, target=target)
+    reduction = chosen(size_average, reduce, reduction)
+    if target.ndim > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if not input1.ndim == input2.ndim == target.ndim + 1:
+        raise RuntimeError(
+            f"{target.ndim}D target tensor expects {target.ndim + 1}D input tensors, but found inputs with sizes "
+            f"{tuple(input1.shape)} and {tuple(input2.shape)}."
+        )
+    axis = target.ndim
+    squares = [reductions.sum(x * x, axis) + 1e-12 for x in (input1, input2)]
+    cosine = reductions.sum(input1 * input2, axis) / arithmetic.sqrt(squares[0] * squares[1])
+    near = arithmetic.where(target == 1, 1 - cosine, 0)
+    far = arithmetic.where(target == -1, arithmetic.clamp(cosine - margin, min=0), 0)
+    return reduced(near + far, reduction)
+
+
+def multi_margin_loss(
+    input: Any,
+    target: Any,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: Any = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Any:
+    """The mean of max(0, margin - score of the target class + score) ** p over the other classes."""
+    require_tensors("multi_margin_loss", input=input, target=target)
+    reduction = chosen(size_average, reduce, reduction)
+    if p not in (1, 2):
+        raise ValueError("only p == 1 and p == 2 supported")
+    rows = _samples("multi_margin_loss", input)
+    count, classes = rows.shape
+    if weight is not None and weight.ndim != 1:
+        raise ValueError("weight must be one-dimensional")
+    if weight is not None and tuple(weight.shape) != (classes,):
+        raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(weight.shape)}")
+    if target.ndim > 1 or target.numel() != count:
+        raise RuntimeError(
+            f"multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch "
+            f"size): inconsistent target size. Expected target size [{count}], but got {list(target.shape)}. Input has "
+            f"shape {list(input.shape)}."
+        )
+    numbers = target._array.reshape(-1)
+    if ((numbers < 0) | (numbers >= classes)).any():
+        raise RuntimeError(f"target out of range: there are {classes} classes")
+    own = ops.reshape(ops.take_rows(rows, numbers), shape=(count, 1))
+    shares = np.ones((count, classes), rows._dtype)
+    shares[np.arange(count), numbers] = 0
+    if weight is not None:
+        shares *= weight._array[numbers][:, None]
+    excess = ops.relu(margin - own + rows)
+    losses = reductions.sum((excess if p == 1 else ops.square(excess)) * shares, 1) / classes
+    return reduced(
+        losses if input.ndim > 1 or reduction != "none" else losses[0], reduction, "MultiMarginLossBackward0"
+    )
+
+
+def multilabel_margin_loss(
+    input: Any,
+    target: Any,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Any:
+    """The sum of max(0, 1 - score of a label + score of another class) over classes: labels end at the first -1."""
+    require_tensors("multilabel_margin_loss", input=input, target=target)
+    reduction = chosen(size_average, reduce, reduction)
+    rows = _samples("multilabel_margin_loss", input)
+    classes = rows.shape[1]
+    if tuple(target.shape) != tuple(input.shape):
+        raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
+    numbers = target._array.reshape(rows.shape)
+    if numbers.size and not -1 <= numbers.min() <= numbers.max() < classes:
+        raise RuntimeError(f"argument #2 'target' is out of range: there are {classes} classes, and -1 ends the labels")
+    labelled = np.logical_and.accumulate(numbers >= 0, axis=1)
+    numbers = np.where(labelled, numbers, 0)
+    others = np.ones(rows.shape, bool)
+    others[np.nonzero(labelled)[0], numbers[labelled]] = False
+    own = ops.expand_dims(ops.take_along_axis(rows, numbers, axis=1), axis=2)
+    excess = ops.relu(1 - own + ops.expand_dims(rows, axis=1))
+    pairs = excess * (labelled[:, :, None] & others[:, None, :]).astype(rows._dtype)
+    losses = reductions.sum(pairs, (1, 2)) / max(classes, 1)
+    single = input.ndim < 2 and reduction == "none"
+    return reduced(losses[0] if single else losses, reduction, "MultilabelMarginLossBackward0")
+
+
+def _samples(name: str, input: Any) -> Any:
+    """Scores as a matrix with a row for each sample."""
+    if input.ndim > 2 or 0 in input.shape[1:] or (input.ndim == 1 and not input.numel()):
+        raise RuntimeError(
+            f"{name}: Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(input.shape)}"
+        )
+    if input._dtype.kind != "f":
+        raise NotImplementedError(f'"{name}" not implemented for {input._type_name!r}: convert first, x.float()')
+    return input if input.ndim == 2 else ops.reshape(input, shape=(1, input.numel()))
+
+
+# Margins between distances
+
+
+def triplet_margin_loss(
+    anchor: Any,
+    positive: Any,
+    negative: Any,
+    margin: float = 1.0,
+    p: float = 2,
+    eps: float = 1e-6,
+    swap: bool = False,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Any:
+    """max(0, margin + distance to the positive - distance to the negative), with p-norm distances.
+
+    With `swap`, the distance to the negative is the smaller one of those from the anchor and from the positive.
+    """
+    reduction = chosen(size_average, reduce, reduction)
+
+    def distance(a: Any, b: Any) -> Any:
+        return pairwise_distance(a, b, p, eps)
+
+    return _triplet("triplet_margin_loss", anchor, positive, negative, distance, margin, swap, reduction)
+
+
+def triplet_margin_with_distance_loss(
+    anchor: Any,
+    positive: Any,
+    negative: Any,
+    *,
+    distance_function: Callable[[Any, Any], Any] | None = None,
+    margin: float = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Any:
+    """`triplet_margin_loss` with any function of two tensors as the distance."""
+    if reduction not in REDUCTIONS:
+        raise ValueError(f"{reduction} is not a valid value for reduction: use 'mean', 'sum' or 'none'")
+    distance = distance_function or pairwise_distance
+    return _triplet("triplet_margin_with_distance_loss", anchor, positive, negative, distance, margin, swap, reduction)
+
+
+def _triplet(
+    name: str,
+    anchor: Any,
+    positive: Any,
+    negative: Any,
+    distance: Callable[[Any, Any], Any],
+    margin: float,
+    swap: bool,
+    reduction: str,
+) -> Any:
+    require_tensors(name, anchor=anchor, positive=positive, negative=negative)
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    if not anchor.ndim == positive.ndim == negative.ndim:
+        raise RuntimeError(
+            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
+            f"anchor {anchor.ndim}D, positive {positive.ndim}D, and negative {negative.ndim}D inputs"
+        )
+    near, far = distance(anchor, positive), distance(anchor, negative)
+    if swap:
+        far = arithmetic.minimum(far, distance(positive, negative))
+    return reduced(arithmetic.clamp(margin + near - far, min=0), reduction)

@@ -1,0 +1,103 @@
+"""Layers and losses as torch has them at its top level: the functions of `nn.functional`, with arguments in other orders.
+
+There `reduction` is a number: 0 for 'none', 1 for 'mean', 2 for 'sum'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from . import alignment, layers, losses, margins, normalization
+from . import dropout as dropouts
+
+NUMBERED = ("none", "mean", "sum")
+
+
+def _named(function: Callable[..., Any], names: str) -> Callable[..., Any]:
+    """A function whose arguments have these names, in this order."""
+    order = names.split()
+
+    def native(*args: Any, **options: Any) -> Any:
+        if len(args) > len(order):
+            raise TypeError(f"{function.__name__}() takes {len(order)} positional arguments but {len(args)} were given")
+        options |= dict(zip(order, args, strict=False))
+        options.pop("cudnn_enabled", None)
+        if isinstance(number := options.get("reduction"), int):
+            if not 0 <= number < len(NUMBERED):
+                raise ValueError(f"{number} is not a valid value for reduction: 0 is none, 1 the mean, 2 the sum")
+            options["reduction"] = NUMBERED[number]
+        return function(**options)
+
+    native.__name__ = native.__qualname__ = function.__name__
+    native.__doc__ = f"{function.__doc__}\n    Arguments: {', '.join(order)}."
+    return native
+
+
+binary_cross_entropy_with_logits = _named(
+    losses.binary_cross_entropy_with_logits, "input target weight pos_weight reduction"
+)
+kl_div = _named(losses.kl_div, "input target reduction log_target")
+poisson_nll_loss = _named(losses.poisson_nll_loss, "input target log_input full eps reduction")
+ctc_loss = _named(alignment.ctc_loss, "log_probs targets input_lengths target_lengths blank reduction zero_infinity")
+cosine_embedding_loss = _named(margins.cosine_embedding_loss, "input1 input2 target margin reduction")
+hinge_embedding_loss = _named(margins.hinge_embedding_loss, "input target margin reduction")
+margin_ranking_loss = _named(margins.margin_ranking_loss, "input1 input2 target margin reduction")
+triplet_margin_loss = _named(margins.triplet_margin_loss, "anchor positive negative margin p eps swap reduction")
+
+batch_norm = _named(
+    normalization.batch_norm, "input weight bias running_mean running_var training momentum eps cudnn_enabled"
+)
+instance_norm = _named(
+    normalization.instance_norm, "input weight bias running_mean running_var use_input_stats momentum eps cudnn_enabled"
+)
+layer_norm = _named(normalization.layer_norm, "input normalized_shape weight bias eps cudnn_enabled")
+group_norm = _named(normalization.group_norm, "input num_groups weight bias eps cudnn_enabled")
+
+
+def embedding(
+    weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
+) -> Any:
+    """The rows of `weight` that the indices name; a `padding_idx` below 0 is none."""
+    padding = padding_idx if padding_idx >= 0 else None
+    return layers.embedding(indices, weight, padding, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
+
+
+def dropout(input: Any, p: float, train: bool) -> Any:
+    """While training, zeros with probability p; other elements are divided by 1 - p."""
+    return dropouts.dropout(input, p, train)
+
+
+def dropout_(input: Any, p: float, train: bool) -> Any:
+    """In place: `dropout`."""
+    return dropouts.dropout(input, p, train, True)
+
+
+def alpha_dropout(input: Any, p: float, train: bool) -> Any:
+    """Dropout that keeps the mean and variance of what selu gives."""
+    return dropouts.alpha_dropout(input, p, train)
+
+
+def alpha_dropout_(input: Any, p: float, train: bool) -> Any:
+    """In place: `alpha_dropout`."""
+    return dropouts.alpha_dropout(input, p, train, True)
+
+
+def feature_dropout(input: Any, p: float, train: bool) -> Any:
+    """Dropout of whole channels (axis 1)."""
+    return dropouts.feature_dropout(input, p, train)
+
+
+def feature_dropout_(input: Any, p: float, train: bool) -> Any:
+    """In place: `feature_dropout`."""
+    return dropouts.feature_dropout(input, p, train, True)
+
+
+def feature_alpha_dropout(input: Any, p: float, train: bool) -> Any:
+    """`alpha_dropout` of whole channels (axis 1)."""
+    return dropouts.feature_alpha_dropout(input, p, train)
+
+
+def feature_alpha_dropout_(input: Any, p: float, train: bool) -> Any:
+    """In place: `feature_alpha_dropout`."""
+    return dropouts.feature_alpha_dropout(input, p, train, True)

@@ -1,0 +1,306 @@
+"""Normalisation over batches, layers, groups and instances, by torch's names."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import _refusals, ops
+from .._core import Carrier
+from .._modes import no_grad, quiet
+from .._promotion import cast
+from .._shapes import parse_sizes
+from .._views import write
+from ..ops.normalization import count, moments
+from . import arithmetic, reductions, shapes
+
+HALF, SINGLE = np.dtype(np.float16), np.dtype(np.float32)
+
+
+def _real(name: str, input: Any) -> Any:
+    if not isinstance(input, Carrier):
+        raise _refusals.no_tensor(name, "input", 1, input)
+    if input._dtype.kind != "f":
+        raise NotImplementedError(f'"{name}" not implemented for {input._type_name!r}: convert first, x.float()')
+    return input
+
+
+def _statistics(input: Any, axis: tuple[int, ...]) -> tuple[Any, Any] | None:
+    """The mean and the variance over axes, if the tensor holds an array."""
+    array = input._array
+    return quiet.run(moments, array, axis) if type(array) is np.ndarray else None
+
+
+def _known(statistics: tuple[Any, Any] | None, eps: float) -> Any:
+    """The mean and the reciprocal deviation, for the rules."""
+    if statistics is None:
+        return None
+    mean, variance = statistics
+    return mean, quiet.run(np.divide, 1, np.sqrt(variance + eps), dtype=variance.dtype)
+
+
+def _standardized(
+    input: Any,
+    weight: Any,
+    bias: Any,
+    shape: tuple[int, ...],
+    axis: tuple[int, ...],
+    eps: float,
+    statistics: tuple[Any, Any] | None = None,
+) -> Any:
+    """The input less its mean over axes, over its deviation, times a weight plus a bias, both reshaped to `shape`."""
+    if input._dtype is HALF or input._dtype == HALF:
+        return cast(_standardized(cast(input, SINGLE), weight, bias, shape, axis, eps), HALF)
+    known = _known(statistics or _statistics(input, axis), eps)
+    if weight is None and bias is None:
+        return ops.standardize(input, axis=axis, eps=eps, known=known)
+    dtype = input._dtype
+    parts = []
+    for part, neutral in ((weight, np.ones), (bias, np.zeros)):
+        if part is None:
+            parts.append(neutral(shape, dtype))
+        else:
+            same = cast(part, dtype)
+            parts.append(same if same.shape == shape else ops.reshape(same, shape=shape))
+    return ops.standardize_affine(input, *parts, axis=axis, eps=eps, known=known)
+
+
+def _normalized_axes(input: Any, normalized_shape: Any, **parts: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The last axes, which must have the shape given, and that shape."""
+    shape = tuple(parse_sizes((normalized_shape,), "layer_norm", "normalized_shape"))
+    if not shape:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element"
+        )
+    for name, part in parts.items():
+        if part is not None and tuple(part.shape) != shape:
+            raise RuntimeError(
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape {list(part.shape)} "
+                f"and normalized_shape = {list(shape)}"
+            )
+    if tuple(input.shape[-len(shape) :]) != shape:
+        raise RuntimeError(
+            f"Given normalized_shape={list(shape)}, expected input with shape [*, {', '.join(map(str, shape))}], but got "
+            f"input of size{list(input.shape)}"
+        )
+    return tuple(range(input.ndim - len(shape), input.ndim)), shape
+
+
+def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
+    """The input with mean 0 and variance 1 over its last axes, times a weight plus a bias.
+
+    >>> import pullback
+    >>> pullback.nn.functional.layer_norm(pullback.tensor([[1.0, 3.0]]), (2,))
+    tensor([[-1.0000,  1.0000]])
+    """
+    axes, shape = _normalized_axes(_real("layer_norm", input), normalized_shape, weight=weight, bias=bias)
+    return _standardized(input, weight, bias, shape, axes, eps)
+
+
+def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Any:
+    """The input over the root of the mean of its squares over its last axes, times a weight.
+
+    >>> import pullback
+    >>> pullback.nn.functional.rms_norm(pullback.tensor([3.0, 4.0]), (2,))
+    tensor([0.8485, 1.1314])
+    """
+    axes, _ = _normalized_axes(_real("rms_norm", input), normalized_shape, weight=weight)
+    dtype = input._dtype
+    values = cast(input, SINGLE) if dtype == HALF else input
+    result = ops.rms_normalize(values, axis=axes, eps=float(np.finfo(values._dtype).eps) if eps is None else eps)
+    result = cast(result, dtype)
+    return result if weight is None else result * weight
+
+
+# Channels
+
+
+def _check_channels(name: str, channels: int, **parts: Any) -> None:
+    """Refuse what does not have one element for each channel."""
+    for part, value in parts.items():
+        if value is not None and value.numel() != channels:
+            raise RuntimeError(
+                f"{part} should contain {channels} elements not {value.numel()}: {name} has one a channel"
+            )
+
+
+def _column(input: Any) -> tuple[int, ...]:
+    """The shape of what has one element for each channel of an input, so that they broadcast."""
+    return (int(input.shape[1]), *(1 for _ in input.shape[2:]))
+
+
+def batch_norm(
+    input: Any,
+    running_mean: Any,
+    running_var: Any,
+    weight: Any = None,
+    bias: Any = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Any:
+    """Each channel (axis 1) less its mean, over its deviation, times a weight plus a bias.
+
+    In training, with the statistics of the batch; `running_mean` and `running_var` are moved towards them, in place,
+    by `momentum`. Otherwise with the running statistics.
+
+    >>> import pullback
+    >>> x = pullback.tensor([[1.0], [3.0]])
+    >>> mean, var = pullback.zeros(1), pullback.ones(1)
+    >>> pullback.nn.functional.batch_norm(x, mean, var, training=True)
+    tensor([[-1.0000],
+            [ 1.0000]])
+    >>> mean, var
+    (tensor([0.2000]), tensor([1.1000]))
+    """
+    if _real("batch_norm", input).ndim < 2 and input.numel() == 0:
+        return ops.clone(input)
+    if input.ndim < 2:
+        raise RuntimeError(f"batch_norm expects at least 2 dimensions, batch and channels, but got {input.ndim}")
+    _check_channels(
+        "batch_norm", input.shape[1], running_mean=running_mean, running_var=running_var, weight=weight, bias=bias
+    )
+    if not training:
+        if running_mean is None or running_var is None:
+            raise RuntimeError("Expected running_mean and running_var to be defined in evaluation mode")
+        return _by_running(input, running_mean, running_var, weight, bias, eps)
+    axes = (0, *range(2, input.ndim))
+    number = count(tuple(input.shape), axes)
+    if number == 1:
+        raise ValueError(
+            f"Expected more than 1 value per channel when training, got input size {_refusals.size(input.shape)}"
+        )
+    statistics = _statistics(input, axes)
+    if running_mean is not None or running_var is not None:
+        _move_running(input, running_mean, running_var, axes, statistics, momentum)
+    return _standardized(input, weight, bias, _column(input), axes, eps, statistics)
+
+
+def _by_running(input: Any, running_mean: Any, running_var: Any, weight: Any, bias: Any, eps: float) -> Any:
+    """Channels normalised by statistics that are given."""
+    shape = _column(input)
+    scale = arithmetic.rsqrt(running_var + eps)
+    scale = scale if weight is None else scale * weight
+    shift = -running_mean * scale
+    shift = shift if bias is None else shift + bias
+    dtype = input._dtype
+    parts = [ops.reshape(cast(part, dtype), shape=shape) for part in (scale, shift)]
+    return ops.scale_and_shift(input, *parts)
+
+
+def _move_running(
+    input: Any, running_mean: Any, running_var: Any, axes: tuple[int, ...], statistics: Any, momentum: float
+) -> None:
+    """Move running statistics towards those of a batch; the variance without its bias."""
+    with no_grad():
+        if statistics is None:
+            values = input.detach()
+            statistics = reductions.mean(values, axes, True), reductions.var(values, axes, correction=0, keepdim=True)
+        number = count(tuple(input.shape), axes)
+        mean, variance = (part.reshape(-1) for part in statistics)
+        for running, value in ((running_mean, mean), (running_var, variance * (number / max(number - 1, 1)))):
+            if running is not None:
+                write(running, cast(running * (1 - momentum) + value * momentum, running._dtype), "batch_norm")
+
+
+def instance_norm(
+    input: Any,
+    running_mean: Any = None,
+    running_var: Any = None,
+    weight: Any = None,
+    bias: Any = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Any:
+    """Each channel of each sample less its mean, over its deviation, times a weight plus a bias for each channel."""
+    if _real("instance_norm", input).ndim < 3:
+        raise RuntimeError(f"instance_norm expects samples with channels and elements, not shape {tuple(input.shape)}")
+    _check_channels(
+        "instance_norm", input.shape[1], running_mean=running_mean, running_var=running_var, weight=weight, bias=bias
+    )
+    if not use_input_stats:
+        if running_mean is None or running_var is None:
+            raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
+        return _by_running(input, running_mean, running_var, weight, bias, eps)
+    axes = tuple(range(2, input.ndim))
+    number = count(tuple(input.shape), axes)
+    if number == 1:
+        raise ValueError(
+            f"Expected more than 1 spatial element when training, got input size {_refusals.size(input.shape)}"
+        )
+    if running_mean is not None or running_var is not None:
+        values = input.detach()
+        means = reductions.mean(reductions.mean(values, axes), 0)
+        variances = reductions.mean(reductions.var(values, axes), 0)
+        with no_grad():
+            for running, value in ((running_mean, means), (running_var, variances)):
+                if running is not None:
+                    write(running, running * (1 - momentum) + value * momentum, "instance_norm")
+    return _standardized(input, weight, bias, _column(input), axes, eps)
+
+
+def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
+    """Groups of consecutive channels of each sample with mean 0 and variance 1, times a weight plus a bias a channel."""
+    if _real("group_norm", input).ndim < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.ndim}")
+    channels = input.shape[1]
+    if num_groups <= 0:
+        raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
+    if channels % num_groups:
+        raise RuntimeError(
+            "Expected number of channels in input to be divisible by num_groups, but got input of shape "
+            f"{list(input.shape)} and num_groups={num_groups}"
+        )
+    for name, part in (("weight", weight), ("bias", bias)):
+        if part is not None and tuple(part.shape) != (channels,):
+            raise RuntimeError(
+                f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of "
+                f"shape {list(part.shape)} and input of shape {list(input.shape)}"
+            )
+    shape = tuple(input.shape)
+    grouped = (shape[0], num_groups, channels // num_groups, math.prod(shape[2:]))
+    values = ops.reshape(input, shape=grouped)
+    return ops.reshape(_standardized(values, weight, bias, (*grouped[1:3], 1), (2, 3), eps), shape=shape)
+
+
+def native_group_norm(
+    input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float
+) -> tuple[Any, Any, Any]:
+    """`group_norm`, and the means and reciprocal deviations of the groups, of shape (N, group)."""
+    result = group_norm(input, group, weight, bias, eps)
+    values = ops.reshape(input, shape=(N, group, C // group * HxW))
+    mean, variance = reductions.mean(values, 2), reductions.var(values, 2, correction=0)
+    return result, mean, arithmetic.rsqrt(variance + eps)
+
+
+def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Any:
+    """The input over (k + alpha * the mean of the squares of `size` neighbouring channels) ** beta."""
+    if _real("local_response_norm", input).ndim < 3:
+        raise ValueError(f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)")
+    if input.numel() == 0:
+        return input
+    channels = input.shape[1]
+    before, after = size // 2, (size - 1) // 2
+    edges = [np.zeros((input.shape[0], width, *input.shape[2:]), input._dtype) for width in (before, after)]
+    squares = ops.concat(edges[0], arithmetic.square(input), edges[1], axis=1, sizes=(before, channels, after))
+    total = squares[:, :channels]
+    for shift in range(1, size):
+        total = total + squares[:, shift : shift + channels]
+    return input / (total * (alpha / size) + k) ** beta
+
+
+def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None) -> Any:
+    """The input over its p-norm along a dim; norms below eps count as eps.
+
+    >>> import pullback
+    >>> pullback.nn.functional.normalize(pullback.tensor([[3.0, 4.0]]))
+    tensor([[0.6000, 0.8000]])
+    """
+    if not isinstance(input, Carrier):
+        raise _refusals.no_tensor("normalize", "input", 1, input)
+    length = arithmetic.clamp(reductions.norm(input, p, dim, keepdim=True), min=eps)
+    result = input / shapes.expand_as(length, input)
+    return result if out is None else write(out, result, "normalize")

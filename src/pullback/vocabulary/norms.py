@@ -1,0 +1,215 @@
+"""Norms of vectors and matrices, and what follows from singular values, by the names of torch.linalg."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import _dtypes, _refusals, ops
+from .._core import Carrier
+from .._promotion import cast
+from .._shapes import normalize_axes
+from .decompositions import constant, eigvalsh, require_inexact, require_matrices, require_square, svdvals
+from .equations import bounds, inv_ex
+
+Dim = int | tuple[int, ...] | list[int] | None
+
+
+def _converted(name: str, input: Any, dtype: Any) -> Any:
+    if not isinstance(input, Carrier):
+        raise _refusals.no_tensor(name, "input", 1, input)
+    require = input._dtype
+    if require.kind not in "fc":
+        raise RuntimeError(
+            f"{name}: Expected a floating point or complex tensor as input. Got {input._type_name}: convert first, x.float()"
+        )
+    if dtype is None:
+        return input
+    target = _dtypes.as_dtype(dtype)
+    if target.numpy.kind not in "fc":
+        raise RuntimeError(f"{name}: dtype should be floating point or complex. Got {_dtypes.type_name(target)}")
+    if (target.numpy.kind == "c") != (require.kind == "c"):
+        kinds = ["complex" if kind == "c" else "real" for kind in (require.kind, target.numpy.kind)]
+        raise RuntimeError(
+            f"{name}: dtype should be {kinds[0]} for {kinds[0]} inputs, but got {_dtypes.type_name(target)}"
+        )
+    if _dtypes.promote_types(input.dtype, target) != target:
+        raise RuntimeError(
+            f"{name}: the dtype of the input ({input._type_name}) should be convertible without narrowing to the specified "
+            f"dtype ({_dtypes.type_name(target)})"
+        )
+    return cast(input, target.numpy)
+
+
+def vector_norm(
+    x: Any,
+    ord: float = 2,
+    dim: Dim = None,
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
+) -> Any:
+    """The norm of all elements, or of vectors along axes: the root of the sum of abs(x) ** ord.
+
+    `ord` inf and -inf are the largest and smallest absolute value, 0 counts what is not 0. The slope at 0 is 0.
+    """
+    name = "linalg.vector_norm"
+    x = _converted(name, x, dtype)
+    if isinstance(ord, (str, complex)):
+        raise TypeError(f"{name}: ord must be a number, not {ord!r}")
+    axes = normalize_axes(None if dim in ((), []) else dim, x.ndim)
+    if (ord < 0 or ord == math.inf) and 0 in x.shape:
+        if dim is None or not axes:
+            raise RuntimeError(
+                f"{name} cannot compute the {float(ord)} norm on an empty tensor because the operation does "
+                "not have an identity"
+            )
+        for axis in axes:
+            if x.shape[axis] == 0:
+                raise RuntimeError(
+                    f"{name} cannot compute the {float(ord)} norm on the dimension {axis} because this dimension is empty "
+                    "and the operation does not have an identity"
+                )
+    return ops.vector_norm(x, order=float(ord), axis=axes, keepdims=keepdim)
+
+
+def matrix_norm(
+    A: Any,
+    ord: Any = "fro",
+    dim: Any = (-2, -1),
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
+) -> Any:
+    """The norm of matrices, which two axes span.
+
+    `ord` is 'fro', the root of the sum of squares; 'nuc', the sum of the singular values; 2 and -2, the largest and the
+    smallest; 1 and -1, of the sums of absolute values in a column; inf and -inf, in a row.
+    """
+    name = "linalg.matrix_norm"
+    A = _converted(name, A, dtype)
+    if A.ndim < 2:
+        raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions. It has shape {tuple(A.shape)}")
+    if isinstance(dim, int) or len(dim) != 2:
+        raise RuntimeError(f"{name}: dim must be a 2-tuple. Got {dim}")
+    first, second = (normalize_axes(axis, A.ndim)[0] for axis in dim)
+    if first == second:
+        raise RuntimeError(f"{name}: dims must be different. Got ({dim[0]}, {dim[1]})")
+    axes = (first, second)
+    if ord == "fro":
+        return ops.vector_norm(A, order=2.0, axis=axes, keepdims=keepdim)
+    if ord != "nuc" and (isinstance(ord, str) or abs(ord) not in (1, 2, math.inf)):
+        raise RuntimeError(f"{name}: Order {ord} not supported.")
+    if ord == "nuc" or abs(ord) == 2:
+        return _of_singular_values(A, ord, axes, keepdim)
+    summed, kept = (first, second) if abs(ord) == 1 else (second, first)
+    sums = ops.vector_norm(A, order=1.0, axis=(summed,), keepdims=True)
+    _refuse_empty(name, ord, A, kept)
+    result = (ops.amax if ord > 0 else ops.amin)(sums, axis=(kept,), keepdims=True)
+    return result if keepdim else ops.reshape(result, shape=_without(A, axes))
+
+
+def _without(x: Any, axes: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(size for axis, size in enumerate(x.shape) if axis not in axes)
+
+
+def _refuse_empty(name: str, ord: Any, x: Any, axis: int) -> None:
+    if x.shape[axis] == 0:
+        raise IndexError(
+            f"{name}: amax(): Expected reduction dim {axis} to have non-zero size: the {ord} norm of an empty matrix has no "
+            "identity"
+        )
+
+
+def _of_singular_values(x: Any, ord: Any, axes: tuple[int, int], keepdim: bool) -> Any:
+    require_inexact("linalg.matrix_norm", x)
+    others = tuple(axis for axis in range(x.ndim) if axis not in axes)
+    values = svdvals(ops.permute_dims(x, axes=(*others, *axes)))
+    last = values.ndim - 1
+    if ord == "nuc":
+        result = ops.sum(values, axis=(last,), keepdims=False)
+    else:
+        _refuse_empty("linalg.matrix_norm", ord, values, last)
+        result = (ops.amax if ord > 0 else ops.amin)(values, axis=(last,), keepdims=False)
+    if not keepdim:
+        return result
+    return ops.reshape(result, shape=tuple(1 if axis in axes else size for axis, size in enumerate(x.shape)))
+
+
+def norm(
+    A: Any,
+    ord: Any = None,
+    dim: Dim = None,
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
+) -> Any:
+    """A norm of vectors or matrices: of all elements or one axis `vector_norm`, of two axes, or with a text,
+    `matrix_norm`; without `ord`, the root of the sum of squares.
+    """
+    if not isinstance(A, Carrier):
+        raise _refusals.no_tensor("linalg_norm", "A", 1, A)
+    count = None if dim is None else 1 if isinstance(dim, int) else len(dim)
+    if ord is None:
+        return vector_norm(A, 2, dim, keepdim, dtype=dtype)
+    if count not in (None, 1, 2):
+        raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {dim}")
+    if count is None and A.ndim not in (1, 2):
+        if isinstance(ord, str):
+            raise RuntimeError(
+                f"linalg.norm: If ord={ord!r} and dim is left out, the input must be 2D. It is {A.ndim}D"
+            )
+        raise RuntimeError(
+            f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {A.ndim}D."
+        )
+    if isinstance(ord, str) or (A.ndim if count is None else count) == 2:
+        return matrix_norm(A, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
+    return vector_norm(A, ord, dim, keepdim, dtype=dtype)
+
+
+def cond(A: Any, p: Any = None) -> Any:
+    """The condition number of matrices: the norm times that of the inverse; infinite where there is none.
+
+    Without p, and for p 2 and -2, of any matrices: the largest singular value over the smallest, or the reverse.
+    """
+    name = "linalg.cond"
+    require_matrices(name, A)
+    if p is None or p in (2, -2):
+        values = svdvals(A)
+        ends = (0, -1) if p != -2 else (-1, 0)
+        if values.shape[-1] == 0:
+            return constant(A, np.zeros(values.shape[:-1], values._dtype))
+        top, bottom = (ops.getitem(values, index=(..., end)) for end in ends)
+        return ops.divide(top, bottom)
+    if isinstance(p, str) and p not in ("fro", "nuc"):
+        raise RuntimeError(f"{name}: Got an invalid norm type: {p}")
+    if not isinstance(p, str) and abs(p) not in (1, math.inf):
+        raise RuntimeError(f"{name} got an invalid norm type: {p}")
+    require_square(f"{name}", A)
+    if A.shape[-1] == 0:
+        return constant(A, np.zeros(A.shape[:-2], np.zeros((), A._dtype).real.dtype))
+    inverse, info = inv_ex(A)
+    result = ops.multiply(matrix_norm(A, p), matrix_norm(inverse, p))
+    return ops.where(ops.not_equal(info, 0), np.asarray(np.inf, result._dtype), result)
+
+
+def matrix_rank(
+    A: Any,
+    tol: Any = None,
+    hermitian: bool = False,
+    *,
+    atol: Any = None,
+    rtol: Any = None,
+) -> Any:
+    """How many singular values, or, if `hermitian`, absolute eigenvalues, are above the bounds that `pinv` has."""
+    name = "torch.linalg.matrix_rank"
+    require_matrices(name, A, "input")
+    values = ops.abs(eigvalsh(A)) if hermitian else svdvals(A)
+    size = np.abs(values.detach().numpy())
+    if 0 in A.shape[-2:]:
+        return constant(A, np.zeros(A.shape[:-2], np.int64))
+    least, relative = bounds(name, A, tol if atol is None else atol, 0.0 if tol is not None and rtol is None else rtol)
+    bound = np.maximum(least, relative * size.max(-1))
+    return constant(A, (size > bound[..., None]).sum(-1, dtype=np.int64))

@@ -1,0 +1,174 @@
+"""Padding: more elements at the ends of axes, or fewer; a constant, or those that are there again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import ops
+from .._shapes import parse_sizes
+from ..ops.resampling import Taps
+from .convolution import require
+
+Widths = Sequence[tuple[int, int]]
+
+
+def repeated(input: Any, axis: int, columns: Any) -> Any:
+    """The elements in given places along an axis, in which any of them may come again."""
+    taps = Taps(np.arange(len(columns)), columns, None, len(columns), input.shape[axis])
+    return ops.resample(input, axis=axis, taps=taps)
+
+
+def surrounded(input: Any, widths: Widths, value: Any) -> Any:
+    """An input with a number of elements of one value before and after each axis; negative numbers take some away."""
+    kept = [(max(-left, 0), n - max(-right, 0)) for n, (left, right) in zip(input.shape, widths, strict=True)]
+    for n, (left, right), (start, end) in zip(input.shape, widths, kept, strict=True):
+        if n + left + right < 0 or end < start:
+            raise RuntimeError(
+                f"narrow(): length must be non-negative: the padding {(left, right)} takes more than the {n} elements of its "
+                f"axis; the input has shape {list(input.shape)}"
+            )
+    inner = ops.getitem(input, index=(..., *(slice(start, end) for start, end in kept)))
+    starts = [max(left, 0) for left, _ in widths]
+    shape = tuple(start + n + max(right, 0) for n, start, (_, right) in zip(inner.shape, starts, widths, strict=True))
+    index = (..., *(slice(start, start + n) for n, start in zip(inner.shape, starts, strict=True)))
+    if not value:
+        return ops.scatter_slice(inner, shape=shape, index=index)
+    return ops.overwrite(np.full(shape, value, input._dtype), inner, path=((ops.getitem, {"index": index}),))
+
+
+def _widths(pad: Sequence[int], ndim: int) -> Widths:
+    """torch's list, which starts from the last axis, as a pair for each axis."""
+    pairs = [(pad[i], pad[i + 1]) for i in range(0, len(pad), 2)]
+    return [(0, 0)] * (ndim - len(pairs)) + pairs[::-1]
+
+
+def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Any:
+    """An input with elements of one value around it: `pad` is (before, after) of the last axis, then of others.
+
+    >>> import pullback
+    >>> pullback.constant_pad_nd(pullback.ones(2), (1, 2), 7.0)
+    tensor([7., 1., 1., 7., 7.])
+    """
+    require("constant_pad_nd", input=input)
+    sizes = parse_sizes((pad,), "constant_pad_nd", "pad")
+    if len(sizes) % 2:
+        raise RuntimeError(f"Padding length must be divisible by 2: a pair for each axis, not {list(sizes)}")
+    if len(sizes) > 2 * input.ndim:
+        raise RuntimeError(
+            "Padding length should be less than or equal to two times the input dimension but got padding length "
+            f"{len(sizes)} and input of dimension {input.ndim}"
+        )
+    return surrounded(input, _widths(sizes, input.ndim), value)
+
+
+def _reflected(n: int, left: int, right: int) -> Any:
+    places = np.arange(-left, n + right)
+    return (n - 1) - np.abs((n - 1) - np.abs(places))
+
+
+def _replicated(n: int, left: int, right: int) -> Any:
+    return np.clip(np.arange(-left, n + right), 0, n - 1)
+
+
+def _circular(n: int, left: int, right: int) -> Any:
+    return np.arange(-left, n + right) % n
+
+
+MODES: dict[str, Callable[[int, int, int], Any]] = {
+    "reflect": _reflected,
+    "replicate": _replicated,
+    "circular": _circular,
+}
+
+
+def _check_width(mode: str, pair: tuple[int, int], axis: int, shape: list[int]) -> None:
+    n = shape[axis]
+    if n + sum(pair) < 1:
+        raise RuntimeError(
+            f"input (size {n} in dimension {axis}) is too small. Calculated output size: {n + sum(pair)}; padding {pair}"
+        )
+    if mode == "reflect" and max(pair) >= n:
+        raise RuntimeError(
+            f"Argument #{4 + 2 * (len(shape) - 1 - axis)}: Padding size should be less than the corresponding input "
+            f"dimension, but got: padding {pair} at dimension {axis} of input {shape}"
+        )
+    if mode == "circular" and max(pair) > n:
+        raise RuntimeError(
+            f"Padding value causes wrapping around more than once: padding {pair} at dimension {axis} of input {shape}"
+        )
+
+
+def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None) -> Any:
+    """An input with more elements at the ends of its last axes, or fewer: `pad` is (before, after) of the last, then of others.
+
+    `mode` is 'constant' (of `value`), 'reflect', 'replicate' or 'circular'; all but the first pad images, with or without
+    a batch axis.
+
+    >>> import pullback
+    >>> x = pullback.tensor([[1.0, 2.0, 3.0]])
+    >>> pullback.nn.functional.pad(x, (2, 1), mode="reflect")
+    tensor([[3., 2., 1., 2., 3., 2.]])
+    """
+    require("pad", input=input)
+    sizes = parse_sizes((pad,), "pad", "pad")
+    if mode == "constant":
+        return constant_pad_nd(input, sizes, 0 if value is None else value)
+    if len(sizes) % 2:
+        raise RuntimeError(f"Padding length must be divisible by 2: a pair for each axis, not {list(sizes)}")
+    if len(sizes) > 2 * input.ndim:
+        raise RuntimeError(
+            "Padding length should be less than or equal to two times the input dimension but got padding length "
+            f"{len(sizes)} and input of dimension {input.ndim}"
+        )
+    if value:
+        raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument: leave value out')
+    if mode not in MODES:
+        raise NotImplementedError(
+            f"Unrecognised padding mode {mode}: use 'constant', 'reflect', 'replicate' or 'circular'"
+        )
+    padded = len(sizes) // 2
+    if not 1 <= padded <= 3 or input.ndim not in (padded + 1, padded + 2):
+        raise NotImplementedError(
+            f"Padding size {len(sizes)} is not supported for {input.ndim}D input tensor. Only 2D, 3D, 4D, 5D padding with "
+            "non-constant padding are supported for now"
+        )
+    shape = list(input.shape)
+    if 0 in shape[1 if input.ndim == padded + 2 else 0 :]:
+        raise RuntimeError(
+            f"Expected {padded + 1}D or {padded + 2}D (batch mode) tensor with possibly 0 batch size and other non-zero "
+            f"dimensions for input, but got: {shape}"
+        )
+    widths = _widths(sizes, input.ndim)
+    for axis, pair in list(enumerate(widths))[-padded:]:
+        _check_width(mode, pair, axis, shape)
+    result = input
+    for axis, (n, pair) in enumerate(zip(shape, widths, strict=True)):
+        if any(pair):
+            result = repeated(result, axis, MODES[mode](n, *pair))
+    return result if result is not input else ops.clone(input)
+
+
+def numpy_pad(array: Any, pad_width: Any, mode: Any = "constant", constant_values: Any = 0) -> Any:
+    """NumPy's pad, in the modes that move elements without computing with them."""
+    pairs = [tuple(pair) for pair in np.broadcast_to(np.asarray(pad_width), (array.ndim, 2)).tolist()]
+    if mode == "constant":
+        values = np.broadcast_to(np.asarray(constant_values), (array.ndim, 2)).tolist()
+        for axis, ((left, right), (before, after)) in enumerate(zip(pairs, values, strict=True)):
+            around = [[(0, 0)] * array.ndim for _ in range(2)]
+            around[0][axis], around[1][axis] = (left, 0), (0, right)
+            if before == after:
+                around[0][axis], around[1][axis] = (left, right), (0, 0)
+            for widths, value in zip(around, (before, after), strict=True):
+                array = surrounded(array, widths, value) if any(widths[axis]) else array
+        return array
+    if mode not in ("edge", "reflect", "symmetric", "wrap"):
+        raise TypeError(
+            f"numpy.pad has no derivative here with mode={mode!r}: use 'constant', 'edge', 'reflect', 'symmetric' or 'wrap'"
+        )
+    for axis, pair in enumerate(pairs):
+        if any(pair):
+            array = repeated(array, axis, np.pad(np.arange(array.shape[axis]), pair, mode))
+    return array

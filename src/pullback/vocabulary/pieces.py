@@ -1,0 +1,254 @@
+"""Pieces of a tensor: those a mask chooses, and slices along one axis, read as views and written as copies."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from .. import _dtypes, _refusals, _xp, ops
+from .._core import Carrier
+from .._promotion import broadcast, category
+from .._shapes import broadcast_shapes, normalize_axis, parse_sizes
+from .._views import Step, view
+from . import arithmetic
+from .scatter import filling, seen
+
+MASK = (_xp.array,)  # the metadata of an index that is one mask
+
+
+# Masks
+
+
+def _mask(mask: Any, refusal: str) -> Any:
+    if not isinstance(mask, (Carrier, np.ndarray)):
+        raise _refusals.no_tensor(refusal.partition(":")[0].partition(" ")[0].rstrip("_"), "mask", 2, mask)
+    if category(mask)[0].kind != "b":
+        name = _dtypes.type_name(_dtypes.from_numpy(category(mask)[0]))
+        raise RuntimeError(f"{refusal}, but got mask with dtype {name}: compare first, as in mask != 0")
+    return mask
+
+
+def _spread(value: Any, shape: tuple[int, ...]) -> Any:
+    """An operand repeated to a shape, if it has another."""
+    return value if tuple(value.shape) == shape else seen(ops.broadcast_to, value, shape=shape)
+
+
+def masked_fill(input: Any, mask: Any, value: Any) -> Any:
+    """A copy that holds a number, or a 0-d tensor, where the mask is True.
+
+    >>> import pullback
+    >>> x = pullback.tensor([1.0, -2.0])
+    >>> x.masked_fill(x < 0, 0.0)
+    tensor([1., 0.])
+    """
+    mask = _mask(mask, "masked_fill_ only supports boolean masks")
+    return broadcast(ops.masked_fill, input, mask, filling("masked_fill_", input, value))
+
+
+def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
+    """A copy that holds, where the mask is True, the elements of `source` one after another.
+
+    >>> import pullback
+    >>> mask = pullback.tensor([True, False, True])
+    >>> pullback.zeros(3).masked_scatter(mask, pullback.tensor([1.0, 2.0]))
+    tensor([1., 0., 2.])
+    """
+    mask = _mask(mask, "masked_scatter_ only supports boolean masks")
+    if not isinstance(source, (Carrier, np.ndarray)):
+        raise _refusals.no_tensor("masked_scatter", "source", 3, source)
+    if category(source)[0] != input._dtype:
+        raise RuntimeError(
+            f"masked_scatter: expected self and source to have same dtypes but got {input.dtype} and {source.dtype}"
+        )
+    shape = tuple(broadcast_shapes(tuple(input.shape), tuple(mask.shape)))
+    mask = _spread(mask, shape)
+    count = int(np.count_nonzero(mask._array if isinstance(mask, Carrier) else mask))
+    if source.size < count:
+        raise RuntimeError(
+            f"Number of elements of source < number of ones in mask: {int(source.size)} elements for {count} places"
+        )
+    taken = seen(ops.getitem, seen(ops.reshape, source, shape=(-1,)), index=(slice(0, count), ...))
+    return ops.index_put(_spread(input, shape), taken, mask, spec=MASK)
+
+
+def masked_select(input: Any, mask: Any) -> Any:
+    """The elements where the mask is True, along one axis.
+
+    >>> import pullback
+    >>> x = pullback.tensor([1.0, -2.0, 3.0])
+    >>> x.masked_select(x > 0)
+    tensor([1., 3.])
+    """
+    mask = _mask(mask, "masked_select: expected BoolTensor for mask")
+    shape = tuple(broadcast_shapes(tuple(input.shape), tuple(mask.shape)))
+    return ops.index(_spread(input, shape), _spread(mask, shape), spec=MASK)
+
+
+# Slices along an axis
+
+
+def _at(axis: int, entry: Any) -> tuple[Any, ...]:
+    """The index that has an entry at one axis."""
+    return (*[slice(None)] * axis, entry, ...)
+
+
+def select(input: Any, dim: int, index: int) -> Any:
+    """The slice of a tensor at one place along a dim: a view."""
+    return view(ops.getitem, input, index=_at(*_place(input, dim, index)))
+
+
+def _place(input: Any, dim: int, index: int) -> tuple[int, int]:
+    if not input.ndim:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    axis, place = normalize_axis(dim, input.ndim), operator.index(index)
+    if not -input.shape[axis] <= place < input.shape[axis]:
+        raise IndexError(
+            f"select(): index {place} out of range for tensor of size {list(input.shape)} at dimension {axis}"
+        )
+    return axis, place
+
+
+def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
+    """`length` slices of a tensor from a start on along a dim: a view.
+
+    >>> import pullback
+    >>> pullback.tensor([1.0, 2.0, 3.0]).narrow(0, 1, 2)
+    tensor([2., 3.])
+    """
+    if not input.ndim:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    if isinstance(start, Carrier):
+        if start.ndim or start._dtype.kind not in "iu":
+            raise RuntimeError("start must be an 0-dim integral Tensor.")
+        start = start.item()
+    if length < 0:
+        raise RuntimeError(f"narrow(): length must be non-negative, not {length}.")
+    axis = normalize_axis(dim, input.ndim)
+    size = input.shape[axis]
+    if not -size <= start <= size:
+        raise IndexError(f"start out of range (expected to be in range of [{-size}, {size}], but got {start})")
+    begin = start + size if start < 0 else start
+    if begin + length > size:
+        raise RuntimeError(f"start ({begin}) + length ({length}) exceeds dimension size ({size}).")
+    return view(ops.getitem, input, index=_at(axis, slice(begin, begin + length)))
+
+
+def overwritten(input: Any, src: Any, *path: Step) -> Any:
+    """A copy whose view along a chain of views holds `src`, which has its shape."""
+    if not isinstance(src, (Carrier, np.ndarray)):
+        raise _refusals.no_tensor("scatter", "src", 2, src)
+    want = list(_xp.replay(np.broadcast_to(np.empty(()), tuple(input.shape)), path=path).shape)
+    if list(src.shape) != want:
+        raise RuntimeError(
+            f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = {want}"
+        )
+    source = category(src)[0]
+    if source != input._dtype:
+        src = ops.astype(src, dtype=input._dtype, source=source)
+    return ops.overwrite(input, src, path=path)
+
+
+def select_scatter(input: Any, src: Any, dim: int, index: int) -> Any:
+    """A copy whose slice at one place along a dim is `src`.
+
+    >>> import pullback
+    >>> pullback.zeros(2, 2).select_scatter(pullback.ones(2), 0, 1)
+    tensor([[0., 0.],
+            [1., 1.]])
+    """
+    return overwritten(input, src, (ops.getitem, {"index": _at(*_place(input, dim, index))}))
+
+
+def slice_scatter(
+    input: Any, src: Any, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Any:
+    """A copy whose slices from `start` to `end` along a dim are those of `src`.
+
+    >>> import pullback
+    >>> pullback.zeros(4).slice_scatter(pullback.ones(2), 0, 1, 3)
+    tensor([0., 1., 1., 0.])
+    """
+    if step <= 0:
+        raise RuntimeError(f"slice step must be positive, not {step}")
+    index = _at(normalize_axis(dim, input.ndim), slice(start, end, step))
+    return overwritten(input, src, (ops.getitem, {"index": index}))
+
+
+def as_strided_scatter(input: Any, src: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
+    """A copy of a contiguous tensor in which the elements that lie in memory `stride` apart are those of `src`.
+
+    >>> import pullback
+    >>> pullback.zeros(4).as_strided_scatter(pullback.ones(2), (2,), (2,))
+    tensor([1., 0., 1., 0.])
+    """
+    sizes, steps = parse_sizes((size,)), parse_sizes((stride,))
+    if len(sizes) != len(steps):
+        raise RuntimeError(f"mismatch in length of strides and shape: {list(sizes)} and {list(steps)}")
+    if not input.is_contiguous():
+        raise RuntimeError(
+            f"as_strided_scatter of a tensor with strides {input.stride()}: call .contiguous() first, so that its elements "
+            "lie in memory in the order of its axes"
+        )
+    if tuple(src.shape) != tuple(sizes):
+        raise RuntimeError(
+            f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = "
+            f"{list(sizes)}"
+        )
+    offset = storage_offset or 0
+    places = np.asarray(offset)
+    for count, step in zip(sizes, steps, strict=True):
+        places = places[..., None] + np.arange(count) * step
+    if places.size and (places.max() >= input.numel() or places.min() < 0):
+        raise RuntimeError(
+            f"setStorage: sizes {list(sizes)}, strides {list(steps)}, storage offset {offset}, and itemsize "
+            f"{input.itemsize} requiring a storage size of {(int(places.max()) + 1) * input.itemsize} are out of bounds for "
+            f"storage of size {input.nbytes}"
+        )
+    source = category(src)[0]
+    if source != input._dtype:
+        src = ops.astype(src, dtype=input._dtype, source=source)
+    flat = ops.index_put(seen(ops.reshape, input, shape=(-1,)), src, places, spec=MASK)
+    return seen(ops.reshape, flat, shape=tuple(input.shape))
+
+
+# Places as numbers
+
+
+def argwhere(input: Any) -> Any:
+    """The indices of the nonzero elements, a row each."""
+    return arithmetic.nonzero(input)
+
+
+def nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Any:
+    """The indices of the first `size` nonzero elements, a row each; rows of `fill_value` where there are fewer.
+
+    >>> import pullback
+    >>> pullback.nonzero_static(pullback.tensor([0, 3]), size=2)
+    tensor([[ 1],
+            [-1]])
+    """
+    if size < 0:
+        raise RuntimeError(f"nonzero_static: 'size' must be an non-negative integer, not {size}")
+    found = np.argwhere(input._array)[:size]
+    rows = np.full((size, input.ndim), fill_value, np.int64)
+    rows[: len(found)] = found
+    return input.interpreter.wrap(rows, None)
+
+
+def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
+    """The index along each axis of a shape, from indices into the flattened tensor.
+
+    >>> import pullback
+    >>> pullback.unravel_index(pullback.tensor([5]), (2, 3))
+    (tensor([1]), tensor([2]))
+    """
+    if indices._dtype.kind not in "iu":
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    sizes = tuple(parse_sizes((shape,)))
+    if any(size < 0 for size in sizes):
+        raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
+    steps = np.cumprod((1, *sizes[:0:-1]))[::-1][: len(sizes)].tolist()
+    wrap = indices.interpreter.wrap
+    return tuple(wrap(indices._array // step % size, None) for size, step in zip(sizes, steps, strict=True))

@@ -1,0 +1,464 @@
+"""Pooling: means, maxima and norms over windows, in one, two and three dimensions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import _random, ops
+from .._core import Carrier
+from .._shapes import parse_sizes
+from ..ops.convolution import Window
+from ..ops.pooling import adaptive_spans
+from ..ops.resampling import Taps
+from . import arithmetic
+from .convolution import Sizes, require
+
+NUMBERS = {1: "one int", 2: "two ints", 3: "three ints"}
+
+
+def _sizes(name: str, value: Any, dims: int, argument: str) -> Sizes:
+    sizes = tuple(parse_sizes((value,), name, argument))
+    if len(sizes) not in (1, dims):
+        one = f"should contain one int (got {len(sizes)})"
+        many = f"must either be a single int, or a tuple of {NUMBERS[dims]}: got {list(sizes)}"
+        raise RuntimeError(f"{name}() argument '{argument}' {one}" if dims == 1 else f"{name}: {argument} {many}")
+    return sizes * (dims // len(sizes))
+
+
+def _images(name: str, input: Any, dims: int) -> Any:
+    """An input with a batch axis, checked: only the batch may be empty."""
+    require(name, input=input)
+    shape = list(input.shape)
+    if len(shape) not in (dims + 1, dims + 2):
+        if dims == 1:
+            raise RuntimeError(
+                f"{name}: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:{shape}: "
+                "Expected 2 to 3 dimensions"
+            )
+        raise RuntimeError(
+            f"non-empty {dims + 1}D or {dims + 2}D (batch mode) tensor expected for input: {name} got shape {shape}"
+        )
+    inner = shape[len(shape) - dims - 1 :] if len(shape) == dims + 2 else shape
+    if 0 in inner:
+        if dims == 3:
+            place = (1 if len(shape) == 5 else 0) + inner.index(0)
+            raise RuntimeError(
+                f"{name}: Expected input's non-batch dimensions to have positive length, but input has a shape of {shape} "
+                f"and non-batch dimension {place} has length zero!"
+            )
+        begun = f"{name}: " if dims == 1 else ""
+        raise RuntimeError(
+            f"{begun}Expected {dims + 1}D or {dims + 2}D (batch mode) tensor with optional 0 dim batch size for input, but "
+            f"got:{shape}"
+        )
+    return input if len(shape) == dims + 2 else ops.reshape(input, shape=(1, *shape))
+
+
+def _like(result: Any, input: Any) -> Any:
+    """A result without the batch axis that its input did not have."""
+    return result if result.ndim == input.ndim else ops.reshape(result, shape=tuple(result.shape[1:]))
+
+
+def _window(
+    name: str, dims: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any = 1
+) -> tuple[Sizes, Window]:
+    kernel = _sizes(name, kernel_size, dims, "kernel_size")
+    missing = stride is None or stride in ([], ())
+    steps = kernel if missing else _sizes(name, stride, dims, "stride")
+    around, spread = _sizes(name, padding, dims, "padding"), _sizes(name, dilation, dims, "dilation")
+    for what, values in (("kernel_size", kernel), ("stride", steps), ("dilation", spread)):
+        if min(values) <= 0:
+            wrong = next(value for value in values if value <= 0)
+            text = f"{name}() {what} must be greater than zero, but got {wrong}"
+            raise RuntimeError(text if dims == 1 else f"{what} should not be zero: {text}")
+    for k, p, d in zip(kernel, around, spread, strict=True):
+        if p < 0:
+            raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
+        if p > ((k - 1) * d + 1) // 2:
+            raise RuntimeError(
+                f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation={d}"
+            )
+    return kernel, Window(steps, around, spread)
+
+
+def _lengths(name: str, images: Any, kernel: Sizes, window: Window, ceil_mode: bool) -> Sizes:
+    """How many windows there are along each axis; with ceil_mode the last may hang over, but it starts inside."""
+    lengths = []
+    size = tuple(images.shape[2:])
+    for n, k, s, p, d in zip(size, kernel, window.stride, window.padding, window.dilation, strict=True):
+        room = n + 2 * p - d * (k - 1) - 1
+        length = (room + s - 1 if ceil_mode else room) // s + 1
+        lengths.append(length - 1 if ceil_mode and (length - 1) * s >= n + p else length)
+    if min(lengths) < 1:
+        if len(size) == 1:
+            raise RuntimeError(f"{name}() Invalid computed output size: {lengths[0]}")
+        have, want = ("x".join(map(str, (images.shape[1], *sizes))) for sizes in (size, lengths))
+        raise RuntimeError(f"Given input size: ({have}). Calculated output size: ({want}). Output size is too small")
+    return tuple(lengths)
+
+
+def _numeric(name: str, input: Any) -> None:
+    if input._dtype.kind not in "iuf":
+        raise NotImplementedError(f'"{name}" not implemented for {input._type_name!r}: convert first, x.float()')
+
+
+def _avg_pool(
+    dims: int, input: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, inside: bool, divisor: Any
+) -> Any:
+    name = f"avg_pool{dims}d"
+    kernel, window = _window(name, dims, kernel_size, stride, padding)
+    images = _images(name, input, dims)
+    _numeric(name, images)
+    if divisor == 0:
+        raise RuntimeError("divisor must be not zero: leave divisor_override out, or give the number to divide by")
+    lengths = _lengths(name, images, kernel, window, ceil_mode)
+    result = ops.window_mean(images, kernel=kernel, window=window, lengths=lengths, divisor=divisor, inside=inside)
+    return _like(result, input)
+
+
+def avg_pool1d(
+    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Any:  # fmt: skip
+    """The means over windows of signals, (batch, channels, length); a window moves by its own size unless `stride` is given.
+
+    >>> import pullback
+    >>> pullback.nn.functional.avg_pool1d(pullback.tensor([[1.0, 3.0, 5.0, 9.0]]), 2)
+    tensor([[2., 7.]])
+    """
+    return _avg_pool(1, input, kernel_size, stride, padding, ceil_mode, not count_include_pad, None)
+
+
+def avg_pool2d(
+    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+    count_include_pad: bool = True, divisor_override: int | None = None,
+) -> Any:  # fmt: skip
+    """The means over windows of images, (batch, channels, height, width)."""
+    return _avg_pool(2, input, kernel_size, stride, padding, ceil_mode, not count_include_pad, divisor_override)
+
+
+def avg_pool3d(
+    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+    count_include_pad: bool = True, divisor_override: int | None = None,
+) -> Any:  # fmt: skip
+    """The means over windows of volumes, (batch, channels, depth, height, width)."""
+    return _avg_pool(3, input, kernel_size, stride, padding, ceil_mode, not count_include_pad, divisor_override)
+
+
+def _max_pool(
+    dims: int, input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool, indices: bool
+) -> Any:
+    name = f"max_pool{dims}d"
+    kernel, window = _window(name, dims, kernel_size, stride, padding, dilation)
+    images = _images(name, input, dims)
+    _numeric(name, images)
+    lengths = _lengths(name, images, kernel, window, ceil_mode)
+    values = ops.max_pool(images, kernel=kernel, window=window, lengths=lengths)
+    if not indices:
+        return _like(values, input)
+    return _like(values, input), _like(ops.max_places(images, values, kernel=kernel, window=window), input)
+
+
+def max_pool1d(
+    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:  # fmt: skip
+    """The maxima over windows of signals, (batch, channels, length); with `return_indices`, also where they stand.
+
+    >>> import pullback
+    >>> pullback.nn.functional.max_pool1d(pullback.tensor([[1.0, 3.0, 9.0, 5.0]]), 2, return_indices=True)
+    (tensor([[3., 9.]]), tensor([[1, 2]]))
+    """
+    return _max_pool(1, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+def max_pool2d(
+    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:  # fmt: skip
+    """The maxima over windows of images, (batch, channels, height, width); indices count in the flattened image."""
+    return _max_pool(2, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+def max_pool3d(
+    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:  # fmt: skip
+    """The maxima over windows of volumes; indices count in the flattened volume."""
+    return _max_pool(3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+def _places(images: Any, places: Any) -> Any:
+    """The elements of images at indices into their flattened planes."""
+    shape = tuple(places.shape)
+    rows = (*shape[:2], math.prod(shape[2:]))
+    planes = ops.reshape(images, shape=(*images.shape[:2], math.prod(images.shape[2:])))
+    return ops.reshape(ops.gather(planes, ops.reshape(places, shape=rows)), shape=shape)
+
+
+def _adaptive(kind: str, dims: int, input: Any, output_size: Any) -> tuple[Any, Sizes]:
+    """The images and the lengths of an adaptive pool."""
+    name = f"adaptive_{kind}_pool{dims}d"
+    require(name, input=input)
+    if input.ndim not in (dims + 1, dims + 2):
+        least = f"Input dimension should be at least {dims + 1}: {name} got shape {list(input.shape)}"
+        if input.ndim < dims + 1 and dims > 1:
+            raise ValueError(least)
+        raise RuntimeError(
+            f"Expected {dims + 1} to {dims + 2} dimensions, but got {input.ndim}-dimensional tensor for argument #1 'self' "
+            f"(while checking arguments for {name})"
+        )
+    images = input if input.ndim == dims + 2 else ops.reshape(input, shape=(1, *input.shape))
+    _numeric(name, images)
+    listed = [output_size] if output_size is None else output_size
+    if isinstance(listed, (tuple, list)):
+        if len(listed) == 1:
+            listed = list(listed) * dims
+        if len(listed) != dims:
+            text = (
+                f"output_size must be {dims}" if kind == "avg" else f"internal error: output_size.size() must be {dims}"
+            )
+            one = f"{name}() argument 'output_size' should contain one int (got {len(listed)})"
+            raise RuntimeError(one if dims == 1 else f"{name}: {text}, got {list(listed)}: {name}(): {text}")
+        kept = zip(listed, images.shape[2:], strict=True)
+        lengths = tuple(parse_sizes(([n if size is None else size for size, n in kept],), name, "output_size"))
+    else:
+        lengths = tuple(parse_sizes((listed,), name, "output_size")) * dims
+    if min(lengths) < 0:
+        shown = ", ".join(map(str, lengths))
+        shape = [*images.shape[:2], *lengths]
+        raise RuntimeError(
+            f"{name}: elements of output_size must be greater than or equal to 0 but received {{{shown}}}: Trying to create "
+            f"tensor with negative dimension {min(lengths)}: {shape}: adaptive_{kind}_pool2d: elements of output_size must "
+            f"be greater than or equal to 0 but received {{{shown}}}"
+        )
+    if 0 in images.shape[2:]:
+        place = input.ndim - dims + list(images.shape[2:]).index(0)
+        raise RuntimeError(
+            f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes "
+            f"{list(input.shape)} with dimension {place} being empty"
+        )
+    return images, lengths
+
+
+def _adaptive_mean(dims: int, input: Any, output_size: Any) -> Any:
+    images, lengths = _adaptive("avg", dims, input, output_size)
+    size = tuple(images.shape[2:])
+    if all(length and n % length == 0 for n, length in zip(size, lengths, strict=True)):
+        kernel = tuple(n // length for n, length in zip(size, lengths, strict=True))
+        window = Window(kernel, (0,) * dims, (1,) * dims)
+        mean = ops.window_mean(images, kernel=kernel, window=window, lengths=lengths, divisor=None, inside=False)
+        return _like(mean, input)
+    for i, (n, length) in enumerate(zip(images.shape[2:], lengths, strict=True)):
+        images = ops.resample(images, axis=i + 2, taps=mean_taps(n, length))
+    return _like(images, input)
+
+
+def mean_taps(size: int, length: int) -> Taps:
+    """The means over regions, all about as long, that cover an axis."""
+    start, end = adaptive_spans(size, length)
+    widths = end - start
+    rows = np.repeat(np.arange(length), widths)
+    columns = np.arange(len(rows)) - np.repeat(np.cumsum(widths) - widths - start, widths)
+    return Taps(rows, columns, np.repeat(1 / widths, widths), length, size)
+
+
+def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:
+    """The means over as many regions of signals as are asked for, which cover them.
+
+    >>> import pullback
+    >>> pullback.nn.functional.adaptive_avg_pool1d(pullback.tensor([[1.0, 2.0, 3.0, 4.0, 5.0]]), 2)
+    tensor([[2., 4.]])
+    """
+    return _adaptive_mean(1, input, output_size)
+
+
+def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
+    """The means over as many regions of images as are asked for; None keeps a size."""
+    return _adaptive_mean(2, input, output_size)
+
+
+def adaptive_avg_pool3d(input: Any, output_size: Any) -> Any:
+    """The means over as many regions of volumes as are asked for; None keeps a size."""
+    return _adaptive_mean(3, input, output_size)
+
+
+def _adaptive_max(dims: int, input: Any, output_size: Any, return_indices: bool) -> Any:
+    images, lengths = _adaptive("max", dims, input, output_size)
+    places = ops.adaptive_places(images, lengths=lengths)
+    values = _like(_places(images, places), input)
+    return (values, _like(places, input)) if return_indices else values
+
+
+def adaptive_max_pool1d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+    """The maxima over as many regions of signals as are asked for, which cover them."""
+    return _adaptive_max(1, input, output_size, return_indices)
+
+
+def adaptive_max_pool2d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+    """The maxima over as many regions of images as are asked for; None keeps a size."""
+    return _adaptive_max(2, input, output_size, return_indices)
+
+
+def adaptive_max_pool3d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+    """The maxima over as many regions of volumes as are asked for; None keeps a size."""
+    return _adaptive_max(3, input, output_size, return_indices)
+
+
+def _fractional(
+    dims: int, input: Any, kernel_size: Any, output_size: Any, output_ratio: Any, indices: bool, samples: Any
+) -> Any:
+    name = f"fractional_max_pool{dims}d"
+    kernel = _sizes(name, kernel_size, dims, "kernel_size")
+    images = _images(name, input, dims)
+    _numeric(name, images)
+    size = tuple(images.shape[2:])
+    if output_size is None and output_ratio is None:
+        raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
+    if output_size is None:
+        ratios = tuple(output_ratio) if isinstance(output_ratio, (tuple, list)) else (output_ratio,) * dims
+        lengths = tuple(int(n * ratio) for n, ratio in zip(size, ratios, strict=True))
+    else:
+        lengths = _sizes(name, output_size, dims, "output_size")
+    for what, n, k, length in zip(("time", "height", "width")[3 - dims :], size, kernel, lengths, strict=True):
+        if length < 1 or length + k - 1 > n:
+            raise RuntimeError(
+                f"{name}(): pool {what} {k} too large relative to input {what} {n}: {length} windows do not fit in"
+            )
+    if samples is None:
+        samples = _random.uniform((*images.shape[:2], dims), images._dtype)
+    elif isinstance(samples, Carrier):
+        samples = samples.detach()
+    if dims == 2:
+        samples = samples[
+            ..., ::-1
+        ]  # torch has the sample of the width first, but in three dimensions that of the depth
+    places = ops.fractional_places(images, samples, kernel=kernel, lengths=lengths)
+    values = _like(_places(images, places), input)
+    return (values, _like(places, input)) if indices else values
+
+
+def fractional_max_pool2d(
+    input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
+    _random_samples: Any = None,
+) -> Any:  # fmt: skip
+    """The maxima over windows of images that move by a random pattern, so that a size may shrink by any ratio."""
+    return _fractional(2, input, kernel_size, output_size, output_ratio, return_indices, _random_samples)
+
+
+def fractional_max_pool3d(
+    input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
+    _random_samples: Any = None,
+) -> Any:  # fmt: skip
+    """The maxima over windows of volumes that move by a random pattern, so that a size may shrink by any ratio."""
+    return _fractional(3, input, kernel_size, output_size, output_ratio, return_indices, _random_samples)
+
+
+def _max_unpool(
+    dims: int, input: Any, indices: Any, kernel_size: Any, stride: Any, padding: Any, output_size: Any
+) -> Any:
+    name = f"max_unpool{dims}d"
+    require(name, input=input, indices=indices)
+    kernel = _sizes(name, kernel_size, dims, "kernel_size")
+    steps = kernel if stride is None else _sizes(name, stride, dims, "stride")
+    around = _sizes(name, padding, dims, "padding")
+    if indices._dtype != np.int64:
+        raise RuntimeError(f"elements in indices should be type int64 but got: {indices._type_name}")
+    if tuple(indices.shape) != tuple(input.shape):
+        extra = [1] if dims == 1 else []
+        raise RuntimeError(
+            "Expected shape of indices to be same as that of the input tensor "
+            f"({[*input.shape, *extra]}) but got indices tensor with shape: {[*indices.shape, *extra]}"
+        )
+    images, places = _images(name, input, dims), _images(name, indices, dims)
+    axes = zip(images.shape[2:], kernel, steps, around, strict=True)
+    usual = tuple((n - 1) * s + k - 2 * p for n, k, s, p in axes)
+    size = usual if output_size is None else _unpooled(tuple(output_size), usual, steps)
+    rows = (*images.shape[:2], math.prod(images.shape[2:]))
+    flat = ops.reshape(places, shape=rows)
+    found = flat._array
+    if isinstance(found, np.ndarray) and found.size and not 0 <= found.min() <= found.max() < math.prod(size):
+        wrong = found.min() if found.min() < 0 else found.max()
+        raise RuntimeError(
+            f"Found an invalid max index: {wrong} (output volumes are of size {'x'.join(map(str, size))})"
+        )
+    result = ops.put(ops.reshape(images, shape=rows), flat, size=math.prod(size))
+    return _like(ops.reshape(result, shape=(*images.shape[:2], *size)), input)
+
+
+def _unpooled(given: Sizes, usual: Sizes, stride: Sizes) -> Sizes:
+    """The size that an unpooled image is asked to have, which pooling must be able to have come from."""
+    size = given[2:] if len(given) == len(usual) + 2 else given
+    if len(size) != len(usual):
+        raise ValueError(
+            f"output_size should be a sequence containing {len(usual)} or {len(usual) + 2} elements, but it has a length of "
+            f"'{len(size)}'"
+        )
+    for i, (n, middle, step) in enumerate(zip(size, usual, stride, strict=True)):
+        if not middle - step < n < middle + step:
+            raise ValueError(
+                f'invalid output_size "{size}" (dim {i} must be between {middle - step} and {middle + step})'
+            )
+    return size
+
+
+def max_unpool1d(
+    input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
+) -> Any:
+    """Maxima put back to where max_pool1d found them, with zeros elsewhere.
+
+    >>> import pullback
+    >>> F = pullback.nn.functional
+    >>> pooled, places = F.max_pool1d(pullback.tensor([[1.0, 3.0, 9.0, 5.0]]), 2, return_indices=True)
+    >>> F.max_unpool1d(pooled, places, 2)
+    tensor([[0., 3., 9., 0.]])
+    """
+    return _max_unpool(1, input, indices, kernel_size, stride, padding, output_size)
+
+
+def max_unpool2d(
+    input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
+) -> Any:
+    """Maxima put back to where max_pool2d found them, with zeros elsewhere."""
+    return _max_unpool(2, input, indices, kernel_size, stride, padding, output_size)
+
+
+def max_unpool3d(
+    input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
+) -> Any:
+    """Maxima put back to where max_pool3d found them, with zeros elsewhere."""
+    return _max_unpool(3, input, indices, kernel_size, stride, padding, output_size)
+
+
+def _lp_pool(dims: int, input: Any, norm_type: float, kernel_size: Any, stride: Any, ceil_mode: bool) -> Any:
+    if abs(norm_type) == math.inf:
+        sign = 1 if norm_type > 0 else -1
+        return _max_pool(dims, input.abs() * sign, kernel_size, stride, 0, 1, ceil_mode, indices=False) * sign
+    powers = arithmetic.pow(input, norm_type)
+    mean = _avg_pool(dims, powers, kernel_size, stride, 0, ceil_mode, inside=False, divisor=None)
+    count = math.prod(_sizes(f"lp_pool{dims}d", kernel_size, dims, "kernel_size"))
+    total = arithmetic.sign(mean) * arithmetic.relu(arithmetic.abs(mean)) * count
+    return arithmetic.pow(total, 1 / norm_type)
+
+
+def lp_pool1d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
+    """The p-norms over windows of signals, of the elements as they are: the root of the sum of their powers.
+
+    >>> import pullback
+    >>> pullback.nn.functional.lp_pool1d(pullback.tensor([[3.0, 4.0, 6.0, 8.0]]), 2, 2)
+    tensor([[ 5., 10.]])
+    """
+    return _lp_pool(1, input, norm_type, kernel_size, stride, ceil_mode)
+
+
+def lp_pool2d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
+    """The p-norms over windows of images, of the elements as they are."""
+    return _lp_pool(2, input, norm_type, kernel_size, stride, ceil_mode)
+
+
+def lp_pool3d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
+    """The p-norms over windows of volumes, of the elements as they are."""
+    return _lp_pool(3, input, norm_type, kernel_size, stride, ceil_mode)

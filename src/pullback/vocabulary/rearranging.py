@@ -1,0 +1,244 @@
+"""Elements in other places: rolled, turned, repeated, seen in windows and with strides of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _xp, ops
+from .._core import Carrier
+from .._promotion import category
+from .._shapes import normalize_axis, parse_sizes
+from .._views import view as view_of
+from . import shapes
+
+
+def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
+    """A copy with the elements moved along axes, those beyond the end to the beginning; without axes, in the flat order.
+
+    >>> import pullback
+    >>> pullback.arange(4).roll(1)
+    tensor([3, 0, 1, 2])
+    """
+    by = parse_sizes((shifts if isinstance(shifts, (list, tuple)) else (shifts,),), "roll", "shifts")
+    if dims is None or (isinstance(dims, (list, tuple)) and not dims and len(by) == 1):
+        if len(by) != 1:
+            raise RuntimeError(f"shifts and dimensions must align. shifts: {len(by)}, dims:0")
+        return shapes.reshape(roll(shapes.ravel(input), by, 0), input.shape)
+    axes = parse_sizes((dims if isinstance(dims, (list, tuple)) else (dims,),), "roll", "dims")
+    if not by:
+        raise RuntimeError("`shifts` required: by how many places")
+    if input.ndim == 0:
+        raise IndexError(f"Dimension specified as {axes[0]} but tensor has no dimensions: leave dims out")
+    if len(by) != len(axes):
+        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(by)}, dims:{len(axes)}")
+    axes = tuple([normalize_axis(axis, input.ndim, "roll") for axis in axes])
+    return ops.roll(input, shifts=by, axes=axes)
+
+
+def fliplr(input: Any) -> Any:
+    """A copy with the elements reversed along the second axis."""
+    if input.ndim < 2:
+        raise RuntimeError(f"Input must be >= 2-d: this tensor has {input.ndim} dimensions")
+    return shapes.flip(input, 1)
+
+
+def flipud(input: Any) -> Any:
+    """A copy with the elements reversed along the first axis."""
+    if input.ndim < 1:
+        raise RuntimeError("Input must be >= 1-d: this tensor has no dimensions")
+    return shapes.flip(input, 0)
+
+
+def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
+    """A copy turned k times by 90 degrees, from the first of two axes towards the second.
+
+    >>> import pullback
+    >>> pullback.rot90(pullback.tensor([[1, 2], [3, 4]]))
+    tensor([[2, 4],
+            [1, 3]])
+    """
+    given = parse_sizes((dims,), "rot90", "dims")
+    if len(given) != 2:
+        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(given)}")
+    if input.ndim < 2:
+        raise RuntimeError(f"expected total dims >= 2, but got total dims = {input.ndim}")
+    for place, axis in enumerate(given):
+        if not -input.ndim <= axis < input.ndim:
+            raise RuntimeError(f"Rotation dim{place} out of range, dim{place} = {axis}")
+    first, second = (axis % input.ndim for axis in given)
+    if first == second:
+        raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {given[0]} and dim1 = {given[1]}")
+    turns = k % 4
+    if turns == 0:
+        return ops.clone(input)
+    if turns == 2:
+        return shapes.flip(input, first, second)
+    return shapes.transpose(shapes.flip(input, second if turns == 1 else first), first, second)
+
+
+# Repeated
+
+
+def repeat(input: Any, *repeats: Any) -> Any:
+    """Copies side by side: so many along each axis, of which there may be new ones in front.
+
+    >>> import pullback
+    >>> pullback.tensor([1, 2]).repeat(2, 2)
+    tensor([[1, 2, 1, 2],
+            [1, 2, 1, 2]])
+    """
+    counts = parse_sizes(repeats, "repeat", "repeats")
+    if len(counts) < input.ndim:
+        raise RuntimeError(
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor: got "
+            f"{list(counts)} for shape {tuple(input.shape)}"
+        )
+    if any(count < 0 for count in counts):
+        lengths = (1,) * (len(counts) - input.ndim) + tuple(input.shape)
+        sizes = [count * length for count, length in zip(counts, lengths, strict=True)]
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(sizes)}: {sizes}")
+    return ops.tile(input, repeats=counts)
+
+
+def tile(input: Any, *dims: Any) -> Any:
+    """Copies side by side: so many along the last axes, one along those before.
+
+    >>> import pullback
+    >>> pullback.tile(pullback.tensor([[1], [2]]), (2,))
+    tensor([[1, 1],
+            [2, 2]])
+    """
+    counts = parse_sizes(dims, "tile", "dims")
+    return repeat(input, (1,) * (input.ndim - len(counts)) + counts)
+
+
+def repeat_interleave(input: Any, repeats: Any = None, dim: Any = None, *, output_size: Any = None) -> Any:
+    """Each element repeated along an axis, or, without one, in the flat order: as often as one number says, or several.
+
+    With nothing else, of a tensor of counts: each place, as often as its count says.
+
+    >>> import pullback
+    >>> pullback.repeat_interleave(pullback.tensor([7, 8]), pullback.tensor([1, 2]))
+    tensor([7, 8, 8])
+    """
+    if repeats is None:
+        counts = _counts(input)
+        if counts.ndim != 1:
+            raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
+        return input.interpreter.wrap(_repeated(np.arange(len(counts)), counts, output_size).astype(input._dtype), None)
+    if dim is None:
+        input, dim = shapes.ravel(input), 0
+    elif input.ndim == 0:
+        normalize_axis(dim, 0)
+        input = shapes.reshape(input, 1)
+    axis = normalize_axis(dim, input.ndim, "repeat_interleave")
+    length = input.shape[axis]
+    counts = _counts(repeats)
+    if counts.size == 1:
+        each = int(counts.reshape(()))
+        _check_output(each * length, output_size)
+        pieces = [1] * (input.ndim + 1)
+        pieces[axis + 1] = each
+        return shapes.flatten(ops.tile(shapes.unsqueeze(input, axis + 1), repeats=tuple(pieces)), axis, axis + 1)
+    if counts.ndim != 1:
+        raise RuntimeError(f"repeats must be 0-dim or 1-dim tensor, not {counts.ndim}-dim")
+    if len(counts) != length:
+        raise RuntimeError(
+            f"repeats must have the same size as input along dim, but got repeats.size(0) = {len(counts)} and "
+            f"input.size({axis}) = {length}"
+        )
+    places = _repeated(np.arange(length), counts, output_size)
+    return ops.index(input, places, spec=(*[slice(None)] * axis, _xp.array))
+
+
+def _counts(repeats: Any) -> Any:
+    """How often to repeat, as an array."""
+    if isinstance(repeats, (list, tuple)):
+        repeats = np.asarray(parse_sizes((repeats,), "repeat_interleave", "repeats"), np.int64)
+    if category(repeats)[0].kind not in "iu":
+        name = category(repeats)[0].name
+        raise NotImplementedError(f'"repeat_interleave_cpu" not implemented for {name!r}: repeats are whole numbers')
+    counts = np.asarray(repeats._array if isinstance(repeats, Carrier) else repeats)
+    if counts.size and counts.min() < 0:
+        raise RuntimeError(f"Repeats must be non-negative: the smallest is {counts.min()}")
+    return counts
+
+
+def _repeated(places: Any, counts: Any, output_size: Any) -> Any:
+    _check_output(int(counts.sum()), output_size)
+    return np.repeat(places, counts)
+
+
+def _check_output(size: int, output_size: Any) -> None:
+    if output_size is not None and size != output_size:
+        raise RuntimeError(f"repeat_interleave: Invalid output_size, expected {size} but got {output_size}")
+
+
+# Other strides
+
+
+def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
+    """A view of windows along an axis, one at every `step` elements, with their elements along a new last axis.
+
+    >>> import pullback
+    >>> pullback.arange(5).unfold(0, 3, 2)
+    tensor([[0, 1, 2],
+            [2, 3, 4]])
+    """
+    axis = normalize_axis(dimension, input.ndim, "unfold")
+    if size < 0:
+        raise RuntimeError(f"size is {size} but must be >= 0")
+    if step <= 0:
+        raise RuntimeError(f"step is {step} but must be > 0")
+    length = input.shape[axis] if input.ndim else 1
+    if size > length:
+        raise RuntimeError(f"maximum size for tensor at dimension {axis} is {length} but size is {size}")
+    if input.ndim == 0:
+        return view_of(ops.getitem, shapes.reshape(input, 1), index=(slice(0, size), ...))
+    return view_of(ops.windows, input, axis=axis, size=size, step=step)
+
+
+def as_strided(input: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
+    """A view of the memory in which a tensor lies, with a size and strides of its own, counted in elements.
+
+    Elements that occur more than once collect the sum of their gradients. What is read must lie in the tensor, or in the
+    one that it is a view of.
+
+    >>> import pullback
+    >>> pullback.arange(6).as_strided((2, 3), (2, 1))
+    tensor([[0, 1, 2],
+            [2, 3, 4]])
+    """
+    sizes, steps = parse_sizes((size,), "as_strided"), parse_sizes((stride,), "as_strided", "stride")
+    if len(sizes) != len(steps):
+        raise RuntimeError(f"mismatch in length of strides and shape: {list(steps)} and {list(sizes)}")
+    if any(step < 0 for step in steps):
+        raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(steps)}")
+    if any(length < 0 for length in sizes):
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(sizes)} and strides={list(steps)}")
+    start = input.storage_offset() if storage_offset is None else storage_offset
+    if start < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {start}")
+    reach = sum((length - 1) * step for length, step in zip(sizes, steps, strict=True)) + 1 if 0 not in sizes else 0
+    for medium in (input, input._base):
+        laid_out = None if medium is None else _in_order(medium)
+        if laid_out is not None:
+            offset = start - laid_out.storage_offset()
+            if offset >= 0 and offset + reach <= laid_out._array.size:
+                return view_of(ops.as_strided, laid_out, size=sizes, stride=steps, offset=offset)
+    whole = input if input._base is None else input._base
+    raise RuntimeError(
+        f"setStorage: sizes {list(sizes)}, strides {list(steps)}, storage offset {start}, and itemsize {input.itemsize} "
+        f"requiring a storage size of {(start + reach) * input.itemsize} are out of bounds for storage of size "
+        f"{whole.nbytes}, or for what of it the tensor can reach: write x.contiguous() first"
+    )
+
+
+def _in_order(tensor: Any) -> Any:
+    """A tensor, or a view of it, whose axes are in the order of its memory; None where there are gaps or repeats."""
+    strides = tensor._array.strides
+    order = sorted(range(tensor.ndim), key=lambda axis: (-strides[axis], axis))
+    straight = tensor if order == list(range(tensor.ndim)) else shapes.permute(tensor, order)
+    return straight if straight.is_contiguous() else None

@@ -1,0 +1,161 @@
+"""Scans and differences along an axis: running products and extremes, differences, slopes and integrals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .. import ops
+from .._core import Carrier
+from .._shapes import normalize_axes, normalize_axis
+from . import arithmetic, reductions, shapes
+from .indexing import getitem
+from .reductions import _summable
+from .sorting import Selection, alone, gathered
+
+
+def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Any:
+    """The running product along a dim; of integers and bools in int64."""
+    input = _summable(input, dtype)
+    place = normalize_axis(dim, input.ndim, "cumprod")
+    return ops.cumprod(input, axis=place, exclusive=False) if input.ndim else input.clone()
+
+
+def logcumsumexp(input: Any, dim: int) -> Any:
+    """log(cumsum(exp(input))) along a dim, without overflow."""
+    place = normalize_axis(dim, input.ndim, "logcumsumexp")
+    if input._dtype.kind not in "fc":
+        raise NotImplementedError(f"\"logcumsumexp_out_cpu\" not implemented for '{input._type_name}': x.float() first")
+    return ops.logcumsumexp(input, axis=place) if input.ndim else input.clone()
+
+
+def cummax(input: Any, dim: int) -> Selection:
+    """The largest element so far along a dim, and where it stands, the last of several: (values, indices)."""
+    return _running("cummax", input, dim, largest=True)
+
+
+def cummin(input: Any, dim: int) -> Selection:
+    """The smallest element so far along a dim, and where it stands, the last of several: (values, indices)."""
+    return _running("cummin", input, dim, largest=False)
+
+
+def _running(name: str, input: Any, dim: int, *, largest: bool) -> Selection:
+    place = normalize_axis(dim, input.ndim, name)
+    if input._dtype.kind == "c":
+        raise NotImplementedError(f"{name} of complex numbers, which have no order, is not implemented")
+    if not input.ndim:
+        return alone(input)
+    return gathered(input, ops.arglast(input, axis=place, largest=largest), place, f"{name.title()}Backward0")
+
+
+def _part(input: Any, axis: int, start: int | None, stop: int | None) -> Any:
+    return getitem(input, (*(slice(None),) * axis, slice(start, stop)))
+
+
+def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
+    """The differences of neighbours along a dim, n times; `prepend` and `append` are joined to the input before.
+
+    >>> import pullback
+    >>> pullback.diff(pullback.tensor([1, 4, 9]))
+    tensor([3, 5])
+    """
+    if not input.ndim:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
+    place = normalize_axis(dim, input.ndim, "diff")
+    if n and (prepend is not None or append is not None):
+        input = shapes.cat([part for part in (prepend, input, append) if part is not None], place)
+    subtract = arithmetic.logical_xor if input._dtype.kind == "b" else arithmetic.sub
+    result = input if n else input.clone()
+    for _ in range(min(n, input.shape[place])):
+        result = subtract(_part(result, place, 1, None), _part(result, place, None, -1))
+    return result
+
+
+def gradient(
+    input: Any, *, spacing: Any = 1, dim: int | Sequence[int] | None = None, edge_order: int = 1
+) -> tuple[Any, ...]:
+    """Estimates of the slope along each dim, from central differences inside and one-sided ones at the edges.
+
+    `spacing` is the distance of neighbours: one number, one for each dim, or a 1-d tensor of coordinates for each dim.
+
+    >>> import pullback
+    >>> pullback.gradient(pullback.tensor([1.0, 4.0, 9.0, 16.0]))
+    (tensor([3., 4., 6., 7.]),)
+    """
+    axes = normalize_axes(dim, input.ndim, "gradient")
+    if edge_order not in (1, 2):
+        raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
+    spacings = [1 if spacing is None else spacing] * len(axes)
+    if isinstance(spacing, list | tuple):
+        spacings = list(spacing)
+        if len(spacings) != len(axes) and not (len(spacings) == 1 and isinstance(spacings[0], Carrier)):
+            raise RuntimeError(
+                "torch.gradient expected spacing to be unspecified, a scalar or a list of length equal to 'self.dim() - "
+                f"1', got a list of length {len(spacings)} for {len(axes)} dims"
+            )
+    for axis in axes:
+        if input.shape[axis] <= edge_order:
+            raise RuntimeError(
+                "torch.gradient expected each dimension size to be at least edge_order+1: shape "
+                f"{tuple(input.shape)}, edge_order {edge_order}"
+            )
+    return tuple([_slope(input, axis, h, edge_order) for axis, h in zip(axes, spacings, strict=True)])
+
+
+def _slope(input: Any, axis: int, spacing: Any, edge_order: int) -> Any:
+    """The estimates along one axis: the slope of the parabola through three neighbours, or of a line at the edges."""
+    weight: Any = 0.5  # of the rise behind a place; that before it is weighted with its distance behind
+    if getattr(spacing, "ndim", 0):
+        if tuple(spacing.shape) != (input.shape[axis],):
+            raise RuntimeError(
+                f"torch.gradient expected coordinates of dim {axis} to be a 1-d tensor of {input.shape[axis]} elements, "
+                f"not of shape {tuple(spacing.shape)}"
+            )
+        spacing = shapes.reshape(diff(spacing), -1, *[1] * (input.ndim - axis - 1))
+        before = _part(spacing, 0, None, -1)
+        weight = arithmetic.div(before, arithmetic.add(before, _part(spacing, 0, 1, None)))
+    rises = arithmetic.div(diff(input, dim=axis), spacing)
+    bends = diff(rises, dim=axis)
+    inner = arithmetic.add(_part(rises, axis, None, -1), arithmetic.mul(bends, weight))
+    first, last = _part(rises, axis, 0, 1), _part(rises, axis, -1, None)
+    if edge_order == 2:
+        ends = [weight, weight] if isinstance(weight, float) else [_part(weight, 0, 0, 1), _part(weight, 0, -1, None)]
+        first = arithmetic.sub(first, arithmetic.mul(_part(bends, axis, 0, 1), ends[0]))
+        last = arithmetic.add(last, arithmetic.mul(_part(bends, axis, -1, None), arithmetic.rsub(ends[1], 1)))
+    return shapes.cat([first, inner, last], axis)
+
+
+def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
+    """The integral along a dim by the trapezoidal rule: of points at coordinates x, or at a distance dx.
+
+    >>> import pullback
+    >>> pullback.trapezoid(pullback.tensor([1.0, 5.0, 10.0]), dx=2)
+    tensor(21.)
+    """
+    return reductions.sum(_trapezoids("trapezoid", y, x, dx, dim), dim)
+
+
+def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
+    """The integrals up to each place along a dim by the trapezoidal rule; arguments as those of `trapezoid`."""
+    return reductions.cumsum(_trapezoids("cumulative_trapezoid", y, x, dx, dim), dim)
+
+
+def _trapezoids(name: str, y: Any, x: Any, dx: Any, dim: int) -> Any:
+    """The areas between neighbours."""
+    if not y.ndim:
+        raise IndexError(f"{name}(): Dimension specified as {dim} but tensor has no dimensions")
+    place = normalize_axis(dim, y.ndim, name)
+    if "b" in (y._dtype.kind, None if x is None else x._dtype.kind):
+        raise RuntimeError(f"{name}: received a bool input for `x` or `y`, but bool is not supported")
+    heights = arithmetic.add(_part(y, place, 1, None), _part(y, place, None, -1))
+    if x is not None:
+        along = 0 if x.ndim == 1 else normalize_axis(place - y.ndim, x.ndim, name)
+        if x.ndim == 1 and x.shape[0] != y.shape[place]:
+            raise RuntimeError(
+                f"{name}: There must be one `x` value for each sample point: {x.shape[0]} for {y.shape[place]} points"
+            )
+        dx = diff(x, dim=along)
+        dx = shapes.reshape(dx, -1, *[1] * (y.ndim - place - 1)) if x.ndim == 1 else dx
+    return arithmetic.div(arithmetic.mul(heights, dx), 2.0)

@@ -1,0 +1,199 @@
+"""Sorting: orders, ranks, distinct elements, and places among ordered ones.
+
+What is selected is gathered from its place, so that gradients return there.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _refusals, ops
+from .._core import Carrier
+from .._promotion import cast, category, common, together
+from .._shapes import normalize_axis
+
+
+class Selection(NamedTuple):
+    """Elements that were selected along an axis, and where they stand."""
+
+    values: Any
+    indices: Any
+
+
+def _refuse_complex(name: str, input: Any) -> None:
+    if input._dtype.kind == "c":
+        raise RuntimeError(f"{name}(): Sort does not support complex dtypes on CPU: complex numbers have no order")
+
+
+def gathered(input: Any, places: Any, axis: int, label: str) -> Selection:
+    """The elements at several places along an axis."""
+    return Selection(ops.take_along_axis(input, places, axis=axis, label=label), places)
+
+
+def picked(input: Any, places: Any, axis: int, keepdim: bool, label: str) -> Selection:
+    """The elements at one place along an axis."""
+    values = ops.select_along(input, places, axis=axis, keepdims=keepdim, label=label)
+    return Selection(values, places if keepdim else ops.squeeze(places, axis=axis, given=True))
+
+
+def alone(input: Any) -> Selection:
+    """The selection from a 0-d tensor: its element."""
+    return Selection(input.clone(), input.interpreter.wrap(np.zeros((), np.int64), None))
+
+
+def argsort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Any:
+    """The places along a dim that sort the input; equal elements keep their order, NaN counts as the largest."""
+    _refuse_complex("argsort", input)
+    place = normalize_axis(dim, input.ndim, "argsort")
+    return ops.argsort(input, axis=place, descending=descending) if input.ndim else alone(input).indices
+
+
+def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Selection:
+    """The elements in order along a dim, and where they stood: (values, indices), as `argsort` has them.
+
+    >>> import pullback
+    >>> pullback.sort(pullback.tensor([3.0, 1.0, 2.0])).values
+    tensor([1., 2., 3.])
+    """
+    if not input.ndim:
+        normalize_axis(dim, 0, "sort")
+        return alone(input)
+    return gathered(input, argsort(input, dim, descending), normalize_axis(dim, input.ndim), "SortBackward0")
+
+
+def msort(input: Any) -> Any:
+    """The elements in order along the first dim."""
+    return sort(input, 0).values
+
+
+def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Selection:
+    """The k largest (or smallest) elements along a dim, in order, and where they stand: (values, indices)."""
+    _refuse_complex("topk", input)
+    place = normalize_axis(dim, input.ndim, "topk")
+    size = input.shape[place] if input.ndim else 1
+    if not 0 <= k <= size:
+        raise RuntimeError(f"topk(): selected index k out of range: k is {k}, and dim {place} has size {size}")
+    if not input.ndim:
+        return alone(input)
+    return gathered(input, ops.argtop(input, axis=place, k=int(k), largest=largest), place, "TopkBackward0")
+
+
+def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Selection:
+    """The k-th smallest element along a dim, k from 1, and where it stands: (values, indices)."""
+    _refuse_complex("kthvalue", input)
+    place = normalize_axis(dim, input.ndim, "kthvalue")
+    if not 1 <= k <= (input.shape[place] if input.ndim else 1):
+        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {place}: k is {k}")
+    if not input.ndim:
+        return alone(input)
+    return picked(input, ops.argkth(input, axis=place, k=int(k) - 1), place, keepdim, "KthvalueBackward0")
+
+
+def unique(
+    input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """The distinct elements, or slices along a dim, in order.
+
+    With `return_inverse` also the number each element or slice has among them, with `return_counts` how often each
+    occurs. No NaN equals another. The result is always sorted.
+
+    >>> import pullback
+    >>> pullback.unique(pullback.tensor([2, 1, 2]), return_counts=True)
+    (tensor([1, 2]), tensor([1, 2]))
+    """
+    return _distinct(ops.unique, input, return_inverse, return_counts, dim)
+
+
+def unique_consecutive(
+    input: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """The elements, or slices along a dim, without those that equal the one before; results as those of `unique`."""
+    return _distinct(ops.unique_consecutive, input, return_inverse, return_counts, dim)
+
+
+def _distinct(primitive: Any, input: Any, inverse: bool, counts: bool, dim: int | None) -> Any:
+    axis = None if dim is None or not input.ndim else normalize_axis(dim, input.ndim, primitive.name)
+    if axis is not None and input.numel() == 0 and input.shape[axis]:
+        raise RuntimeError(
+            f"{primitive.name}(): There are 0 sized dimensions, and they aren't selected, so unique cannot be applied"
+        )
+    found = primitive(input, axis=axis)
+    kept = [found[0], *([found[1]] if inverse else []), *([found[2]] if counts else [])]
+    return tuple(kept) if len(kept) > 1 else kept[0]
+
+
+def searchsorted(
+    sorted_sequence: Any,
+    input: Any,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Any = None,
+) -> Any:
+    """Where values go in a sorted sequence, or in each row of several, to keep it sorted.
+
+    Before their equals, or behind them with `right=True` or `side='right'`; `sorter` holds the places that sort a
+    sequence that is not sorted itself.
+
+    >>> import pullback
+    >>> pullback.searchsorted(pullback.tensor([1, 3, 5]), pullback.tensor([3, 4]))
+    tensor([1, 2])
+    """
+    if not isinstance(sorted_sequence, Carrier):
+        raise _refusals.no_tensor("searchsorted", "sorted_sequence", 1, sorted_sequence)
+    if side not in (None, "left", "right"):
+        raise RuntimeError(f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}")
+    if side == "left" and right:
+        raise RuntimeError(
+            "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True"
+        )
+    if not isinstance(input, Carrier):
+        if sorted_sequence.ndim != 1:
+            raise RuntimeError(
+                "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, but we "
+                f"got boundaries tensor dim({sorted_sequence.ndim})"
+            )
+        input = sorted_sequence.interpreter.wrap(cast(input, common(sorted_sequence, input)), None)
+    _check_searched(sorted_sequence, input, sorter)
+    if sorter is not None:
+        sorted_sequence = ops.take_along_axis(sorted_sequence, sorter, axis=sorted_sequence.ndim - 1)
+    found = ops.searchsorted(*together(sorted_sequence, input), right=right or side == "right")
+    return cast(found, np.dtype(np.int32)) if out_int32 else found
+
+
+def _check_searched(ordered: Any, values: Any, sorter: Any) -> None:
+    shape, wanted = tuple(ordered.shape), tuple(values.shape)
+    if ordered.ndim != 1 and (ordered.ndim == 0 or shape[:-1] != wanted[:-1] or len(shape) != len(wanted)):
+        raise RuntimeError(
+            "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries "
+            f"tensor and input value tensor must match, but we got boundaries tensor {list(shape)} and input value "
+            f"tensor {list(wanted)}"
+        )
+    if sorter is None:
+        return
+    if tuple(sorter.shape) != shape:
+        raise RuntimeError(
+            "torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor "
+            f"{list(shape)} and got sorter tensor {list(sorter.shape)}"
+        )
+    if category(sorter)[0] != np.int64:
+        raise RuntimeError(f"torch.searchsorted(): sorter must be a tensor of long dtype but got dtype {sorter.dtype}")
+
+
+def bucketize(input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False) -> Any:
+    """The number of the bucket between ordered boundaries in which each value lies.
+
+    A value on a boundary belongs to the bucket below it, or with `right=True` to the one above.
+
+    >>> import pullback
+    >>> pullback.bucketize(pullback.tensor([0, 3, 9]), pullback.tensor([1, 3, 5]))
+    tensor([0, 1, 3])
+    """
+    if not isinstance(boundaries, Carrier):
+        raise _refusals.no_tensor("bucketize", "boundaries", 2, boundaries)
+    if boundaries.ndim != 1:
+        raise RuntimeError(f"bucketize(): boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
+    return searchsorted(boundaries, input, out_int32=out_int32, right=right)

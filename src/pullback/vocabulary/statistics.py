@@ -1,0 +1,349 @@
+"""Statistics: covariances, medians, quantiles and histograms."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _refusals, ops
+from .._core import Carrier
+from .._modes import quiet
+from .._promotion import cast, category, inexact
+from .._shapes import normalize_axis
+from . import arithmetic, products, reductions, shapes, sorting
+from .sorting import Selection
+
+
+def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
+    """The covariances of variables, the rows of the input, over observations, its columns.
+
+    `fweights` are how often each observation occurred, `aweights` their relative weights.
+
+    >>> import pullback
+    >>> pullback.cov(pullback.tensor([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
+    tensor([[ 1., -1.],
+            [-1.,  1.]])
+    """
+    if input.ndim > 2:
+        raise RuntimeError(f"cov(): expected input to have two or fewer dimensions but got {input.ndim} dimensions")
+    if input._dtype.kind == "b":
+        raise RuntimeError("cov(): bool dtype is not supported for input")
+    rows = inexact(input if input.ndim == 2 else shapes.reshape(input, 1, -1))
+    count = rows.shape[1]
+    _check_weights("fweights", fweights, count, "iu", "integral")
+    _check_weights("aweights", aweights, count, "f", "floating point")
+    weights = fweights if aweights is None else aweights if fweights is None else arithmetic.mul(fweights, aweights)
+    weighted = rows if weights is None else arithmetic.mul(rows, weights)
+    total = count if weights is None else reductions.sum(weights)
+    centred = arithmetic.sub(rows, arithmetic.div(reductions.sum(weighted, 1, True), total))
+    weighted = centred if weights is None else arithmetic.mul(centred, weights)
+    lost: Any = correction
+    if aweights is not None and correction:
+        lost = arithmetic.div(arithmetic.mul(reductions.sum(arithmetic.mul(weights, aweights)), correction), total)
+    freedom = arithmetic.sub(total, lost) if isinstance(total, Carrier) else total - lost
+    if freedom <= 0:
+        warnings.warn("cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of "
+                      "observations.", UserWarning, stacklevel=3)  # fmt: skip
+        freedom = 0.0
+    product = products.matmul(weighted, ops.conj(shapes.matrix_transpose(centred)))
+    return shapes.squeeze(arithmetic.div(product, freedom))
+
+
+def _check_weights(name: str, weights: Any, count: int, kinds: str, wanted: str) -> None:
+    if weights is None:
+        return
+    if weights.ndim > 1:
+        raise RuntimeError(f"cov(): expected {name} to have one or fewer dimensions but got {weights.ndim} dimensions")
+    if category(weights)[0].kind not in kinds:
+        raise RuntimeError(f"cov(): expected {name} to have {wanted} dtype but got {name} with {weights.dtype} dtype")
+    if weights.numel() != count:
+        raise RuntimeError(
+            f"cov(): expected {name} to have the same numel as there are observations in the input but got "
+            f"{weights.numel()} != {count}"
+        )
+    if count and reductions.amin(weights) < 0:
+        raise RuntimeError(f"cov(): {name} cannot be negative")
+
+
+def corrcoef(input: Any) -> Any:
+    """The correlations of variables, the rows of the input, over observations, its columns: from -1 to 1."""
+    if input.ndim > 2:
+        raise RuntimeError(
+            f"corrcoef(): expected input to have two or fewer dimensions but got {input.ndim} dimensions"
+        )
+    covariances = cov(input)
+    if not covariances.ndim:
+        return arithmetic.div(covariances, covariances)
+    variances = ops.diagonal(covariances, axes=(0, 1))
+    deviations = arithmetic.sqrt(arithmetic.abs(variances) if variances._dtype.kind == "c" else variances)
+    scaled = arithmetic.div(arithmetic.div(covariances, shapes.unsqueeze(deviations, 1)), deviations)
+    return scaled if scaled._dtype.kind == "c" else arithmetic.clamp(scaled, -1, 1)
+
+
+def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The median, of an even number of elements the lower one; along a dim, (values, indices). NaN if there is one."""
+    return _median("median", input, dim, keepdim, skip=False)
+
+
+def nanmedian(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The median of what is not NaN; arguments and results as those of `median`."""
+    return _median("nanmedian", input, dim, keepdim, skip=True)
+
+
+def _median(name: str, input: Any, dim: int | None, keepdim: bool, *, skip: bool) -> Any:
+    if input._dtype.kind == "c":
+        raise NotImplementedError(f"{name} of complex numbers, which have no order, is not implemented")
+    if dim is None:
+        return ops.median(input, axis=tuple(range(input.ndim)), keepdims=False, skip=skip)
+    place = _nonempty(name, input, dim)
+    if not input.ndim:
+        return sorting.alone(input)
+    return sorting.picked(
+        input, ops.argmedian(input, axis=place, skip=skip), place, keepdim, f"{name.title()}Backward1"
+    )
+
+
+def _nonempty(name: str, input: Any, dim: int) -> int:
+    place = normalize_axis(dim, input.ndim, name)
+    if input.ndim and not input.shape[place]:
+        raise IndexError(f"{name}(): Expected reduction dim {place} to have non-zero size.")
+    return place
+
+
+def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Selection:
+    """The most frequent element along a dim, the smallest of several, and where it stands: (values, indices)."""
+    place = _nonempty("mode", input, dim)
+    if not input.ndim:
+        return sorting.alone(input)
+    return sorting.picked(input, ops.argmode(input, axis=place), place, keepdim, "ModeBackward0")
+
+
+INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
+
+
+def quantile(
+    input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Any:
+    """The values below which fractions q of the elements lie, of all or along a dim; NaN if there is one.
+
+    A 1-d q gives its results along a new first axis. Between two elements `interpolation` decides: 'linear', 'lower',
+    'higher', 'midpoint' or 'nearest'.
+
+    >>> import pullback
+    >>> pullback.quantile(pullback.tensor([0.0, 1.0, 2.0, 3.0]), 0.6)
+    tensor(1.8000)
+    """
+    return _quantile("quantile", input, q, dim, keepdim, interpolation)
+
+
+def nanquantile(
+    input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Any:
+    """The quantiles of what is not NaN; arguments and results as those of `quantile`."""
+    return _quantile("nanquantile", input, q, dim, keepdim, interpolation)
+
+
+def _quantile(name: str, input: Any, q: Any, dim: int | None, keepdim: bool, interpolation: str) -> Any:
+    q = _checked_fractions(name, input, q, interpolation)
+    place = None if dim is None else normalize_axis(dim, input.ndim, name)
+    if place is None or not input.ndim:
+        rows, axis, kept = shapes.reshape(input, -1), 0, (1,) * input.ndim
+    else:
+        rows, axis = input, place
+        kept = (*input.shape[:place], 1, *input.shape[place + 1 :])
+    last = rows.ndim - 1
+    ordered = sorting.sort(shapes.movedim(rows, axis, last), last).values
+    fractions = shapes.reshape(q, -1)
+    ranks = _ranks(ordered, fractions, skip=name == "nanquantile")
+    found = _between(ordered, ranks, interpolation)
+    if q.ndim:
+        found = shapes.movedim(found, last, 0)
+        return shapes.reshape(found, fractions.numel(), *(kept if keepdim else _reduced(input, place)))
+    return shapes.reshape(found, *(kept if keepdim else _reduced(input, place))) if found.ndim else found
+
+
+def _reduced(input: Any, place: int | None) -> tuple[int, ...]:
+    return () if place is None else (*input.shape[:place], *input.shape[place + 1 :])
+
+
+def _checked_fractions(name: str, input: Any, q: Any, interpolation: str) -> Any:
+    """q as an operand of the input's dtype."""
+    if input._dtype.kind != "f":
+        raise RuntimeError(f"{name}() input tensor must be either float or double dtype, not {input.dtype}")
+    if input.numel() == 0:
+        raise RuntimeError(f"{name}() input tensor must be non-empty")
+    if interpolation not in INTERPOLATIONS:
+        raise RuntimeError(
+            f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}"
+        )
+    if not isinstance(q, Carrier):
+        q = input.interpreter.wrap(np.asarray(q, input._dtype), None)
+    if q.ndim > 1:
+        raise RuntimeError(f"{name}() q must be a scalar or 1D tensor, not of shape {tuple(q.shape)}")
+    if q._dtype != input._dtype:
+        raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor: {q.dtype}, {input.dtype}")
+    if q.numel() and not bool(((q >= 0) & (q <= 1)).all()):
+        raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q.tolist()}")
+    return q
+
+
+def _ranks(ordered: Any, fractions: Any, *, skip: bool) -> Any:
+    """Where fractions lie among the elements of each row, as real numbers; at the last, a NaN, for rows with a NaN."""
+    size = ordered.shape[-1]
+    absent = reductions.sum(ops.isnan(ordered), -1, True)
+    if not skip:
+        ranks = arithmetic.mul(fractions, size - 1)
+        return arithmetic.where(arithmetic.gt(absent, 0), float(size - 1), ranks)
+    counted = arithmetic.clamp(arithmetic.rsub(absent, size - 1), min=0)
+    return arithmetic.mul(fractions, counted)
+
+
+def _between(ordered: Any, ranks: Any, interpolation: str) -> Any:
+    """The elements of each row at ranks, interpolated."""
+
+    def taken(rank: Any) -> Any:
+        places = cast(rank.detach(), np.dtype(np.int64))
+        return ops.take_along_axis(ordered, places, axis=ordered.ndim - 1)
+
+    if interpolation == "nearest":
+        return taken(ops.rint(ranks))
+    below = ops.floor(ranks)
+    if interpolation == "lower":
+        return taken(below)
+    above = taken(ops.ceil(ranks))
+    if interpolation == "higher":
+        return above
+    weight = 0.5 if interpolation == "midpoint" else arithmetic.sub(ranks, below)
+    low = taken(below)
+    return arithmetic.add(low, arithmetic.mul(arithmetic.sub(above, low), weight))
+
+
+# Counts have no derivative: they are NumPy's, of the values.
+
+
+class Histogram(NamedTuple):
+    """Counts, and the edges between which they were counted."""
+
+    hist: Any
+    bin_edges: Any
+
+
+def _value(tensor: Any) -> Any:
+    return tensor._array if isinstance(tensor, Carrier) else tensor
+
+
+def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
+    """How many elements lie in each of several bins of equal width from min to max, or over their range if both are 0.
+
+    >>> import pullback
+    >>> pullback.histc(pullback.tensor([1.0, 2.0, 1.0]), bins=4, min=0, max=3)
+    tensor([0., 2., 1., 0.])
+    """
+    if bins <= 0:
+        raise RuntimeError(f"histc(): bins must be > 0, but got {bins}")
+    if max < min:
+        raise RuntimeError(f"histc(): max must be larger than min, but got min {min} and max {max}")
+    if input._dtype.kind not in "fiu":
+        raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{input._type_name}'")
+    values = input._array
+    if min == max and values.size:
+        min, max = values.min().item(), values.max().item()
+    if min == max:
+        min, max = min - 1, max + 1
+    if not (math.isfinite(min) and math.isfinite(max)):
+        raise RuntimeError(f"histc(): range of [{min}, {max}] is not finite")
+    counts = np.histogram(values, bins, (min, max))[0]
+    return input.interpreter.wrap(counts.astype(input._dtype), None)
+
+
+def histogram(input: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False) -> Histogram:
+    """How many elements lie in each of several bins: (hist, bin_edges).
+
+    `bins` is the number of bins of equal width over `range`, or a 1-d tensor of their edges. With `weight` elements count
+    as much as their weights, and with `density` the histogram integrates to 1.
+    """
+    weights = _histogram_weights("histogram", input, weight, tuple(input.shape))
+    edges = _value(bins)
+    counts, found = _counted(np.histogram, input._array.reshape(-1), edges, range, weights, density)
+    wrap = input.interpreter.wrap
+    edges = bins if isinstance(bins, Carrier) else wrap(found.astype(input._dtype), None)
+    return Histogram(wrap(np.asarray(counts).astype(input._dtype), None), edges)
+
+
+def _counted(function: Any, values: Any, bins: Any, range: Any, weights: Any, density: bool) -> Any:
+    try:
+        return quiet.run(function, values, bins, range, density=density, weights=weights)
+    except ValueError as error:
+        raise RuntimeError(f"torch.{function.__name__}: {error}") from None
+
+
+def _histogram_weights(name: str, input: Any, weight: Any, shape: tuple[int, ...]) -> Any:
+    if input._dtype.kind != "f":
+        raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{input._type_name}': convert first, x.float()")
+    if weight is None:
+        return None
+    if tuple(weight.shape) != shape or category(weight)[0] != input._dtype:
+        raise RuntimeError(
+            f"torch.{name}(): if weight tensor is provided, it should have the same shape and dtype as the input: "
+            f"{list(shape)}, {input.dtype}, but got {list(weight.shape)}, {weight.dtype}"
+        )
+    return _value(weight).reshape(-1)
+
+
+def histogramdd(input: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False) -> Histogram:
+    """How many points, the rows along the last axis, lie in each cell of a grid: (hist, bin_edges), edges per dim.
+
+    `bins` is a number, a list of numbers or a list of 1-d tensors of edges, and `range` holds the lowest and the highest
+    edge of each dim, one dim after the other.
+    """
+    if input.ndim < 2:
+        raise RuntimeError(f"torch.histogramdd: input tensor should have at least 2 dimensions, but got {input.ndim}")
+    width = input.shape[-1]
+    listed = list(bins) if isinstance(bins, list | tuple) else [bins] * width
+    if len(listed) != width:
+        raise RuntimeError(
+            "histogramdd: The size of bins must be equal to the innermost dimension of the input. Got "
+            f"{len(listed)} for {width}."
+        )
+    weights = _histogram_weights("histogramdd", input, weight, tuple(input.shape[:-1]))
+    pairs = None if range is None else list(zip(range[::2], range[1::2], strict=True))
+    values = input._array.reshape(-1, width)
+    counts, found = _counted(np.histogramdd, values, [_value(entry) for entry in listed], pairs, weights, density)
+    wrap = input.interpreter.wrap
+    edges = [
+        given if isinstance(given, Carrier) else wrap(e.astype(input._dtype), None)
+        for given, e in zip(listed, found, strict=True)
+    ]
+    return Histogram(wrap(counts.astype(input._dtype), None), tuple(edges))
+
+
+def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
+    """How often each of the numbers 0, 1, 2, ... occurs, or the sum of its weights.
+
+    >>> import pullback
+    >>> pullback.bincount(pullback.tensor([1, 3, 1]))
+    tensor([0, 2, 0, 1])
+    """
+    if minlength < 0:
+        raise RuntimeError(f"bincount: minlength should be >= 0, not {minlength}")
+    values = input._array
+    if input.ndim != 1 or values.dtype.kind not in "iu" or (values.size and values.min() < 0):
+        raise RuntimeError(
+            "bincount only supports 1-d non-negative integral inputs: this one has shape "
+            f"{tuple(input.shape)} and dtype {input.dtype}"
+        )
+    if weights is not None:
+        if not isinstance(weights, Carrier):
+            raise _refusals.no_tensor("bincount", "weights", 2, weights)
+        if tuple(weights.shape) != tuple(input.shape):
+            raise RuntimeError(
+                f"bincount: weights should be 1-d and have the same length as input: {list(weights.shape)}, "
+                f"{list(input.shape)}"
+            )
+    counts = np.bincount(values.astype(np.int64), _value(weights), minlength)
+    if weights is not None and weights._dtype == np.float32:
+        counts = counts.astype(np.float32)
+    return input.interpreter.wrap(counts, None)

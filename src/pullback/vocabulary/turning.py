@@ -1,0 +1,74 @@
+"""In place, but for the elements: a tensor gets other axes, and stays in its memory where that is large enough."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import _placement, _refusals
+from .._core import Carrier
+from .._memory import written
+from .._shapes import parse_sizes
+from .._views import become, exchange
+from . import rearranging, shapes
+
+
+def _turned(view: Callable[..., Any]) -> Callable[..., Any]:
+    """The form of a view function that changes the tensor itself."""
+    name = f"{view.__name__}_"
+
+    def method(self: Any, *args: Any, **options: Any) -> Any:
+        return become(self, lambda before: view(before, *args, **options), name)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"In place: {view.__doc__}"
+    return method
+
+
+t_ = _turned(shapes.t)
+transpose_ = _turned(shapes.transpose)
+swapaxes_ = _turned(shapes.swapaxes)
+swapdims_ = _turned(shapes.swapdims)
+squeeze_ = _turned(shapes.squeeze)
+unsqueeze_ = _turned(shapes.unsqueeze)
+as_strided_ = _turned(rearranging.as_strided)
+
+
+def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
+    """In place: another shape for the elements, in their order in memory; what is added is not set.
+
+    Where the tensor grows it gets new memory, which tensors that shared the old do not see.
+
+    >>> import pullback
+    >>> pullback.arange(4).resize_(3)
+    tensor([0, 1, 2])
+    """
+    _placement.accept("resize_", {"memory_format": memory_format})
+    shape = parse_sizes(sizes, "resize_")
+    if any(length < 0 for length in shape):
+        raise RuntimeError(f"Trying to create tensor with negative dimension: {list(shape)}")
+    if self._node is not None:
+        raise RuntimeError(f"cannot resize variables that require grad: this is a {_refusals.kind(self)}")
+    if shape == tuple(self.shape):
+        return self
+    count = math.prod(shape)
+    old = self._array
+    if not old.flags.c_contiguous or count > old.size:
+        new = np.empty(count, old.dtype)
+        kept = old.reshape(-1)[:count]
+        new[: kept.size] = kept
+        self._storage, self._base, self._path = None, None, ()
+        old = new
+    exchange(self, old.reshape(-1)[:count].reshape(shape))
+    written(self)
+    return self
+
+
+def resize_as_(self: Any, the_template: Any, *, memory_format: Any = None) -> Any:
+    """In place: the shape of another tensor, as by `resize_`."""
+    if not isinstance(the_template, Carrier):
+        raise _refusals.no_tensor("resize_as_", "the_template", 1, the_template)
+    return resize_(self, tuple(the_template.shape), memory_format=memory_format)

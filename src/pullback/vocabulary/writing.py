@@ -1,0 +1,25 @@
+"""In-place forms as functions of the package: `pullback.exp_(x)` is `x.exp_()`.
+
+Which of them there are is in the index of this package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import _refusals
+from .._core import Carrier
+from .arithmetic import named
+
+
+def __getattr__(name: str) -> Callable[..., Any]:
+    if name.startswith("_") or not name.endswith("_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def function(input: Any, *args: Any, **options: Any) -> Any:
+        if not isinstance(input, Carrier):
+            raise _refusals.no_tensor(name, "input", 1, input)
+        return getattr(input, name)(*args, **options)
+
+    return named(name, function, f"In place: `input.{name}(...)`.")
