@@ -21,11 +21,6 @@ def definite(a):
     return a @ np.transpose(a)
 
 
-def cube(a):
-    """A tensor that is square as a map from its last two axes to its first."""
-    return np.reshape(np.concatenate([a, 2 * a], axis=1)[:2, :4], (2, 4))
-
-
 LINALG = {
     "det": [lambda a: np.linalg.det(a), lambda a: np.linalg.det(STACK * a)],
     "inv": [lambda a: np.linalg.inv(a)],

@@ -82,4 +82,3 @@ def test_arrays_and_lists_stand_beside_tensors():
     t = pullback.tensor(A, requires_grad=True)
     np.testing.assert_array_equal(np.append(t, [1.0, 2.0]).detach().numpy(), np.append(A, [1.0, 2.0]))
     np.testing.assert_array_equal(np.dstack([t, B]).detach().numpy(), np.dstack([A, B]))
-    np.testing.assert_array_equal(np.repeat(A, pullback.tensor([1, 2]), axis=0).numpy(), np.repeat(A, [1, 2], axis=0))

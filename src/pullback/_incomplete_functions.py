@@ -6,8 +6,8 @@ the logarithm of t, or the log-odds of it, as the variable, the logarithm of the
 that on the side of x away from the mode is taken, where the integrand only falls, from a known slope and curvature to
 nothing at a known distance. There the trapezoidal rule in the logarithm of the distance, bent so that the near end
 vanishes doubly exponentially (H. Takahasi and M. Mori, "Double exponential formulas for numerical integration", 1974),
-converges as fast as for periods. For x up to 1 the incomplete gamma function is its power series (8.7.1 of the NIST Digital Library
-of Mathematical Functions).
+converges exponentially. For x up to 1 the incomplete gamma function is its power series (8.7.1 of the NIST Digital
+Library of Mathematical Functions).
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from ._gamma_functions import LARGE, lgamma, polygamma, stirling_correction
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-STEP = 0.06
+STEP = 0.06  # of the trapezoidal rule
 NEGLIGIBLE = 45.0  # exp(-45) is nothing beside 1
-BLOCK = 512  # so many integrals at a time
+BLOCK = 256  # so many integrals at a time
 
 
 def moment(order: tuple[int, int], slope: Callable[[int, int], Any]) -> Any:
@@ -201,7 +201,7 @@ def _beta_tail(a: Array, b: Array, x: Array, rest: Array, i: int, j: int) -> Arr
     rise = [_rise(b, a, m) for m in range(i + j)]
     log_x, log_rest = _logarithms(x, rest)
     scale = 1 / (np.maximum(a - n * x, 0) + np.sqrt(n * x * rest) + 1)
-    end = (NEGLIGIBLE - n * log_rest) / a
+    end = np.minimum((NEGLIGIBLE - n * log_rest) / a, 1e300)
     step = min(STEP, 0.3 / max((log_x - log_rest).max(), 1))  # there the integrand bends, as fast as its log-odds
     front = _beta_front(a, b, x, rest)
 

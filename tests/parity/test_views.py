@@ -13,8 +13,8 @@ def leaf(t, *values):
 
 VIEWS = {
     "as_strided": lambda y: y.as_strided((2, 2), (1, 2), 1),
-    "as_strided of a view": lambda y: y[1].as_strided((2, 2), (1, 1)),
-    "as_strided of a transpose": lambda y: y.t().as_strided((2, 2), (1, 1)),
+    "as_strided of a view": lambda y: y[1].as_strided((2,), (2,)),
+    "as_strided of a transpose": lambda y: y.t().as_strided((2, 2), (1, 3)),
     "unfold": lambda y: y.unfold(1, 2, 1)[:, 1],
     "unflatten": lambda y: y.view(-1).unflatten(0, (3, 2)),
     "swapaxes": lambda y: y.swapaxes(0, 1),

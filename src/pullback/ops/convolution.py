@@ -45,82 +45,78 @@ class Window(NamedTuple):
         return tuple((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in axes)
 
 
-def _padded(x: Any, padding: Sizes) -> Any:
-    """x with zeros around it, contiguous."""
-    if not any(padding):
-        return np.ascontiguousarray(x)
-    out = np.zeros((*x.shape[:2], *(n + 2 * p for n, p in zip(x.shape[2:], padding, strict=True))), x.dtype)
-    out[_inside(x.shape[2:], padding)] = x
-    return out
+def _around(size: Sizes, padding: Sizes) -> Sizes:
+    return tuple(n + 2 * p for n, p in zip(size, padding, strict=True))
 
 
 def _inside(size: Sizes, padding: Sizes) -> tuple[Any, ...]:
     return (slice(None), slice(None), *(slice(p, p + n) for n, p in zip(size, padding, strict=True)))
 
 
+def _zeros(shape: Sizes, kernel: Sizes, window: Window, dtype: Any) -> Any:
+    """An image of zeros, behind which there is room for the last run to end."""
+    lines = [math.prod(shape[i:]) for i in range(4, len(shape) + 1)]
+    tail = sum(d * (k - 1) * n for d, k, n in zip(window.dilation[1:], kernel[1:], lines, strict=True))
+    count = math.prod(shape)
+    return np.zeros(count + tail, dtype)[:count].reshape(shape)
+
+
+def _padded(x: Any, kernel: Sizes, window: Window) -> Any:
+    """x with zeros around it, contiguous."""
+    out = _zeros((*x.shape[:2], *_around(x.shape[2:], window.padding)), kernel, window, x.dtype)
+    out[_inside(x.shape[2:], window.padding)] = x
+    return out
+
+
 class _Columns:
     """The windows of a padded image, one for each place of a result, as a strided view of it.
 
-    `windows` has the shape (batch, channels, *kernel, places): `places` is the shape of a result, or, in runs, the
-    number of elements from the first place to the last. `wide` is the shape of a result that the runs are part of.
+    `windows` has the shape (channels, *kernel, batch, places). `places` is the shape of a result, or, in runs, the
+    number of elements of an image that its lines begin in; `wide` is the shape of these.
     """
 
     def __init__(self, image: Any, kernel: Sizes, lengths: Sizes, window: Window, *, runs: bool = True) -> None:
-        steps = image.strides[2:]
-        size, item = image.shape[2:], image.itemsize
-        span = sum((n - 1) * step for n, step in zip(lengths, steps, strict=True)) // item + 1
-        runs = runs and len(size) > 1 and all(s == 1 for s in window.stride)
-        self.runs = runs and 0 < span <= 2 * math.prod(lengths)
+        first, second, *steps = image.strides
+        runs = runs and len(kernel) > 1 and all(s == 1 for s in window.stride)
+        wide = (lengths[0], *image.shape[3:])
+        self.runs = runs and math.prod(wide) <= 2 * math.prod(lengths)
+        self.wide = wide if self.runs else lengths
         self.lengths = lengths
-        self.wide = (*lengths[:1], *size[1:]) if self.runs else lengths
-        self.places: Sizes = (span,) if self.runs else lengths
-        moves = [item] if self.runs else [s * step for s, step in zip(window.stride, steps, strict=True)]
+        self.count = math.prod(self.wide)
+        places = (self.count,) if self.runs else lengths
+        moves = [image.itemsize] if self.runs else [s * step for s, step in zip(window.stride, steps, strict=True)]
         taps = [d * step for d, step in zip(window.dilation, steps, strict=True)]
-        shape = (*image.shape[:2], *kernel, *self.places)
-        strides = (*image.strides[:2], *taps, *moves)
-        self.windows = np.ndarray(shape, image.dtype, image, 0, strides) if image.size else np.empty(shape, image.dtype)
+        shape = (image.shape[1], *kernel, len(image), *places)
+        memory = image if image.base is None else image.base  # that behind the image too
+        self.windows = np.ndarray(shape, image.dtype, memory if image.size else None, 0, (second, *taps, first, *moves))
+        self.batch = len(image)
+        self.before = (slice(None),) * (1 + len(kernel))
         self.depth = image.shape[1] * math.prod(kernel)
-        self.count = math.prod(self.places)
         self.groups = window.groups
 
-    def blocks(self) -> Iterator[slice]:
-        """The batch in pieces whose columns fit into the cache."""
-        batch = len(self.windows)
+    def blocks(self) -> Iterator[tuple[slice, Any, Any]]:
+        """The batch in pieces whose columns fit into the cache: the places of each, its windows, and memory for them."""
         step = max(1, BLOCK // max(1, self.depth * self.count * self.windows.itemsize))
-        return (slice(start, min(start + step, batch)) for start in range(0, batch, step))
-
-    def buffer(self, block: slice) -> Any:
-        """Memory for the columns of a block."""
-        return np.empty((block.stop - block.start, *self.windows.shape[1:]), self.windows.dtype)
+        memory = np.empty(0)
+        for start in range(0, self.batch, step):
+            windows = self.windows[(*self.before, slice(start, start + step))]
+            if memory.shape != windows.shape:
+                memory = np.empty(windows.shape, windows.dtype)
+            yield slice(start * self.count, (start + step) * self.count), windows, memory
 
     def matrices(self, columns: Any) -> Any:
-        """Columns as matrices, (batch, groups, depth, places)."""
-        return columns.reshape(len(columns), self.groups, self.depth // self.groups, self.count)
+        """Columns as matrices, (groups, depth, places of a part of the batch)."""
+        return columns.reshape(self.groups, self.depth // self.groups, -1)
 
-    def filled(self) -> Iterator[tuple[slice, Any]]:
-        """For each block its columns as matrices, in one memory."""
-        memory = None
-        for block in self.blocks():
-            windows = self.windows[block]
-            if self.depth == windows.shape[1]:
-                yield block, self.matrices(windows)  # a window of one element: the image itself
-                continue
-            memory = self.buffer(block) if memory is None else memory[: len(windows)]
-            memory[...] = windows
-            yield block, self.matrices(memory)
-
-    def result(self, batch: int, channels: int, dtype: Any, *, zeros: bool = False) -> tuple[Any, Any]:
-        """Memory for a result: as it is meant, and as matrices (batch, groups, channels, places) for products."""
-        out = (np.zeros if zeros else np.empty)((batch, channels, *self.wide), dtype)
-        meant = out[(..., *(slice(n) for n in self.lengths))]
-        rows = out.reshape(batch, self.groups, channels // self.groups, math.prod(self.wide))
-        return meant, rows[..., : self.count]
+    def result(self, channels: int, dtype: Any) -> tuple[Any, Any]:
+        """Memory for a result, (batch, channels, *lengths), and the same as matrices (groups, channels, places)."""
+        out = np.zeros((channels, self.batch, *self.wide), dtype)
+        meant = out[(..., *(slice(n) for n in self.lengths))].swapaxes(0, 1)
+        return meant, out.reshape(self.groups, channels // self.groups, self.batch * self.count)
 
     def laid_out(self, y: Any) -> Any:
-        """A result as matrices (batch, groups, channels, places), with zeros where runs wrap around an edge."""
-        if not self.runs:
-            return y.reshape(len(y), self.groups, y.shape[1] // self.groups, self.count)
-        meant, rows = self.result(len(y), y.shape[1], y.dtype, zeros=True)
+        """A result as matrices (groups, channels, places), with zeros where runs wrap around an edge."""
+        meant, rows = self.result(y.shape[1], y.dtype)
         meant[...] = y
         return rows
 
@@ -145,27 +141,25 @@ def _matrix(weight: Any, groups: int) -> Any:
 @at_least_single
 def _convolution_forward(x: Any, weight: Any, *, window: Window) -> Any:
     kernel = weight.shape[2:]
-    columns = _Columns(_padded(x, window.padding), kernel, window.lengths(x.shape[2:], kernel), window)
-    meant, rows = columns.result(len(x), len(weight), x.dtype)
+    columns = _Columns(_padded(x, kernel, window), kernel, window.lengths(x.shape[2:], kernel), window)
+    meant, rows = columns.result(len(weight), x.dtype)
     matrix = _matrix(weight, window.groups)
-    for block, matrices in columns.filled():
-        np.matmul(matrix, matrices, out=rows[block])
+    for places, windows, memory in columns.blocks():
+        memory[...] = windows
+        np.matmul(matrix, columns.matrices(memory), out=rows[..., places])
     return np.ascontiguousarray(meant)
 
 
 @at_least_single
 def _transpose_forward(y: Any, weight: Any, *, size: Sizes, window: Window) -> Any:
     kernel = weight.shape[2:]
-    around = tuple(n + 2 * p for n, p in zip(size, window.padding, strict=True))
-    image = np.zeros((len(y), weight.shape[1] * window.groups, *around), y.dtype)
+    shape = (len(y), weight.shape[1] * window.groups, *_around(size, window.padding))
+    image = _zeros(shape, kernel, window, y.dtype)
     columns = _Columns(image, kernel, y.shape[2:], window)
     rows = columns.laid_out(y)
     matrix = _matrix(weight, window.groups).swapaxes(-1, -2)
-    memory = None
-    for block in columns.blocks():
-        windows = columns.windows[block]
-        memory = columns.buffer(block) if memory is None else memory[: len(windows)]
-        np.matmul(matrix, rows[block], out=columns.matrices(memory))
+    for places, windows, memory in columns.blocks():
+        np.matmul(matrix, rows[..., places], out=columns.matrices(memory))
         _overlaid(windows, memory, kernel)
     return np.ascontiguousarray(image[_inside(size, window.padding)])
 
@@ -173,31 +167,34 @@ def _transpose_forward(y: Any, weight: Any, *, size: Sizes, window: Window) -> A
 def _overlaid(windows: Any, columns: Any, kernel: Sizes) -> None:
     """Adds columns to an image at the places of its windows, one element of the kernel after another."""
     for place in itertools.product(*map(range, kernel)):
-        piece = windows[(slice(None), slice(None), *place)]
-        piece += columns[(slice(None), slice(None), *place)]
+        piece = windows[(slice(None), *place)]
+        piece += columns[(slice(None), *place)]
 
 
 @at_least_single
 def _weight_forward(x: Any, y: Any, *, kernel: Sizes, window: Window) -> Any:
-    columns = _Columns(_padded(x, window.padding), kernel, y.shape[2:], window)
+    columns = _Columns(_padded(x, kernel, window), kernel, y.shape[2:], window)
     rows = columns.laid_out(y)
     total = np.zeros((window.groups, y.shape[1] // window.groups, columns.depth // window.groups), y.dtype)
-    for block, matrices in columns.filled():
-        total += np.matmul(rows[block], matrices.swapaxes(-1, -2)).sum(0)
+    for places, windows, memory in columns.blocks():
+        memory[...] = windows
+        total += np.matmul(rows[..., places], columns.matrices(memory).swapaxes(-1, -2))
     return total.reshape(y.shape[1], x.shape[1] // window.groups, *kernel)
 
 
 def _columns_forward(x: Any, *, kernel: Sizes, window: Window) -> Any:
     lengths = window.lengths(x.shape[2:], kernel)
-    columns = _Columns(_padded(x, window.padding), kernel, lengths, window, runs=False)
-    return np.array(columns.windows).reshape(len(x), columns.depth, columns.count)
+    columns = _Columns(_padded(x, kernel, window), kernel, lengths, window, runs=False)
+    windows = np.moveaxis(columns.windows, len(kernel) + 1, 0)
+    return np.array(windows, order="C").reshape(len(x), columns.depth, columns.count)
 
 
 def _overlay_forward(g: Any, *, size: Sizes, kernel: Sizes, window: Window) -> Any:
-    around = tuple(n + 2 * p for n, p in zip(size, window.padding, strict=True))
-    image = np.zeros((len(g), g.shape[1] // math.prod(kernel), *around), g.dtype)
+    shape = (len(g), g.shape[1] // math.prod(kernel), *_around(size, window.padding))
+    image = _zeros(shape, kernel, window, g.dtype)
     columns = _Columns(image, kernel, window.lengths(size, kernel), window, runs=False)
-    _overlaid(columns.windows, g.reshape(columns.windows.shape), kernel)
+    pieces = g.reshape(len(g), *columns.windows.shape[: len(kernel) + 1], *columns.lengths)
+    _overlaid(columns.windows, np.moveaxis(pieces, 0, len(kernel) + 1), kernel)
     return np.ascontiguousarray(image[_inside(size, window.padding)])
 
 

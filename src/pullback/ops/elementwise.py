@@ -67,7 +67,7 @@ divide     = elementwise("divide",      lambda xp, g, b: g / b,
                                         lambda xp, g, b, y: -g * y / b,                title="DivBackward0")
 modulo     = elementwise("modulo",      lambda xp, g: g,                               title="RemainderBackward0", **REAL)
 remainder  = elementwise("remainder",   lambda xp, g: g,
-                                        lambda xp, g, a, b: -g * xp.floor(a / b),      title="RemainderBackward1", **REAL)
+                                        lambda xp, g, a, b: -g * xp.floor_quotient(a, b),      title="RemainderBackward1", **REAL)
 pow        = elementwise("pow",         _pow_base,
                                         _pow_exponent, forward=_pow,                   title="PowBackward1")
 maximum    = elementwise("maximum",     lambda xp, g, a, b: xp.where(a < b, 0, xp.where(a == b, g / 2, g)),

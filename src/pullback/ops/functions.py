@@ -51,6 +51,10 @@ def _xlogy(a: Any, b: Any) -> Any:
     return np.where((a == 0) & ~np.isnan(b), product.dtype.type(0), product)
 
 
+def _trunc_quotient(a: Any, b: Any) -> Any:
+    return np.trunc(a / b) if a.dtype.kind == "f" else (a - np.fmod(a, b)) // b
+
+
 def _heaviside(a: Any, b: Any) -> Any:
     return np.where(a == 0, b, np.greater(a, 0).astype(a.dtype))
 
@@ -65,7 +69,7 @@ def _sinc_pullback(xp: Any, g: Any, x: Any, y: Any) -> Any:
 def _logit_pullback(xp: Any, g: Any, x: Any, *, eps: float | None) -> Any:
     outside = 0 if eps is not None else math.nan
     low = eps or 0
-    return xp.where((x >= low) & (x <= 1 - low), g / (x * (1 - x)), outside)
+    return xp.where((x >= low) & (x <= 1 - low), g / xp.abs(x * (1 - x)), outside)
 
 
 def _over_square(xp: Any, g: Any, a: Any, b: Any) -> Any:
@@ -101,7 +105,7 @@ atan2       = elementwise("atan2",       lambda xp, g, a, b: _over_square(xp, g,
                                          lambda xp, g, a, b: _over_square(xp, -g, a, b) * a,  forward=np.arctan2, **REAL)
 hypot       = elementwise("hypot",       lambda xp, g, a, y: g * (a / y),
                                          lambda xp, g, b, y: g * (b / y),                     forward=np.hypot, **REAL)
-copysign    = elementwise("copysign",    lambda xp, g, a, y: g * (xp.sign(a) * xp.sign(y)),
+copysign    = elementwise("copysign",    lambda xp, g, a, y: xp.where(a == 0, 0, g * (y / a)),
                                          lambda xp, g: xp.zeros_like(g),                      forward=np.copysign, **REAL)
 fmax        = elementwise("fmax",        lambda xp, g, a, b: xp.select((a >= b) | xp.isnan(b), g),
                                          lambda xp, g, a, b: xp.select(xp.logical_not((a >= b) | xp.isnan(b)), g),
@@ -114,6 +118,9 @@ fmod        = elementwise("fmod",        lambda xp, g: g,
 floor_quotient = elementwise("floor_quotient", lambda xp, g: xp.zeros_like(g),
                                          lambda xp, g: xp.zeros_like(g),
                              forward=np.floor_divide,                                         title="DivBackward2", **REAL)
+trunc_quotient = elementwise("trunc_quotient", lambda xp, g: xp.zeros_like(g),
+                                         lambda xp, g: xp.zeros_like(g),
+                             forward=_trunc_quotient,                                         title="DivBackward2", **REAL)
 nextafter   = elementwise("nextafter",   lambda xp, g: g,
                                          lambda xp, g: xp.zeros_like(g),                      forward=np.nextafter, **REAL)
 logaddexp   = elementwise("logaddexp",   lambda xp, g, a, b: g * xp.sigmoid(a - b),

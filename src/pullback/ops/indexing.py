@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from .. import _xp
-from .._core import elementwise, general, linear
+from .._core import general, linear
 
 
-def _scatter_forward(x: Any, src: Any, indices: Any, *, axis: int) -> Any:
+def _scatter_forward(x: Any, src: Any, indices: Any, *, axis: int, label: str = "") -> Any:
     out = np.array(x)
     out[_xp.along(indices, axis)] = src
     return out
@@ -23,7 +23,7 @@ def _scatter_forward(x: Any, src: Any, indices: Any, *, axis: int) -> Any:
 def _combined(ufunc: Any) -> Any:
     """The forward function that combines what comes to one place, and what stands there, by a ufunc."""
 
-    def forward(x: Any, src: Any, indices: Any, *, axis: int) -> Any:
+    def forward(x: Any, src: Any, indices: Any, *, axis: int, label: str = "") -> Any:
         out = np.array(x, order="C")
         _xp.combine_at(ufunc, out, _xp.along(indices, axis), src)
         return out
@@ -64,25 +64,30 @@ def _extreme(xp: Any, g: Any, x: Any, src: Any, y: Any, indices: Any, *, axis: i
     )
 
 
-PLACES: Any = {"inputs": ("x", "src", "indices")}
+def _places(title: str) -> Any:
+    """What the scatters have in common; torch's name for the node may be another than the usual one."""
+    return {"inputs": ("x", "src", "indices"), "title": lambda axis, label=title: label}
+
+
+REDUCED = _places("ScatterReduceBackward0")
 REAL_MATRIX: Any = {"complex": "as written"}  # linear with real coefficients: its transpose needs no conjugates
 
 # fmt: off
 #                        name             pullback per input
 scatter      = general("scatter",      lambda xp, g, indices, *, axis: xp.scatter(g, 0, indices, axis=axis),
                                        lambda xp, g, indices, *, axis: xp.take_along_axis(g, indices, axis=axis),
-                                       None,           forward=_scatter_forward,        **PLACES, **REAL_MATRIX)
+                                       None,           forward=_scatter_forward,       **_places("ScatterBackward0"), **REAL_MATRIX)
 scatter_add  = general("scatter_add",  lambda xp, g: g,
                                        lambda xp, g, indices, *, axis: xp.take_along_axis(g, indices, axis=axis),
-                                       None,           forward=_combined(np.add),       **PLACES, **REAL_MATRIX)
-scatter_prod = general("scatter_prod", joint=_prod,    forward=_combined(np.multiply),  **PLACES, complex="holomorphic",
-                       title="ScatterReduceBackward0")
-scatter_amax = general("scatter_amax", joint=_extreme, forward=_combined(np.maximum),   **PLACES, title="ScatterReduceBackward0")
-scatter_amin = general("scatter_amin", joint=_extreme, forward=_combined(np.minimum),   **PLACES, title="ScatterReduceBackward0")
-masked_fill  = elementwise("masked_fill", lambda xp, g, mask: xp.select(xp.logical_not(mask), g),
+                                       None,           forward=_combined(np.add),      **_places("ScatterAddBackward0"), **REAL_MATRIX)
+scatter_prod = general("scatter_prod", joint=_prod,    forward=_combined(np.multiply), **REDUCED, complex="holomorphic")
+scatter_amax = general("scatter_amax", joint=_extreme, forward=_combined(np.maximum),  **REDUCED)
+scatter_amin = general("scatter_amin", joint=_extreme, forward=_combined(np.minimum),  **REDUCED)
+masked_fill  = general("masked_fill",  lambda xp, g, mask: xp.select(xp.logical_not(mask), g),
                                        None,
                                        lambda xp, g, mask: xp.select(mask, g),
-                           inputs=("x", "mask", "value"), forward=lambda x, mask, value: np.where(mask, value, x), **REAL_MATRIX)
+                       inputs=("x", "mask", "value"),  title=lambda label="MaskedFillBackward0": label,
+                       forward=lambda x, mask, value, *, label="": np.where(mask, value, x), **REAL_MATRIX)
 tril         = linear("tril",          lambda xp, g, *, k: xp.tril(g, k=k),  forward=lambda x, *, k: np.tril(x, k), **REAL_MATRIX)
 triu         = linear("triu",          lambda xp, g, *, k: xp.triu(g, k=k),  forward=lambda x, *, k: np.triu(x, k), **REAL_MATRIX)
 # fmt: on

@@ -16,6 +16,12 @@ def _concat(xp: Any, g: Any, *, axis: int, sizes: tuple[int, ...]) -> Any:
     return xp.split(g, sizes=sizes, axis=axis)
 
 
+def _stacked(*arrays: Any, axis: int) -> Any:
+    """Arrays joined along a new axis: NumPy's stack at half its cost."""
+    place = (*[slice(None)] * axis, None)
+    return np.concatenate([x[place] for x in arrays], axis)
+
+
 def _stack(xp: Any, g: Any, *, axis: int) -> Any:
     return xp.unbind(g, axis=axis)
 
@@ -174,7 +180,9 @@ add_strided      = linear("add_strided",      lambda xp, g, *, size, stride, off
 getitem          = linear("getitem",          lambda xp, g, x_shape, *, index: xp.scatter_slice(g, shape=x_shape, index=index),
                           title=_index_title)
 scatter_slice    = linear("scatter_slice",    lambda xp, g, *, index: xp.getitem(g, index=index))
-index            = linear("index",            _index,         inputs=("x", "*arrays"))
+index            = linear("index",            _index,         inputs=("x", "*arrays"),
+                          title=lambda spec, label="IndexBackward0": label,
+                          forward=lambda x, *arrays, spec, label="": _xp.index(x, *arrays, spec=spec))
 index_add        = linear("index_add",        _index_add,     inputs=("x", "*arrays"))
 take_along_axis  = linear("take_along_axis",  lambda xp, g, x_shape, indices, *, axis:
                               xp.put_along_axis(g, indices, axis=axis, shape=x_shape),
@@ -190,11 +198,11 @@ put_rows         = linear("put_rows",         lambda xp, g, indices, *, shape: x
 put_along_axis   = linear("put_along_axis",   lambda xp, g, indices, *, axis: xp.take_along_axis(g, indices, axis=axis),
                           inputs=("x", "indices"))
 diagonal         = linear("diagonal",         lambda xp, g, x_shape, *, axes: xp.scatter_diagonal(g, axes=axes, shape=x_shape))
-scatter_diagonal = linear("scatter_diagonal", lambda xp, g, *, axes: xp.diagonal(g, axes=axes))
+scatter_diagonal = linear("scatter_diagonal", lambda xp, g, *, axes: xp.diagonal(g, axes=axes), title="DiagEmbedBackward0")
 concat           = multilinear("concat", joint=_concat,  inputs=("*arrays",), title="CatBackward0",
                                forward=lambda *arrays, axis, sizes: np.concatenate(arrays, axis))
 stack            = multilinear("stack",  joint=_stack,   inputs=("*arrays",),
-                               forward=lambda *arrays, axis: np.stack(arrays, axis))
+                               forward=_stacked)
 unbind           = linear("unbind",           lambda xp, g, *, axis: xp.stack(*g, axis=axis))
 split            = linear("split",            lambda xp, g, *, axis, sizes: xp.concat(*g, axis=axis, sizes=sizes),
                           title=lambda axis, sizes, label="SplitBackward0": label,
@@ -211,8 +219,12 @@ drawn            = general("drawn",           joint=lambda xp, g, *, needs: (g, 
                            forward=lambda values, *parameters, label: np.array(values))
 overwrite        = multilinear("overwrite",   lambda xp, g, *, path: xp.overwrite(g, 0, path=path),
                                               lambda xp, g, *, path: xp.replay(g, path=path),
-                               inputs=("x", "value"),           title="CopySlices", complex="as written")
-index_put        = multilinear("index_put",   joint=_index_put_pullback, inputs=("x", "value", "*arrays"))
+                               inputs=("x", "value"),           title=lambda path, label="CopySlices": label,
+                               forward=lambda x, value, *, path, label="": _xp.overwrite(x, value, path=path),
+                               complex="as written")
+index_put        = multilinear("index_put",   joint=_index_put_pullback, inputs=("x", "value", "*arrays"),
+                               title=lambda spec, label="IndexPutBackward0": label,
+                               forward=lambda x, value, *arrays, spec, label="": _xp.index_put(x, value, *arrays, spec=spec))
 replay           = linear("replay",           _replay,
                           title="AsStridedBackward0", complex="as written")
 # fmt: on

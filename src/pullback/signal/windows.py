@@ -58,17 +58,38 @@ def _kaiser(length: int, periodic: bool, beta: float) -> Array:
     return weights
 
 
+def _sine(length: int, periodic: bool) -> Array:
+    places, _ = _places(length, periodic)
+    return np.sin((places + 0.5) * (math.pi / max(length + (periodic and length > 1), 1)))
+
+
+def _exponential(length: int, periodic: bool, center: float | None, tau: float) -> Array:
+    places, end = _places(length, periodic)
+    return np.exp(-np.abs(places - (end / 2 if center is None else center)) / tau)
+
+
+def _gaussian(length: int, periodic: bool, std: float) -> Array:
+    places, end = _places(length, periodic)
+    return np.exp(-0.5 * ((places - end / 2) / std) ** 2)
+
+
 def _window(
-    name: str, length: int, fill: Callable[[], Array], dtype: Any, layout: Any, device: Any, requires_grad: bool
+    name: str,
+    formula: Callable[..., Array],
+    arguments: tuple[Any, ...],
+    dtype: Any,
+    layout: Any,
+    device: Any,
+    requires_grad: bool,
 ) -> Tensor:
-    """A window of torch.signal.windows, after its checks."""
-    if length < 0:
-        raise ValueError(f"{name} requires non-negative window length, got M={length}")
+    """A window of torch.signal.windows, after its checks; the first argument of its formula is the length."""
+    if arguments[0] < 0:
+        raise ValueError(f"{name} requires non-negative window length, got M={arguments[0]}")
     _check_layout(name, layout)
     dtype = _dtypes.get_default_dtype() if dtype is None else dtype
     if _dtypes.as_dtype(dtype) not in {_dtypes.float32, _dtypes.float64}:
         raise ValueError(f"{name} expects float32 or float64 dtypes, got: {dtype}")
-    return tensor(fill(), dtype=dtype, device=device, requires_grad=requires_grad)
+    return tensor(formula(*arguments), dtype=dtype, device=device, requires_grad=requires_grad)
 
 
 def _check_layout(name: str, layout: Any) -> None:
@@ -90,7 +111,7 @@ def general_cosine(
     weights = list(a)
     if not weights:
         raise ValueError("Coefficients cannot be empty: pass a=[...], the weights of the cosines")
-    return _window("general_cosine", M, lambda: _cosines(M, not sym, weights), dtype, layout, device, requires_grad)
+    return _window("general_cosine", _cosines, (M, not sym, weights), dtype, layout, device, requires_grad)
 
 
 def general_hamming(
@@ -105,7 +126,7 @@ def general_hamming(
 ) -> Tensor:
     """alpha - (1 - alpha) * cos, one period of it."""
     weights = (alpha, 1 - alpha)
-    return _window("general_hamming", M, lambda: _cosines(M, not sym, weights), dtype, layout, device, requires_grad)
+    return _window("general_hamming", _cosines, (M, not sym, weights), dtype, layout, device, requires_grad)
 
 
 def _of_weights(name: str, weights: tuple[float, ...], text: str) -> Callable[..., Tensor]:
@@ -118,7 +139,7 @@ def _of_weights(name: str, weights: tuple[float, ...], text: str) -> Callable[..
         device: Any = None,
         requires_grad: bool = False,
     ) -> Tensor:
-        return _window(name, M, lambda: _cosines(M, not sym, weights), dtype, layout, device, requires_grad)
+        return _window(name, _cosines, (M, not sym, weights), dtype, layout, device, requires_grad)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = text
@@ -141,7 +162,7 @@ def bartlett(
     requires_grad: bool = False,
 ) -> Tensor:
     """Bartlett's window, a triangle from 0 to 1 and back."""
-    return _window("bartlett", M, lambda: _triangle(M, not sym), dtype, layout, device, requires_grad)
+    return _window("bartlett", _triangle, (M, not sym), dtype, layout, device, requires_grad)
 
 
 def cosine(
@@ -154,12 +175,7 @@ def cosine(
     requires_grad: bool = False,
 ) -> Tensor:
     """Half a period of the sine."""
-
-    def fill() -> Array:
-        places, _ = _places(M, not sym)
-        return np.sin((places + 0.5) * (math.pi / max(M + (not sym and M > 1), 1)))
-
-    return _window("cosine", M, fill, dtype, layout, device, requires_grad)
+    return _window("cosine", _sine, (M, not sym), dtype, layout, device, requires_grad)
 
 
 def exponential(
@@ -179,12 +195,7 @@ def exponential(
     if sym and center is not None:
         raise ValueError("Center must be None for symmetric windows: leave it out, or pass sym=False")
 
-    def fill() -> Array:
-        places, end = _places(M, not sym)
-        middle = end / 2 if center is None else center
-        return np.exp(-np.abs(places - middle) / tau)
-
-    return _window("exponential", M, fill, dtype, layout, device, requires_grad)
+    return _window("exponential", _exponential, (M, not sym, center, tau), dtype, layout, device, requires_grad)
 
 
 def gaussian(
@@ -201,11 +212,7 @@ def gaussian(
     if std <= 0:
         raise ValueError(f"Standard deviation must be positive, got: {std} instead.")
 
-    def fill() -> Array:
-        places, end = _places(M, not sym)
-        return np.exp(-0.5 * ((places - end / 2) / std) ** 2)
-
-    return _window("gaussian", M, fill, dtype, layout, device, requires_grad)
+    return _window("gaussian", _gaussian, (M, not sym, std), dtype, layout, device, requires_grad)
 
 
 def kaiser(
@@ -221,16 +228,23 @@ def kaiser(
     """Kaiser's window; the larger `beta`, the narrower it is and the lower its side lobes."""
     if beta < 0:
         raise ValueError(f"beta must be non-negative, got: {beta} instead.")
-    return _window("kaiser", M, lambda: _kaiser(M, not sym, beta), dtype, layout, device, requires_grad)
+    return _window("kaiser", _kaiser, (M, not sym, beta), dtype, layout, device, requires_grad)
 
 
 # torch's older windows, periodic unless they are told otherwise
 
 
 def _older(
-    name: str, length: int, fill: Callable[[], Array], dtype: Any, layout: Any, device: Any, requires_grad: bool
+    name: str,
+    formula: Callable[..., Array],
+    arguments: tuple[Any, ...],
+    dtype: Any,
+    layout: Any,
+    device: Any,
+    requires_grad: bool,
 ) -> Tensor:
     """A window of the package itself, after its checks, which have words of their own."""
+    length = arguments[0]
     if not isinstance(length, (int, np.integer)):
         raise TypeError(f"{name}(): argument 'window_length' (position 1) must be int, not {type(length).__name__}")
     if length < 0:
@@ -239,7 +253,7 @@ def _older(
     dtype = _dtypes.get_default_dtype() if dtype is None else dtype
     if not _dtypes.as_dtype(dtype).is_floating_point:
         raise RuntimeError(f"{name} expects floating point dtypes, got: {dtype}")
-    return tensor(fill(), dtype=dtype, device=device, requires_grad=requires_grad)
+    return tensor(formula(*arguments), dtype=dtype, device=device, requires_grad=requires_grad)
 
 
 def hann_window(
@@ -257,8 +271,7 @@ def hann_window(
     >>> pullback.hann_window(4)
     tensor([0.0000, 0.5000, 1.0000, 0.5000])
     """
-    fill = lambda: _cosines(window_length, periodic, (0.5, 0.5))  # noqa: E731
-    return _older("hann_window", window_length, fill, dtype, layout, device, requires_grad)
+    return _older("hann_window", _cosines, (window_length, periodic, (0.5, 0.5)), dtype, layout, device, requires_grad)
 
 
 def hamming_window(
@@ -273,8 +286,9 @@ def hamming_window(
     requires_grad: bool = False,
 ) -> Tensor:
     """alpha - beta * cos, one period of it."""
-    fill = lambda: _cosines(window_length, periodic, (alpha, beta))  # noqa: E731
-    return _older("hamming_window", window_length, fill, dtype, layout, device, requires_grad)
+    return _older(
+        "hamming_window", _cosines, (window_length, periodic, (alpha, beta)), dtype, layout, device, requires_grad
+    )
 
 
 def blackman_window(
@@ -287,8 +301,9 @@ def blackman_window(
     requires_grad: bool = False,
 ) -> Tensor:
     """Blackman's window, of three cosines."""
-    fill = lambda: _cosines(window_length, periodic, BLACKMAN)  # noqa: E731
-    return _older("blackman_window", window_length, fill, dtype, layout, device, requires_grad)
+    return _older(
+        "blackman_window", _cosines, (window_length, periodic, BLACKMAN), dtype, layout, device, requires_grad
+    )
 
 
 def bartlett_window(
@@ -301,8 +316,7 @@ def bartlett_window(
     requires_grad: bool = False,
 ) -> Tensor:
     """Bartlett's window, a triangle from 0 to 1 and back."""
-    fill = lambda: _triangle(window_length, periodic)  # noqa: E731
-    return _older("bartlett_window", window_length, fill, dtype, layout, device, requires_grad)
+    return _older("bartlett_window", _triangle, (window_length, periodic), dtype, layout, device, requires_grad)
 
 
 def kaiser_window(
@@ -316,5 +330,4 @@ def kaiser_window(
     requires_grad: bool = False,
 ) -> Tensor:
     """Kaiser's window; the larger `beta`, the narrower it is."""
-    fill = lambda: _kaiser(window_length, periodic, beta)  # noqa: E731
-    return _older("kaiser_window", window_length, fill, dtype, layout, device, requires_grad)
+    return _older("kaiser_window", _kaiser, (window_length, periodic, beta), dtype, layout, device, requires_grad)

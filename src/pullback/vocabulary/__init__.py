@@ -21,6 +21,7 @@ Function = Callable[..., Any]
 
 # pullback.<name>(...), as it is defined
 FUNCTIONS: dict[str, str] = {
+    "vocabulary.shapes": "concatenate",
     "vocabulary.writing": (
         "abs_ absolute_ acos_ acosh_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ asin_ asinh_ atan_ "
         "atanh_ ceil_ clamp_ clamp_max_ clamp_min_ clip_ conj_physical_ cos_ cosh_ deg2rad_ exp_ exp2_ expm1_ "
@@ -192,6 +193,7 @@ FUNCTIONAL: dict[str, str] = {
 
 # Other names: the same function or method
 ALIASES: dict[str, str] = {
+    "concatenate": "cat",
     "ger": "outer",
     "inverse": "inv",
     "orgqr": "householder_product",

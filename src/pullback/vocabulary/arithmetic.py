@@ -54,18 +54,12 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     """input / other; integers give the default dtype; `rounding_mode` is None, 'trunc' or 'floor'."""
     if rounding_mode is None:
         return broadcast(ops.divide, *map(inexact, together(input, other)))
-    if rounding_mode == "floor":
-        refuse_zero("div", input, other)
-        return binary(ops.floor_quotient if common(input, other).kind == "f" else ops.floor_divide, input, other)
-    if rounding_mode != "trunc":
+    if rounding_mode not in ("trunc", "floor"):
         raise RuntimeError(
             f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
         )
-    a, b = together(input, other)
-    if a.dtype.is_floating_point if isinstance(a, Carrier) else a.dtype.kind == "f":
-        return trunc(broadcast(ops.divide, a, b))
-    dtype = common(a, b)
-    return cast(trunc(broadcast(ops.divide, cast(a, np.dtype(float)), cast(b, np.dtype(float)))), dtype)
+    refuse_zero("div", input, other)
+    return binary(ops.floor_quotient if rounding_mode == "floor" else ops.trunc_quotient, input, other)
 
 
 def floor_divide(input: Any, other: Any) -> Any:

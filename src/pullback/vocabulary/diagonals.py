@@ -55,7 +55,8 @@ def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2:
     tensor([[1., 0.],
             [0., 1.]])
     """
-    return overwritten(input, src, *_path(tuple(input.shape), offset, _axes(input.ndim, dim1, dim2)))
+    path = _path(tuple(input.shape), offset, _axes(input.ndim, dim1, dim2))
+    return overwritten("diagonal_scatter", input, src, *path)
 
 
 def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:

@@ -181,7 +181,8 @@ def _diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any =
     row = [1 if i == normalize_axis(axis, a.ndim) else size for i, size in enumerate(a.shape)]
 
     def joined(value: Any) -> Any:
-        return shapes.broadcast_to(tensors(a, value)[1], row) if np.ndim(value) == 0 else value
+        value = tensors(a, value)[1]
+        return value if value.ndim else shapes.broadcast_to(value, row)
 
     ends = [None if value is None else joined(value) for value in (prepend, append)]
     return _scan["diff"](a, n, axis, *ends)

@@ -74,7 +74,8 @@ def _replicated(n: int, left: int, right: int) -> Any:
 
 
 def _circular(n: int, left: int, right: int) -> Any:
-    return np.arange(-left, n + right) % n
+    start, end = max(-left, 0), n - max(-right, 0)  # what is taken away does not come round again
+    return start + np.arange(-max(left, 0), end - start + max(right, 0)) % (end - start)
 
 
 MODES: dict[str, Callable[[int, int, int], Any]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from typing import Any
 
@@ -44,7 +45,9 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
     tensor([1., 0.])
     """
     mask = _mask(mask, "masked_fill_ only supports boolean masks")
-    return broadcast(ops.masked_fill, input, mask, filling("masked_fill_", input, value))
+    value = filling("masked_fill_", input, value)
+    label = f"MaskedFillBackward{int(isinstance(value, Carrier))}"
+    return broadcast(functools.partial(ops.masked_fill, label=label), input, mask, value)
 
 
 def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
@@ -70,7 +73,7 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
             f"Number of elements of source < number of ones in mask: {int(source.size)} elements for {count} places"
         )
     taken = seen(ops.getitem, seen(ops.reshape, source, shape=(-1,)), index=(slice(0, count), ...))
-    return ops.index_put(_spread(input, shape), taken, mask, spec=MASK)
+    return ops.index_put(_spread(input, shape), taken, mask, spec=MASK, label="MaskedScatterBackward0")
 
 
 def masked_select(input: Any, mask: Any) -> Any:
@@ -83,7 +86,7 @@ def masked_select(input: Any, mask: Any) -> Any:
     """
     mask = _mask(mask, "masked_select: expected BoolTensor for mask")
     shape = tuple(broadcast_shapes(tuple(input.shape), tuple(mask.shape)))
-    return ops.index(_spread(input, shape), _spread(mask, shape), spec=MASK)
+    return ops.index(_spread(input, shape), _spread(mask, shape), spec=MASK, label="MaskedSelectBackward0")
 
 
 # Slices along an axis
@@ -135,10 +138,10 @@ def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
     return view(ops.getitem, input, index=_at(axis, slice(begin, begin + length)))
 
 
-def overwritten(input: Any, src: Any, *path: Step) -> Any:
+def overwritten(name: str, input: Any, src: Any, *path: Step) -> Any:
     """A copy whose view along a chain of views holds `src`, which has its shape."""
     if not isinstance(src, (Carrier, np.ndarray)):
-        raise _refusals.no_tensor("scatter", "src", 2, src)
+        raise _refusals.no_tensor(name, "src", 2, src)
     want = list(_xp.replay(np.broadcast_to(np.empty(()), tuple(input.shape)), path=path).shape)
     if list(src.shape) != want:
         raise RuntimeError(
@@ -147,7 +150,8 @@ def overwritten(input: Any, src: Any, *path: Step) -> Any:
     source = category(src)[0]
     if source != input._dtype:
         src = ops.astype(src, dtype=input._dtype, source=source)
-    return ops.overwrite(input, src, path=path)
+    title = "".join(word.title() for word in name.split("_"))
+    return ops.overwrite(input, src, path=path, label=f"{title}Backward0")
 
 
 def select_scatter(input: Any, src: Any, dim: int, index: int) -> Any:
@@ -158,7 +162,7 @@ def select_scatter(input: Any, src: Any, dim: int, index: int) -> Any:
     tensor([[0., 0.],
             [1., 1.]])
     """
-    return overwritten(input, src, (ops.getitem, {"index": _at(*_place(input, dim, index))}))
+    return overwritten("select_scatter", input, src, (ops.getitem, {"index": _at(*_place(input, dim, index))}))
 
 
 def slice_scatter(
@@ -173,7 +177,7 @@ def slice_scatter(
     if step <= 0:
         raise RuntimeError(f"slice step must be positive, not {step}")
     index = _at(normalize_axis(dim, input.ndim), slice(start, end, step))
-    return overwritten(input, src, (ops.getitem, {"index": index}))
+    return overwritten("slice_scatter", input, src, (ops.getitem, {"index": index}))
 
 
 def as_strided_scatter(input: Any, src: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:

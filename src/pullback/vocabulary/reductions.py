@@ -10,7 +10,7 @@ import numpy as np
 from .. import _dtypes, ops
 from .._promotion import cast, inexact, together
 from .._shapes import normalize_axes, normalize_axis
-from . import arithmetic, load, shapes
+from . import arithmetic, load, of_tensor, shapes
 
 Dim = int | tuple[int, ...] | list[int] | None
 
@@ -158,6 +158,7 @@ def std(input: Any, dim: Dim | bool = None, unbiased: bool | None = None, keepdi
     return _spread(ops.std, input, dim, unbiased, keepdim, **options)
 
 
+@of_tensor
 def var_mean(
     input: Any, dim: Dim | bool = None, unbiased: bool | None = None, keepdim: bool = False, **options: Any
 ) -> Any:
@@ -165,6 +166,7 @@ def var_mean(
     return _with_mean(var, input, dim, unbiased, keepdim, options)
 
 
+@of_tensor
 def std_mean(
     input: Any, dim: Dim | bool = None, unbiased: bool | None = None, keepdim: bool = False, **options: Any
 ) -> Any:
@@ -372,7 +374,9 @@ def _along(name: str, primitive: Any, input: Any, dim: int | None, dtype: Any) -
         raise TypeError(f"{name}() missing 1 required positional argument: 'dim', the axis that sums to one")
     input = _converted(input, dtype)
     if input._dtype.kind != "f":
-        raise NotImplementedError(f'"{name}" not implemented for {input._type_name!r}: it is for real numbers, x.float()')
+        raise NotImplementedError(
+            f'"{name}" not implemented for {input._type_name!r}: it is for real numbers, x.float()'
+        )
     place = normalize_axis(dim, input.ndim)
     if input.ndim:
         return primitive(input, axis=place)

@@ -6,6 +6,7 @@ and what is written has the dtype of what it is written to.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from .._views import view
 from . import shapes
 
 REDUCTIONS = {"sum": ops.scatter_add, "prod": ops.scatter_prod, "amax": ops.scatter_amax, "amin": ops.scatter_amin}
-UNSIGNED = {np.dtype(np.int64): np.dtype(np.uint64), np.dtype(np.int32): np.dtype(np.uint32)}
+UNSIGNED: dict[Any, Any] = {np.dtype(np.int64): np.dtype(np.uint64), np.dtype(np.int32): np.dtype(np.uint32)}
 
 
 # What all of them ask of their arguments
@@ -215,13 +216,16 @@ def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = N
     tensor([[1., 0., 0.],
             [0., 0., 1.]])
     """
-    combines = {None: ops.scatter, "add": ops.scatter_add, "multiply": ops.scatter_prod}
+    combines: dict[str | None, Any] = {None: ops.scatter, "add": ops.scatter_add, "multiply": ops.scatter_prod}
     if reduce not in combines:
         raise RuntimeError(f"reduce argument must be either add or multiply: got {reduce!r}")
     source = value if src is None else src
     if source is None:
         raise TypeError("scatter() missing 1 required argument: 'src', a tensor, or 'value', a number")
-    return _scattered(combines[reduce], input, dim, index, source)
+    combine = combines[reduce]
+    if reduce is None and not isinstance(source, (Carrier, np.ndarray)):
+        combine = functools.partial(combine, label="ScatterBackward1")
+    return _scattered(combine, input, dim, index, source)
 
 
 def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
@@ -253,16 +257,16 @@ def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, *, i
         raise _refusals.no_tensor("scatter_reduce", "src", 4, src)
 
     def combine(target: Any, source: Any, places: Any, *, axis: int) -> Any:
-        return _reduced(target, source, places, axis, reduce, include_self)
+        return _reduced(target, source, places, axis, reduce, include_self, "ScatterReduceBackward0")
 
     return _scattered(combine, input, dim, index, src)
 
 
-def _reduced(input: Any, src: Any, index: Any, axis: int, reduce: str, include_self: bool) -> Any:
+def _reduced(input: Any, src: Any, index: Any, axis: int, reduce: str, include_self: bool, label: str) -> Any:
     if not include_self:
         input = ops.scatter(input, _neutral(reduce, input._dtype), index, axis=axis)
     if reduce != "mean":
-        return REDUCTIONS[reduce](input, src, index, axis=axis)
+        return REDUCTIONS[reduce](input, src, index, axis=axis, label=label)
     total = ops.scatter_add(input, src, index, axis=axis)
     one = np.ones((), input._dtype)
     count: Any = np.ones(tuple(input.shape), input._dtype)
@@ -310,7 +314,7 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
             f"index out of range in self: dimension {axis} of shape {tuple(input.shape)} has no place "
             f"{_outside(index, input.shape[axis] if input.ndim else 1)}"
         )
-    return _like(input, ops.index(_lifted(input), _lifted(index), spec=_along(axis)))
+    return _like(input, ops.index(_lifted(input), _lifted(index), spec=_along(axis), label="IndexSelectBackward0"))
 
 
 def _vector(name: str, index: Any, *, wide: bool = False, error: type[Exception] = RuntimeError) -> Any:
@@ -389,7 +393,9 @@ def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
             f"index_copy_(): Number of indices ({index.shape[0]}) should be equal to source.size(dim) ({have[axis]})"
         )
     _check_bounds(index, input, axis, IndexError, "index_copy_(): ")
-    return _like(input, ops.index_put(_lifted(input), _lifted(source), index, spec=_along(axis)))
+    return _like(
+        input, ops.index_put(_lifted(input), _lifted(source), index, spec=_along(axis), label="IndexCopyBackward0")
+    )
 
 
 def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
@@ -411,7 +417,8 @@ def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
     places = ops.index_put(
         places, True, _lifted(index), spec=(_xp.array,)
     )  # a mask: a place that is named twice counts once
-    return _like(input, ops.index_put(_lifted(input), value, places, spec=_along(axis)))
+    label = f"IndexFillBackward{int(isinstance(value, Carrier))}"
+    return _like(input, ops.index_put(_lifted(input), value, places, spec=_along(axis), label=label))
 
 
 def filling(name: str, input: Any, value: Any) -> Any:
@@ -450,7 +457,7 @@ def index_reduce(input: Any, dim: int, index: Any, source: Any, reduce: str, *, 
     source = _lifted(source)
     line = seen(ops.reshape, index, shape=(-1, *[1] * (source.ndim - 1 - axis)))
     places = seen(ops.broadcast_to, line, shape=tuple(source.shape))
-    return _like(input, _reduced(_lifted(input), source, places, axis, reduce, include_self))
+    return _like(input, _reduced(_lifted(input), source, places, axis, reduce, include_self, "IndexReduceBackward0"))
 
 
 # In the flattened tensor
@@ -472,7 +479,7 @@ def take(input: Any, index: Any) -> Any:
     tensor([1., 4.])
     """
     index = _flat_places("take", input, index)
-    return ops.index(seen(ops.reshape, input, shape=(-1,)), index, spec=(_xp.array,))
+    return ops.index(seen(ops.reshape, input, shape=(-1,)), index, spec=(_xp.array,), label="TakeBackward0")
 
 
 def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:

@@ -314,17 +314,17 @@ def _sequence(name: str, tensors: Any) -> list[Any]:
 def cat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
     """Tensors joined along an existing axis; their other axes agree."""
     listed = _sequence("cat", tensors)
-    shapes = [tuple(tensor.shape) for tensor in listed]
+    shapes = [tensor.shape for tensor in listed]
     if (0,) in shapes:  # torch's old way to begin a list with nothing
         listed = [tensor for tensor, shape in zip(listed, shapes, strict=True) if shape != (0,)] or listed[:1]
-        shapes = [tuple(tensor.shape) for tensor in listed]
+        shapes = [tensor.shape for tensor in listed]
     first = shapes[0]
     if not first:
         raise RuntimeError("zero-dimensional tensor (at position 0) cannot be concatenated: use stack")
     place = normalize_axis(dim if axis is None else axis, len(first))
     for index, shape in enumerate(shapes):
         if shape != first:
-            _check_joined(first, shape, place, index)
+            _check_joined(tuple(first), tuple(shape), place, index)
     return ops.concat(*listed, axis=place, sizes=tuple([shape[place] for shape in shapes]))
 
 

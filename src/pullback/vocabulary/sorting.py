@@ -174,6 +174,8 @@ def _check_searched(ordered: Any, values: Any, sorter: Any) -> None:
         )
     if sorter is None:
         return
+    if not isinstance(sorter, Carrier):
+        raise _refusals.no_tensor("searchsorted", "sorter", 3, sorter)
     if tuple(sorter.shape) != shape:
         raise RuntimeError(
             "torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor "

@@ -84,6 +84,15 @@ def _checked(name: str, input: Any, n_fft: int, hop_length: int | None, win_leng
     return hop, width
 
 
+def _check_signal(input: Any) -> None:
+    if not isinstance(input, Carrier):
+        raise _refusals.no_tensor("stft", "input", 1, input)
+    if input._dtype.kind not in "fc":
+        raise _refusal("stft", input, "expected a tensor of floating point or complex values")
+    if input.ndim not in (1, 2):
+        raise _refusal("stft", input, "expected a 1D or 2D tensor")
+
+
 def stft(
     input: Any,
     n_fft: int,
@@ -107,12 +116,7 @@ def stft(
     >>> pullback.stft(signal, 8, return_complex=True).shape
     pullback.Size([5, 9])
     """
-    if not isinstance(input, Carrier):
-        raise _refusals.no_tensor("stft", "input", 1, input)
-    if input._dtype.kind not in "fc":
-        raise _refusal("stft", input, "expected a tensor of floating point or complex values")
-    if input.ndim not in (1, 2):
-        raise _refusal("stft", input, "expected a 1D or 2D tensor")
+    _check_signal(input)
     if center and align_to_window is not None:
         raise RuntimeError("stft align_to_window should only be set when center = false")
     is_complex = input._dtype.kind == "c" or (window is not None and _is_complex(window))
@@ -149,6 +153,33 @@ def _spectrum(frames: Any, n_fft: int, onesided: bool, normalized: bool) -> Any:
     return ops.rfft(frames, axis=axis, scale=scale)
 
 
+def _check_spectra(input: Any) -> None:
+    if not isinstance(input, Carrier):
+        raise _refusals.no_tensor("istft", "input", 1, input)
+    if input._dtype.kind != "c":
+        raise RuntimeError(
+            "istft requires a complex-valued input tensor matching the output from stft with return_complex=True."
+        )
+    if input.numel() == 0:
+        raise _refusal("istft", input, "input tensor cannot be empty.")
+    if input.ndim not in (2, 3):
+        raise _refusal("istft", input, "expected a tensor of shape (frequency, frame) or (batch, frequency, frame)")
+
+
+def _is_half(input: Any, n_fft: int, onesided: bool | None) -> bool:
+    """Whether spectra are those of real signals, of which one half is given."""
+    rows = input.shape[-2]
+    onesided = rows != n_fft if onesided is None else onesided
+    if rows != (n_fft // 2 + 1 if onesided else n_fft):
+        raise _refusal(
+            "istft",
+            input,
+            "expected the frequency dimension (3rd to the last) of the input tensor to match "
+            f"{'n_fft / 2 + 1' if onesided else 'n_fft'} when onesided={onesided}, but got {rows}",
+        )
+    return onesided
+
+
 def istft(
     input: Any,
     n_fft: int,
@@ -169,33 +200,16 @@ def istft(
     >>> pullback.allclose(pullback.istft(spectra, 8), signal, atol=1e-5)
     True
     """
-    if not isinstance(input, Carrier):
-        raise _refusals.no_tensor("istft", "input", 1, input)
-    if input._dtype.kind != "c":
-        raise RuntimeError(
-            "istft requires a complex-valued input tensor matching the output from stft with return_complex=True."
-        )
-    if input.numel() == 0:
-        raise _refusal("istft", input, "input tensor cannot be empty.")
-    if input.ndim not in (2, 3):
-        raise _refusal("istft", input, "expected a tensor of shape (frequency, frame) or (batch, frequency, frame)")
+    _check_spectra(input)
     hop, width = _checked("istft", input, n_fft, hop_length, win_length)
     if hop > width:
         raise _refusal("istft", input, f"expected 0 < hop_length <= win_length, but got {hop} and {width}")
-    rows, count = input.shape[-2:]
-    onesided = rows != n_fft if onesided is None else onesided
-    if rows != (n_fft // 2 + 1 if onesided else n_fft):
-        raise _refusal(
-            "istft",
-            input,
-            "expected the frequency dimension (3rd to the last) of the input tensor to match "
-            f"{'n_fft / 2 + 1' if onesided else 'n_fft'} when onesided={onesided}, but got {rows}",
-        )
+    onesided = _is_half(input, n_fft, onesided)
     frame_window = _window("istft", input, window, width, n_fft)
     if _is_complex(frame_window) and not return_complex:
         raise RuntimeError("Complex windows are incompatible with return_complex=False")
     frames = arithmetic.mul(_signals(input, n_fft, onesided, return_complex, normalized), frame_window)
-    total = n_fft + hop * (count - 1)
+    total = n_fft + hop * (input.shape[-1] - 1)
     start = n_fft // 2 if center else 0
     end = start + length if length is not None else total - start
     return _joined(input, frames, frame_window, hop, slice(start, min(end, total)), end)

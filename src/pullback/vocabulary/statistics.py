@@ -13,7 +13,7 @@ from .._core import Carrier
 from .._modes import quiet
 from .._promotion import cast, category, inexact
 from .._shapes import normalize_axis
-from . import arithmetic, products, reductions, shapes, sorting
+from . import arithmetic, of_tensor, products, reductions, shapes, sorting
 from .sorting import Selection
 
 
@@ -55,6 +55,8 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
 def _check_weights(name: str, weights: Any, count: int, kinds: str, wanted: str) -> None:
     if weights is None:
         return
+    if not isinstance(weights, Carrier):
+        raise _refusals.no_tensor("cov", name, 2, weights)
     if weights.ndim > 1:
         raise RuntimeError(f"cov(): expected {name} to have one or fewer dimensions but got {weights.ndim} dimensions")
     if category(weights)[0].kind not in kinds:
@@ -64,7 +66,7 @@ def _check_weights(name: str, weights: Any, count: int, kinds: str, wanted: str)
             f"cov(): expected {name} to have the same numel as there are observations in the input but got "
             f"{weights.numel()} != {count}"
         )
-    if count and reductions.amin(weights) < 0:
+    if count and (weights < 0).any():
         raise RuntimeError(f"cov(): {name} cannot be negative")
 
 
@@ -266,11 +268,17 @@ def histogram(input: Any, bins: Any, *, range: Any = None, weight: Any = None, d
     as much as their weights, and with `density` the histogram integrates to 1.
     """
     weights = _histogram_weights("histogram", input, weight, tuple(input.shape))
-    edges = _value(bins)
-    counts, found = _counted(np.histogram, input._array.reshape(-1), edges, range, weights, density)
+    counts, found = _counted(np.histogram, input._array.reshape(-1), _edges(bins), range, weights, density)
     wrap = input.interpreter.wrap
     edges = bins if isinstance(bins, Carrier) else wrap(found.astype(input._dtype), None)
     return Histogram(wrap(np.asarray(counts).astype(input._dtype), None), edges)
+
+
+def _edges(bins: Any) -> Any:
+    """The number of bins, or an array of their edges."""
+    if not isinstance(bins, Carrier | np.ndarray | int | np.integer):
+        raise TypeError(f"torch.histogram(): bins must be an int or a tensor of edges, not {type(bins).__name__}")
+    return _value(bins)
 
 
 def _counted(function: Any, values: Any, bins: Any, range: Any, weights: Any, density: bool) -> Any:
@@ -285,6 +293,8 @@ def _histogram_weights(name: str, input: Any, weight: Any, shape: tuple[int, ...
         raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{input._type_name}': convert first, x.float()")
     if weight is None:
         return None
+    if not isinstance(weight, Carrier | np.ndarray):
+        raise _refusals.no_tensor(name, "weight", 3, weight)
     if tuple(weight.shape) != shape or category(weight)[0] != input._dtype:
         raise RuntimeError(
             f"torch.{name}(): if weight tensor is provided, it should have the same shape and dtype as the input: "
@@ -293,6 +303,7 @@ def _histogram_weights(name: str, input: Any, weight: Any, shape: tuple[int, ...
     return _value(weight).reshape(-1)
 
 
+@of_tensor
 def histogramdd(input: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False) -> Histogram:
     """How many points, the rows along the last axis, lie in each cell of a grid: (hist, bin_edges), edges per dim.
 
@@ -311,7 +322,7 @@ def histogramdd(input: Any, bins: Any, *, range: Any = None, weight: Any = None,
     weights = _histogram_weights("histogramdd", input, weight, tuple(input.shape[:-1]))
     pairs = None if range is None else list(zip(range[::2], range[1::2], strict=True))
     values = input._array.reshape(-1, width)
-    counts, found = _counted(np.histogramdd, values, [_value(entry) for entry in listed], pairs, weights, density)
+    counts, found = _counted(np.histogramdd, values, [_edges(entry) for entry in listed], pairs, weights, density)
     wrap = input.interpreter.wrap
     edges = [
         given if isinstance(given, Carrier) else wrap(e.astype(input._dtype), None)
