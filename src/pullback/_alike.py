@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import _creation, ops
+from . import _creation, _refusals, ops
 from ._core import Carrier
 from ._creation import named
 from ._promotion import cast, category
@@ -41,6 +41,8 @@ def fill(input: Any, value: Any) -> Any:
     >>> pullback.fill(pullback.ones(2), 5)
     tensor([5., 5.])
     """
+    if not isinstance(input, Carrier):
+        raise _refusals.no_tensor("fill", "input", 1, input)
     if isinstance(value, Carrier) and value.ndim:
         raise RuntimeError(
             f"fill only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions: use copy_"

@@ -20,6 +20,7 @@ from ._tape import Tape
 
 Step = tuple[Primitive, dict[str, Any]]
 ndarray = np.ndarray
+SEVERAL = (ops.unbind, ops.split)  # those with several outputs
 
 
 def view(primitive: Primitive, tensor: Any, **params: Any) -> Any:
@@ -27,7 +28,7 @@ def view(primitive: Primitive, tensor: Any, **params: Any) -> Any:
     array, node = tensor._array, tensor._node
     current = mode.get()
     plain = current is RECORD or (current is NO_GRAD and node is None)
-    if not plain or type(array) is not ndarray or (node is None and tensor._cut is not None):
+    if not plain or type(array) is not ndarray or (node is None and tensor._cut is not None) or primitive in SEVERAL:
         return _viewed(primitive, tensor, params)
     moved = primitive.forward(array, **params)
     if type(moved) is not ndarray or not isinstance(tensor.interpreter, Tape):

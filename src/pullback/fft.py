@@ -16,7 +16,7 @@ from ._creation import from_numpy
 from ._promotion import cast, inexact
 from ._shapes import normalize_axes, normalize_axis
 from ._views import view
-from .vocabulary import shapes
+from .vocabulary import rearranging
 
 Dims = int | tuple[int, ...] | list[int] | None
 
@@ -280,15 +280,6 @@ def ihfft2(input: Any, s: Any = None, dim: Dims = (-2, -1), norm: str | None = N
 # The order of frequencies
 
 
-def _rolled(input: Any, dim: Dims, *, back: bool) -> Any:
-    for axis in normalize_axes(dim, input.ndim):
-        length = input.shape[axis]
-        head = (length + 1) // 2 if not back else length // 2
-        if length > 1:
-            input = shapes.cat(shapes.split(input, [head, length - head], axis)[::-1], axis)
-    return input
-
-
 def fftshift(input: Any, dim: Dims = None) -> Any:
     """A copy with the frequency 0 in the middle of each dim.
 
@@ -296,12 +287,14 @@ def fftshift(input: Any, dim: Dims = None) -> Any:
     >>> pullback.fft.fftshift(pullback.fft.fftfreq(4))
     tensor([-0.5000, -0.2500,  0.0000,  0.2500])
     """
-    return _rolled(ops.clone(input), dim, back=False)
+    axes = normalize_axes(dim, input.ndim)
+    return rearranging.roll(input, tuple([input.shape[axis] // 2 for axis in axes]), axes)
 
 
 def ifftshift(input: Any, dim: Dims = None) -> Any:
     """The inverse of `fftshift`."""
-    return _rolled(ops.clone(input), dim, back=True)
+    axes = normalize_axes(dim, input.ndim)
+    return rearranging.roll(input, tuple([(input.shape[axis] + 1) // 2 for axis in axes]), axes)
 
 
 def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool = False) -> Any:

@@ -89,7 +89,8 @@ def betainc(a: Any, b: Any, x: Any) -> Any:
 
     All three arguments have derivatives; torch does not have this function. Those by the shapes are
     quadratures in float64; in comparison with 40 digits, for shapes from 1e-6 to 1000, their errors were below 2e-11 of
-    them, half of them below 1e-14, and those of second derivatives below 1e-9. It needs SciPy.
+    them, mostly near 1e-14; those of second derivatives below 1e-11 for shapes from 0.01, 1e-7 for smaller ones. It
+    needs SciPy.
 
     >>> import pullback
     >>> a = pullback.tensor([2.0], requires_grad=True)

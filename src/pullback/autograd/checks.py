@@ -51,17 +51,16 @@ def gradcheck(
 ) -> bool:
     """Whether the gradients of a function agree with central differences, for every element of every tracked input.
 
-    `func(*inputs)` returns a tensor or several. `fast_mode` compares one random combination instead of every element.
-    The gradient is also computed twice, which may differ by `nondet_tol`; `check_batched_grad` compares
-    `grad(..., is_grads_batched=True)` with one call per gradient, `check_grad_dtypes` the dtypes of gradients and
-    inputs. Inputs are not changed. `check_undefined_grad` is there for torch's sake: an output that nothing depends on
-    always counts as zero here.
+    `func(*inputs)` returns a tensor or several; inputs are not changed. `fast_mode` compares one random combination
+    instead of every element. Gradients computed twice may differ by `nondet_tol`; `check_batched_grad` compares
+    `is_grads_batched=True` with one call per gradient. `check_undefined_grad` is there for torch's sake: an output that
+    nothing depends on always counts as zero here.
 
     Raises
     ------
     GradcheckError
-        If they do not agree, naming the worst element, both slopes, and, where the slopes to the left and to the right
-        differ, that the function has a kink there. With ``raise_exception=False`` the answer is False instead.
+        If they do not agree, naming the worst element and both slopes, and the kink where those to the left and right
+        differ; with ``raise_exception=False`` the answer is False instead.
     ValueError
         If no input requires grad.
     NotImplementedError
@@ -79,8 +78,7 @@ def gradcheck(
     limits = Limits(eps, atol, rtol)
     try:
         if check_backward_ad:
-            compare = _compare_one if fast_mode else _compare_all
-            _compare_derivatives(func, given, limits, compare)
+            _compare_derivatives(func, given, limits, _compare_one if fast_mode else _compare_all)
         _check_repetition(func, given, nondet_tol)
         if check_grad_dtypes:
             _check_dtypes(func, given)

@@ -106,12 +106,13 @@ class _Columns:
 
     def matrices(self, columns: Any) -> Any:
         """Columns as matrices, (groups, depth, places of a part of the batch)."""
-        return columns.reshape(self.groups, self.depth // self.groups, -1)
+        return columns.reshape(self.groups, self.depth // self.groups, columns.shape[len(self.before)] * self.count)
 
     def result(self, channels: int, dtype: Any) -> tuple[Any, Any]:
         """Memory for a result, (batch, channels, *lengths), and the same as matrices (groups, channels, places)."""
         out = np.zeros((channels, self.batch, *self.wide), dtype)
-        meant = out[(..., *(slice(n) for n in self.lengths))].swapaxes(0, 1)
+        inside: tuple[Any, ...] = (..., *(slice(n) for n in self.lengths))
+        meant = out[inside].swapaxes(0, 1)
         return meant, out.reshape(self.groups, channels // self.groups, self.batch * self.count)
 
     def laid_out(self, y: Any) -> Any:
@@ -213,20 +214,20 @@ def _weight(xp: Any, g: Any, x: Any, weight_shape: Sizes, *, window: Window) -> 
     return xp.convolve_weight(x, g, kernel=weight_shape[2:], window=window)
 
 
-def _transpose_result(xp: Any, g: Any, weight: Any, result_shape: Sizes, *, size: Sizes, window: Window) -> Any:
-    return _fitted(xp, xp.convolve(g, weight, window=window), result_shape[2:])
+def _transpose_result(xp: Any, g: Any, weight: Any, product_shape: Sizes, *, size: Sizes, window: Window) -> Any:
+    return _fitted(xp, xp.convolve(g, weight, window=window), product_shape[2:])
 
 
-def _transpose_weight(xp: Any, g: Any, result: Any, weight_shape: Sizes, *, size: Sizes, window: Window) -> Any:
-    return xp.convolve_weight(g, result, kernel=weight_shape[2:], window=window)
+def _transpose_weight(xp: Any, g: Any, product: Any, weight_shape: Sizes, *, size: Sizes, window: Window) -> Any:
+    return xp.convolve_weight(g, product, kernel=weight_shape[2:], window=window)
 
 
-def _weight_image(xp: Any, g: Any, result: Any, x_shape: Sizes, *, kernel: Sizes, window: Window) -> Any:
-    return xp.convolve_transpose(result, g, size=x_shape[2:], window=window)
+def _weight_image(xp: Any, g: Any, product: Any, x_shape: Sizes, *, kernel: Sizes, window: Window) -> Any:
+    return xp.convolve_transpose(product, g, size=x_shape[2:], window=window)
 
 
-def _weight_result(xp: Any, g: Any, x: Any, result_shape: Sizes, *, kernel: Sizes, window: Window) -> Any:
-    return _fitted(xp, xp.convolve(x, g, window=window), result_shape[2:])
+def _weight_result(xp: Any, g: Any, x: Any, product_shape: Sizes, *, kernel: Sizes, window: Window) -> Any:
+    return _fitted(xp, xp.convolve(x, g, window=window), product_shape[2:])
 
 
 def _bias_forward(x: Any, bias: Any) -> Any:
@@ -241,9 +242,9 @@ def _bias(xp: Any, g: Any, bias: Any) -> Any:
 #                         name             pullback per operand
 convolve           = multilinear("convolve", _image, _weight, inputs=("x", "weight"),
                                     forward=_convolution_forward, title="ConvolutionBackward0")
-convolve_transpose = multilinear("convolve_transpose", _transpose_result, _transpose_weight, inputs=("result", "weight"),
+convolve_transpose = multilinear("convolve_transpose", _transpose_result, _transpose_weight, inputs=("product", "weight"),
                                     forward=_transpose_forward,  title="ConvolutionBackward0")
-convolve_weight    = multilinear("convolve_weight", _weight_image, _weight_result, inputs=("x", "result"),
+convolve_weight    = multilinear("convolve_weight", _weight_image, _weight_result, inputs=("x", "product"),
                                     forward=_weight_forward)
 biased                = general("biased", lambda xp, g: g, _bias, inputs=("x", "bias"), complex="holomorphic",
                                 forward=_bias_forward,           title="ConvolutionBackward0")

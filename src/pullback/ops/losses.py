@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import _xp
-from .._core import elementwise, general
+from .._core import elementwise, general, linear
 
 LOWEST_LOG = -100  # torch's floor for the logarithms of a probability of zero
 IMPOSSIBLE = -1e30  # the logarithm of a probability of zero where -inf would make differences NaN
@@ -31,6 +31,10 @@ def _huber_forward(x: Any, *, delta: float) -> Any:
     size = np.abs(x)
     near = np.minimum(size, x.dtype.type(delta))
     return near * (size - near * 0.5)
+
+
+def _pick(xp: Any, g: Any, x: Any, indices: Any, weights: Any) -> Any:
+    return xp.tied(xp.put_rows(g * -weights, indices, shape=x.shape), x)
 
 
 def _arrivals(xp: Any, before: Any, skips: Any) -> Any:
@@ -69,5 +73,7 @@ binary_cross_entropy = elementwise("binary_cross_entropy", _binary, _binary_targ
                                    inputs=("x", "target"), complex="refused")
 huber    = elementwise("huber",    lambda xp, g, x, *, delta: g * xp.clip(x, lower=-delta, upper=delta),
                        forward=_huber_forward,             title="HuberLossBackward0", complex="refused")
+weighed_nll = linear("weighed_nll", _pick, forward=lambda x, indices, weights: _xp.take_rows(x, indices) * -weights,
+                     inputs=("x", "indices", "weights"), title="NllLossBackward0", complex="refused")
 ctc_step = general("ctc_step",     joint=_ctc_step, forward=_ctc_step_forward, inputs=("before", "emission", "skips"))
 # fmt: on

@@ -106,7 +106,8 @@ def _norm_forward(x: Any, *, order: float, axis: tuple[int, ...], keepdims: bool
         return np.not_equal(x, 0).sum(axis=axis, keepdims=keepdims, dtype=size.dtype)
     if order == 2:
         return np.sqrt(_xp.sum(size * size, axis=axis, keepdims=keepdims))
-    return _xp.sum(size**order, axis=axis, keepdims=keepdims) ** (1 / order)
+    total = _xp.sum(size**order, axis=axis, keepdims=keepdims)
+    return total if order == 1 else np.power(total, 1 / order, dtype=size.dtype)
 
 
 def _direction(xp: Any, x: Any) -> Any:

@@ -52,7 +52,7 @@ class Taps:
 
 
 def _along_forward(x: Any, *, axis: int, taps: Taps) -> Any:
-    before = (slice(None),) * axis
+    before: tuple[Any, ...] = (slice(None),) * axis
     column = (-1, *[1] * (x.ndim - axis - 1))
     out = None
     for rows, columns, weights in taps.layers:

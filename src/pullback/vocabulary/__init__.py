@@ -267,12 +267,12 @@ def of_pair(function: Function) -> Function:
 
     @functools.wraps(function)
     def checked(input: Any, other: Any) -> Any:
-        for position, (name, value) in enumerate((("input", input), ("other", other)), 1):
-            if not isinstance(value, (Carrier, np.ndarray)):
-                raise _refusals.no_tensor(function.__name__, name, position, value)
-        return either(input, other)
+        if not isinstance(input, Carrier) and not (isinstance(input, np.ndarray) and isinstance(other, Carrier)):
+            raise _refusals.no_tensor(function.__name__, "input", 1, input)
+        if not isinstance(other, (Carrier, np.ndarray)):
+            raise _refusals.no_tensor(function.__name__, "other", 2, other)
+        return function(input, other)
 
-    either = of_tensors(function)
     return checked
 
 

@@ -68,6 +68,13 @@ def floor_divide(input: Any, other: Any) -> Any:
     return binary(ops.floor_divide, input, other)
 
 
+def require_numbers(function: str, **arguments: Any) -> None:
+    """Refuse arguments that are neither None nor real Python numbers."""
+    for name, value in arguments.items():
+        if value is not None and not isinstance(value, (bool, int, float)):
+            raise TypeError(f"{function}(): argument '{name}' must be float, not {type(value).__name__}")
+
+
 def refuse_zero(name: str, input: Any, other: Any) -> None:
     """Integers have no infinity: dividing them by zero is an error, as in torch."""
     if common(input, other).kind in "biu" and not np.all(other._array if isinstance(other, Carrier) else other):
@@ -170,6 +177,7 @@ def round(input: Any, *, decimals: int = 0) -> Any:
     >>> pullback.round(pullback.tensor([0.5, 1.25, 17.5]), decimals=1)
     tensor([ 0.5000,  1.2000, 17.5000])
     """
+    require_numbers("round", decimals=decimals)
     if not decimals:
         return _nearest(input)
     if category(input)[0].kind != "f":

@@ -11,7 +11,7 @@ import numpy as np
 from .. import _dtypes, _refusals, ops
 from .._core import Carrier, Primitive
 from .._promotion import broadcast, category, together
-from .arithmetic import named, of_integers
+from .arithmetic import named, of_integers, require_numbers
 
 gcd = of_integers("gcd", ops.gcd, "The greatest common divisor of integers.")
 lcm = of_integers("lcm", ops.lcm, "The least common multiple of integers.")
@@ -64,6 +64,7 @@ def isclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equa
     if kinds[0] is not kinds[1]:
         first, second = map(_dtypes.type_name, kinds)
         raise RuntimeError(f"{first} did not match {second}: convert one of them, as with other.to(input.dtype)")
+    require_numbers("isclose", rtol=rtol, atol=atol)
     for name, value in (("rtol", rtol), ("atol", atol)):
         if not value >= 0:
             raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value}")

@@ -20,6 +20,9 @@ from .decompositions import constant, require_same_dtype
 
 def inner(input: Any, other: Any) -> Any:
     """The sums of products along the last axes of two tensors, for all pairs; with a number, the product."""
+    for place, value in enumerate((input, other), 1):
+        if not isinstance(value, (Carrier, np.ndarray)):
+            raise _refusals.no_tensor("inner", ("input", "other")[place - 1], place, value)
     if input.ndim == 0 or other.ndim == 0:
         return arithmetic.mul(input, other)
     if input.shape[-1] != other.shape[-1]:
@@ -203,7 +206,9 @@ def block_diag(*tensors: Any) -> Any:
 def cartesian_prod(*tensors: Any) -> Any:
     """All combinations of an element of each vector, one in a row; of one vector, itself."""
     vectors = list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else list(tensors)
-    for vector in vectors:
+    for place, vector in enumerate(vectors, 1):
+        if not isinstance(vector, Carrier):
+            raise _refusals.no_tensor("cartesian_prod", "tensors", place, vector)
         if vector.ndim != 1:
             raise RuntimeError(f"Expect a 1D vector, but got shape {list(vector.shape)}")
     if len(vectors) == 1:
@@ -218,6 +223,8 @@ def cartesian_prod(*tensors: Any) -> Any:
 
 def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
     """All choices of r elements of a vector in their order, one in a row; with replacement, one as often as wanted."""
+    if not isinstance(input, Carrier):
+        raise _refusals.no_tensor("combinations", "input", 1, input)
     if input.ndim != 1:
         raise RuntimeError(f"Expect a 1D vector, but got shape {list(input.shape)}")
     if r < 0:

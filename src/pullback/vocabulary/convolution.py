@@ -79,10 +79,9 @@ def _check_operands(input: Any, weight: Any, bias: Any, window: Window) -> None:
     if min(window.dilation, default=1) <= 0:
         raise RuntimeError(f"dilation should be greater than zero: got dilation={list(window.dilation)}")
     if weight.ndim != len(window.stride) + 2:
-        have = list(input.shape)
         raise RuntimeError(
             f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight{list(weight.shape)}, but got "
-            f"{len(have)}-dimensional input of size {have} instead"
+            f"{input.ndim}-dimensional input of size {list(input.shape)} instead"
         )
     groups, first = window.groups, weight.shape[0]
     if first < groups or first % groups:
@@ -193,8 +192,8 @@ def _transposed(
     require(name, input=input, weight=weight, **({} if bias is None else {"bias": bias}))
     images = batched(name, input, dims)
     *sizes, groups = window
-    arguments = zip(("stride", "padding", "dilation"), sizes, strict=True)
-    how = Window(*(per_axis(name, value, dims, argument) for argument, value in arguments), groups)
+    stride, padding, dilation = map(per_axis, [name] * 3, sizes, [dims] * 3, ("stride", "padding", "dilation"))
+    how = Window(stride, padding, dilation, groups)
     extra = per_axis(name, output_padding, dims, "output_padding")
     _check_operands(images, weight, bias, how)
     _check_channels("Given transposed=1", images, weight, bias, weight.shape[0], weight.shape[1] * groups)

@@ -406,6 +406,8 @@ def ldl_solve(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False) -> Any:
     """The solution of A @ X = B from what `ldl_factor` has made of A; it has no derivative."""
     require_square("torch.linalg.ldl_solve", LD, "LD")
     require_same_dtype("torch.linalg.ldl_solve", LD, B, ("LD", "B"))
+    if not isinstance(pivots, Carrier):
+        raise _refusals.no_tensor("linalg_ldl_solve", "pivots", 2, pivots)
     if pivots._dtype.kind not in "iu":
         raise RuntimeError(f"torch.linalg.ldl_solve: Expected pivots to be integers. Got {pivots._type_name}")
     if tuple(pivots.shape) != tuple(LD.shape[:-1]):

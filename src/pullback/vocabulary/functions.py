@@ -10,7 +10,7 @@ from .. import _refusals, ops
 from .._core import Carrier
 from .._promotion import binary, broadcast, cast, category, common, inexact, together
 from . import arithmetic, of_tensors
-from .arithmetic import elementwise, pair
+from .arithmetic import elementwise, pair, require_numbers
 
 # One tensor
 
@@ -38,6 +38,7 @@ def frac(input: Any) -> Any:
 
 def logit(input: Any, eps: float | None = None) -> Any:
     """log(input / (1 - input)), the inverse of sigmoid; `eps` keeps the input within [eps, 1 - eps]."""
+    require_numbers("logit", eps=eps)
     return ops.logit(inexact(input), eps=eps)
 
 
@@ -48,6 +49,7 @@ def nan_to_num(input: Any, nan: float | None = None, posinf: float | None = None
     >>> pullback.nan_to_num(pullback.tensor([1.0, float("nan"), float("inf")]), nan=-1.0, posinf=9.0)
     tensor([ 1., -1.,  9.])
     """
+    require_numbers("nan_to_num", nan=nan, posinf=posinf, neginf=neginf)
     return ops.nan_to_num(input, nan=nan or 0.0, posinf=posinf, neginf=neginf)
 
 

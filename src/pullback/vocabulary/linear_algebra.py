@@ -34,6 +34,11 @@ class TriangularSolveResult(NamedTuple):
     cloned_coefficient: Any
 
 
+def _require_tensor(name: str, argument: str, value: Any) -> None:
+    if not isinstance(value, Carrier):
+        raise _refusals.no_tensor(name, argument, 2, value)
+
+
 # Cholesky
 
 
@@ -46,6 +51,7 @@ def cholesky(input: Any, upper: bool = False) -> Any:
 
 def cholesky_solve(input: Any, L: Any, upper: bool = False) -> Any:
     """The X with A @ X = input, where A = L @ L.mH, or L.mH @ L with `upper`."""
+    _require_tensor("cholesky_solve", "input2", L)
     for name, x in (("b", input), ("u", L)):
         if x.ndim < 2:
             raise RuntimeError(f"{name} should have at least 2 dimensions, but has {x.ndim} dimensions instead")
@@ -116,8 +122,7 @@ def lu(A: Any, pivot: bool = True, get_infos: bool = False) -> LUFactorResult | 
 
 def lu_solve(input: Any, LU_data: Any, LU_pivots: Any) -> Any:
     """The X with A @ X = input from what `lu` has made of A."""
-    if not isinstance(LU_data, Carrier):
-        raise _refusals.no_tensor("lu_solve", "LU_data", 2, LU_data)
+    _require_tensor("lu_solve", "LU_data", LU_data)
     return equations.lu_solve(LU_data, LU_pivots, input)
 
 
@@ -126,6 +131,7 @@ def triangular_solve(
 ) -> TriangularSolveResult:
     """The X with A @ X = input for a triangular A, or A.mT @ X = input with `transpose`, and a copy of A."""
     name = "torch.triangular_solve"
+    _require_tensor("triangular_solve", "A", A)
     for argument, x in (("b", input), ("A", A)):
         if x.ndim < 2:
             raise RuntimeError(

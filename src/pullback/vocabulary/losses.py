@@ -125,7 +125,7 @@ def _picked(log_probabilities: Any, target: Any, weight: Any, ignore_index: int,
     rows = _rows(log_probabilities)
     numbers, valid = _class_numbers(target, ignore_index, rows.shape[-1])
     weights = np.where(valid, 1 if weight is None else weight[numbers], 0).astype(rows._dtype)
-    losses = ops.take_rows(rows, numbers) * -weights
+    losses = ops.weighed_nll(rows, numbers, weights)
     if reduction == "none":
         return ops.reshape(losses, shape=tuple(target.shape))
     total = reduced(losses, "sum")

@@ -13,32 +13,24 @@ from .._modes import no_grad, quiet
 from .._promotion import cast
 from .._shapes import parse_sizes
 from .._views import write
-from ..ops.normalization import count, moments
+from ..ops.normalization import count, statistics
 from . import arithmetic, reductions, shapes
 
 HALF, SINGLE = np.dtype(np.float16), np.dtype(np.float32)
 
 
-def _real(name: str, input: Any) -> Any:
+def _real(name: str, input: Any, kinds: str = "f") -> Any:
     if not isinstance(input, Carrier):
         raise _refusals.no_tensor(name, "input", 1, input)
-    if input._dtype.kind != "f":
+    if input._dtype.kind not in kinds:
         raise NotImplementedError(f'"{name}" not implemented for {input._type_name!r}: convert first, x.float()')
     return input
 
 
-def _statistics(input: Any, axis: tuple[int, ...]) -> tuple[Any, Any] | None:
-    """The mean and the variance over axes, if the tensor holds an array."""
+def _statistics(input: Any, axis: tuple[int, ...], eps: float) -> tuple[Any, Any, Any] | None:
+    """The mean, the variance and the reciprocal deviation over axes, if the tensor holds an array."""
     array = input._array
-    return quiet.run(moments, array, axis) if type(array) is np.ndarray else None
-
-
-def _known(statistics: tuple[Any, Any] | None, eps: float) -> Any:
-    """The mean and the reciprocal deviation, for the rules."""
-    if statistics is None:
-        return None
-    mean, variance = statistics
-    return mean, quiet.run(np.divide, 1, np.sqrt(variance + eps), dtype=variance.dtype)
+    return quiet.run(statistics, array, axis, eps) if type(array) is np.ndarray else None
 
 
 def _standardized(
@@ -48,12 +40,13 @@ def _standardized(
     shape: tuple[int, ...],
     axis: tuple[int, ...],
     eps: float,
-    statistics: tuple[Any, Any] | None = None,
+    found: tuple[Any, Any, Any] | None = None,
 ) -> Any:
     """The input less its mean over axes, over its deviation, times a weight plus a bias, both reshaped to `shape`."""
-    if input._dtype is HALF or input._dtype == HALF:
+    if input._dtype == HALF:
         return cast(_standardized(cast(input, SINGLE), weight, bias, shape, axis, eps), HALF)
-    known = _known(statistics or _statistics(input, axis), eps)
+    found = found or _statistics(input, axis, eps)
+    known = None if found is None else (found[0], found[2])
     if weight is None and bias is None:
         return ops.standardize(input, axis=axis, eps=eps, known=known)
     dtype = input._dtype
@@ -106,7 +99,7 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float |
     >>> pullback.nn.functional.rms_norm(pullback.tensor([3.0, 4.0]), (2,))
     tensor([0.8485, 1.1314])
     """
-    axes, _ = _normalized_axes(_real("rms_norm", input), normalized_shape, weight=weight)
+    axes, _ = _normalized_axes(_real("rms_norm", input, "fc"), normalized_shape, weight=weight)
     dtype = input._dtype
     values = cast(input, SINGLE) if dtype == HALF else input
     result = ops.rms_normalize(values, axis=axes, eps=float(np.finfo(values._dtype).eps) if eps is None else eps)
@@ -172,10 +165,10 @@ def batch_norm(
         raise ValueError(
             f"Expected more than 1 value per channel when training, got input size {_refusals.size(input.shape)}"
         )
-    statistics = _statistics(input, axes)
+    found = _statistics(input, axes, eps)
     if running_mean is not None or running_var is not None:
-        _move_running(input, running_mean, running_var, axes, statistics, momentum)
-    return _standardized(input, weight, bias, _column(input), axes, eps, statistics)
+        _move_running(input, running_mean, running_var, axes, found, momentum)
+    return _standardized(input, weight, bias, _column(input), axes, eps, found)
 
 
 def _by_running(input: Any, running_mean: Any, running_var: Any, weight: Any, bias: Any, eps: float) -> Any:
@@ -191,15 +184,15 @@ def _by_running(input: Any, running_mean: Any, running_var: Any, weight: Any, bi
 
 
 def _move_running(
-    input: Any, running_mean: Any, running_var: Any, axes: tuple[int, ...], statistics: Any, momentum: float
+    input: Any, running_mean: Any, running_var: Any, axes: tuple[int, ...], found: Any, momentum: float
 ) -> None:
     """Move running statistics towards those of a batch; the variance without its bias."""
     with no_grad():
-        if statistics is None:
+        if found is None:
             values = input.detach()
-            statistics = reductions.mean(values, axes, True), reductions.var(values, axes, correction=0, keepdim=True)
+            found = reductions.mean(values, axes, True), reductions.var(values, axes, correction=0, keepdim=True)
         number = count(tuple(input.shape), axes)
-        mean, variance = (part.reshape(-1) for part in statistics)
+        mean, variance = (part.reshape(-1) for part in found[:2])
         for running, value in ((running_mean, mean), (running_var, variance * (number / max(number - 1, 1)))):
             if running is not None:
                 write(running, cast(running * (1 - momentum) + value * momentum, running._dtype), "batch_norm")
@@ -278,7 +271,7 @@ def native_group_norm(
 
 def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Any:
     """The input over (k + alpha * the mean of the squares of `size` neighbouring channels) ** beta."""
-    if _real("local_response_norm", input).ndim < 3:
+    if _real("local_response_norm", input, "fiu").ndim < 3:
         raise ValueError(f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)")
     if input.numel() == 0:
         return input

@@ -16,6 +16,7 @@ from .._shapes import normalize_axes, normalize_axis
 from . import (
     arithmetic,
     indexing,
+    load,
     numpy_functions,
     numpy_indexing,
     numpy_linalg,
@@ -195,6 +196,10 @@ FUNCTIONS: dict[Function, Function] = {  # the parameters are NumPy's, and those
     np.transpose: lambda a, axes=None: shapes.permute(a, tuple(reversed(range(a.ndim))) if axes is None else axes),
     np.swapaxes: lambda a, axis1, axis2: shapes.transpose(a, axis1, axis2),
     np.moveaxis: _moveaxis, np.squeeze: _squeeze, np.expand_dims: _expand_dims,
+    np.convolve: lambda a, v, mode="full": load("vocabulary.convolution", "sequences")(
+        operand(a), operand(v), mode, mirrored=True),
+    np.correlate: lambda a, v, mode="valid": load("vocabulary.convolution", "sequences")(
+        operand(a), operand(v), mode, mirrored=False),
     np.flip: lambda m, axis=None: shapes.flip(m, tuple(range(m.ndim)) if axis is None else axis),
     np.flipud: lambda m: shapes.flip(m, 0), np.fliplr: lambda m: shapes.flip(m, 1),
     np.dot: _dot, np.outer: lambda a, b, out=None: arithmetic.mul(_reshaped(a, -1, 1), _reshaped(b, -1)),

@@ -34,6 +34,8 @@ _dstack, _column_stack, _broadcast_tensors = (
 )
 _pad = _of("padding", "numpy_pad")
 
+several: Any = type(np.broadcast_arrays(0))  # what NumPy returns where it returns several arrays: a list before NumPy 2
+
 
 def _listed(values: Any) -> list[Any]:
     """What is to be joined, as tensors: the rows of a tensor, or the entries of a sequence."""
@@ -41,11 +43,11 @@ def _listed(values: Any) -> list[Any]:
 
 
 def _at_least(name: str) -> Function:
-    """atleast_1d and its kin: a list of several, as NumPy had it, or a tuple, as it has it now."""
+    """atleast_1d and its kin."""
 
     def raised(*arys: Any) -> Any:
         found = [_of("joining", name)(tensor) for tensor in tensors(*arys)]
-        return found[0] if len(found) == 1 else type(getattr(np, name)(0, 0))(found)
+        return found[0] if len(found) == 1 else several(found)
 
     return raised
 
@@ -76,7 +78,7 @@ def _rollaxis(a: Any, axis: int, start: int = 0) -> Any:
 def _mesh(*xi: Any, indexing: str = "xy", sparse: bool = False, copy: bool = True) -> Any:
     grids = _open([shapes.ravel(tensor) for tensor in tensors(*xi)], indexing)
     grids = grids if sparse else _broadcast_tensors(*grids)
-    return type(np.meshgrid(0))([grid.clone() if copy else grid for grid in grids])
+    return several([grid.clone() if copy else grid for grid in grids])
 
 
 def _open(vectors: list[Any], indexing: str) -> list[Any]:
@@ -116,7 +118,7 @@ FUNCTIONS: dict[Function, Function] = {
         array, pad_width, mode, constant_values=constant_values),
     np.append: _append, np.dstack: lambda tup: _dstack(_listed(tup)), np.column_stack: lambda tup: _column_stack(_listed(tup)),
     np.atleast_1d: _at_least("atleast_1d"), np.atleast_2d: _at_least("atleast_2d"), np.atleast_3d: _at_least("atleast_3d"),
-    np.broadcast_arrays: lambda *args: type(np.broadcast_arrays(0))(_broadcast_tensors(*tensors(*args))),
+    np.broadcast_arrays: lambda *args: several(_broadcast_tensors(*tensors(*args))),
     np.hsplit: _pieces("hsplit"), np.vsplit: _pieces("vsplit"), np.dsplit: _pieces("dsplit"),
     np.meshgrid: _mesh, np.rollaxis: _rollaxis, np.lib.stride_tricks.sliding_window_view: _windows,
 }

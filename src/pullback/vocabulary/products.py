@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _dtypes, _refusals, ops
 from .._core import Carrier
-from .._promotion import binary, cast, common
+from .._promotion import binary, cast, category, common
 from .._shapes import broadcast_shapes, expand_shape
 from .._views import view
 from . import arithmetic
@@ -156,12 +156,21 @@ def _scaled(argument: str, x: Any, factor: Any) -> Any:
     return arithmetic.mul(x, factor)
 
 
+def _tensors(name: str, *operands: Any) -> list[Any]:
+    """Operands as tensors, at least one of which is one: a NumPy array follows it in its dtype."""
+    found = next((operand for operand in operands if isinstance(operand, Carrier)), None)
+    for position, operand in enumerate(operands, 1):
+        if found is None or not isinstance(operand, (Carrier, np.ndarray)):
+            raise _refusals.no_tensor(name, "input" if position == 1 else "other", position, operand)
+        category(operand)  # refuses what is no number
+    assert found is not None
+    wrap = found.interpreter.wrap
+    return [x if isinstance(x, Carrier) else wrap(cast(x, found._dtype), None) for x in operands]
+
+
 def _added(name: str, input: Any, product: Any, beta: Any, alpha: Any) -> Any:
     """beta * input + alpha * product; with beta 0 the input is not read, so that its NaNs do not matter."""
-    _require_tensors(name, input, product)
-    if not isinstance(input, Carrier):
-        input = cast(input, product._dtype)
-    elif input._dtype != product._dtype:
+    if input._dtype != product._dtype:
         raise RuntimeError(
             f"{name}: self and the product must have the same dtype, but got {input._type_name} and {product._type_name}"
         )
@@ -172,7 +181,7 @@ def _added(name: str, input: Any, product: Any, beta: Any, alpha: Any) -> Any:
 
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * (mat1 @ mat2) for matrices; the input is broadcast."""
-    _require_tensors("addmm", mat1, mat2)
+    input, mat1, mat2 = _tensors("addmm", input, mat1, mat2)
     for name, value in (("mat1", mat1), ("mat2", mat2)):
         if value.ndim != 2:
             raise RuntimeError(f"{name} must be a matrix, got {value.ndim}-D tensor")
@@ -181,23 +190,26 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) ->
 
 def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * (mat @ vec) for a matrix and a vector; the input is broadcast."""
+    input, mat, vec = _tensors("addmv", input, mat, vec)
     return _added("addmv", input, mv(mat, vec), beta, alpha)
 
 
 def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * (batch1 @ batch2) for batches of matrices; the input is broadcast."""
+    input, batch1, batch2 = _tensors("baddbmm", input, batch1, batch2)
     return _added("baddbmm", input, bmm(batch1, batch2), beta, alpha)
 
 
 def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * the sum of the products of two batches of matrices; the input is broadcast."""
+    input, batch1, batch2 = _tensors("addbmm", input, batch1, batch2)
     product = ops.sum(bmm(batch1, batch2), axis=(0,), keepdims=False)
     return _added("addbmm", input, product, beta, alpha)
 
 
 def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * outer(vec1, vec2); the input is broadcast."""
-    _require_tensors("addr", vec1, vec2)
+    input, vec1, vec2 = _tensors("addr", input, vec1, vec2)
     if vec1.ndim != 1 or vec2.ndim != 1:
         raise RuntimeError(f"addr: Expected 1-D argument vec1 and vec2, but got {vec1.ndim}-D and {vec2.ndim}-D")
     dtype = common(input, vec1, vec2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,7 @@ def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
     first, second = (axis % input.ndim for axis in given)
     if first == second:
         raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {given[0]} and dim1 = {given[1]}")
-    turns = k % 4
+    turns = operator.index(k) % 4
     if turns == 0:
         return ops.clone(input)
     if turns == 2:

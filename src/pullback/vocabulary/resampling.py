@@ -69,20 +69,20 @@ def _cubic(size: int, length: int, scale: float | None, corners: bool) -> Taps:
     return Taps(np.tile(np.arange(length), 4), columns.reshape(-1), weights, length, size)
 
 
-def _triangle(x: Array) -> Array:
+def _triangle(x: Array) -> Any:
     return np.maximum(1 - np.abs(x), 0)
 
 
-def _keys(x: Array) -> Array:
+def _keys(x: Array) -> Any:
     far, near, _, _ = cubic_weights(np.abs(x) - np.floor(np.abs(x)), -0.5)
     return np.where(np.abs(x) < 1, near, np.where(np.abs(x) < 2, far, 0))
 
 
-def _lanczos(x: Array) -> Array:
+def _lanczos(x: Array) -> Any:
     return np.where(np.abs(x) < 3, np.sinc(x) * np.sinc(x / 3), 0)
 
 
-FILTERS: dict[str, tuple[Callable[[Array], Array], int]] = {
+FILTERS: dict[str, tuple[Callable[[Array], Any], int]] = {
     "bilinear": (_triangle, 1),
     "bicubic": (_keys, 2),
     "lanczos": (_lanczos, 3),

@@ -45,8 +45,11 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
         lost = arithmetic.div(arithmetic.mul(reductions.sum(arithmetic.mul(weights, aweights)), correction), total)
     freedom = arithmetic.sub(total, lost) if isinstance(total, Carrier) else total - lost
     if freedom <= 0:
-        warnings.warn("cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of "
-                      "observations.", UserWarning, stacklevel=3)  # fmt: skip
+        warnings.warn(
+            f"cov(): degrees of freedom is <= 0: correction {correction} should be less than the number of observations",
+            UserWarning,
+            stacklevel=3,
+        )
         freedom = 0.0
     product = products.matmul(weighted, ops.conj(shapes.matrix_transpose(centred)))
     return shapes.squeeze(arithmetic.div(product, freedom))
@@ -66,7 +69,7 @@ def _check_weights(name: str, weights: Any, count: int, kinds: str, wanted: str)
             f"cov(): expected {name} to have the same numel as there are observations in the input but got "
             f"{weights.numel()} != {count}"
         )
-    if count and (weights < 0).any():
+    if count and reductions.any(arithmetic.lt(weights, 0)):
         raise RuntimeError(f"cov(): {name} cannot be negative")
 
 
