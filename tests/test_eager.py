@@ -11,6 +11,7 @@ import pytest
 import pullback
 from pullback import ops
 from pullback._core import Primitive
+from pullback._eager import LOCALS, SCOPE
 from pullback._tensor import HOT, IN_PLACE, SHORT_WAYS
 from pullback.autograd import grad
 from pullback.vocabulary import arithmetic, products, reductions
@@ -30,7 +31,7 @@ def general_way(name):
     return GENERAL[name] if name in GENERAL else getattr(arithmetic, name)
 
 
-PRIMITIVES = [value for value in vars(ops).values() if isinstance(value, Primitive)]
+PRIMITIVES = [*ops.tables().values()]
 
 
 @contextlib.contextmanager
@@ -123,6 +124,23 @@ BLOCKS = {
     "no_grad, enabled again": enabled_again,
     "packing": lambda: pullback.autograd.graph.saved_tensors_hooks(lambda t: t * 1, lambda t: t),
 }
+
+
+def test_no_input_is_called_like_a_name_of_the_functions_that_are_written():
+    words = {
+        *SCOPE,
+        *LOCALS,
+        "primitive",
+        "title",
+        "forward",
+        "general",
+        "finish",
+        "kind",
+        "write",
+        "function",
+        "Tensor",
+    }
+    assert not [primitive for primitive in PRIMITIVES if words & {*primitive.inputs}]
 
 
 def is_general(function):

@@ -35,8 +35,6 @@ CALLS = [
     (written(lambda a, v: np.put_along_axis(a, np.array([[0], [1], [-1]]), v.reshape(3, 1), 1)), A, THREE),
     (written(lambda a, v: np.put_along_axis(a, np.array([0, 1, 5]), v, None)), A, THREE),
     *((written(lambda a, v, k=k: np.put(a, k, v)), A, THREE) for k in ([0, -1, 3], [0, -1, 3, 5], [0, -1])),
-    (written(lambda a: np.fill_diagonal(a, 3.0)), A),
-    (written(lambda a: np.fill_diagonal(a, 3.0, wrap=True)), A),
     *(
         (lambda a, f=f, k=k: f(a, k), a)
         for f in (np.diag, np.diagflat, np.tril, np.triu)

@@ -49,7 +49,9 @@ def random_like(tensors, seed):
     rng = np.random.default_rng(seed)
     kinds = [(t.shape, t.dtype.numpy) for t in tensors]
     return [
-        pullback.from_numpy(np.asarray(rng.standard_normal(n) + (1j * rng.standard_normal(n) if d.kind == "c" else 0), d))
+        pullback.from_numpy(
+            np.asarray(rng.standard_normal(n) + (1j * rng.standard_normal(n) if d.kind == "c" else 0), d)
+        )
         for n, d in kinds
     ]
 

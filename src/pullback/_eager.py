@@ -32,6 +32,8 @@ SCOPE: dict[str, Any] = {
     "node_class": node_class, "quiet": quiet,
 }  # fmt: skip
 
+LOCALS = {"current", "dtype", "params", "result", "tensor", "tracked"}  # of the functions written below
+
 
 def past_bind(cls: type[Any], primitive: Primitive) -> Function:
     """The short way of a primitive, for plain tensors of class `cls` and plain arrays."""
@@ -91,6 +93,8 @@ def _written(
     """
 
     def write() -> None:
+        if taken := {*scope, *LOCALS} & {*primitive.inputs}:
+            raise TypeError(f"an input of {primitive.name} cannot be called {taken}: see _eager")
         head = f"def record({', '.join([*primitive.inputs, *filter(None, [last])])}):"
         lines = [head, *(f"    {line}" for line in (*unpack, *_computed(primitive, hindrances, last)))]
         source = "\n".join(lines)

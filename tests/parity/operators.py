@@ -47,7 +47,7 @@ class Outcome(NamedTuple):
     reason: str
 
 
-class Mismatch(Exception):
+class MismatchError(Exception):
     """pullback did something else than torch."""
 
 
@@ -140,7 +140,7 @@ def translated(value: Any, leaves: list[Any], *, to_pullback: bool) -> Any:
     if isinstance(value, (torch.dtype, torch.memory_format, torch.layout)):
         found = dotted(pullback, str(value).removeprefix("torch."))
         if found is None:
-            raise Mismatch(f"no {value}")
+            raise MismatchError(f"no {value}")
         return found
     return str(value) if isinstance(value, torch.device) else value
 
@@ -170,14 +170,14 @@ def compare(mine: Any, its: Any, what: str, *, values: bool = True) -> None:
     """Shape, dtype and values of two tensors."""
     ours, theirs = mine.detach().numpy(), its.detach().numpy(force=True)
     if ours.dtype != theirs.dtype:
-        raise Mismatch(f"{what}: dtype {ours.dtype}, torch has {theirs.dtype}")
+        raise MismatchError(f"{what}: dtype {ours.dtype}, torch has {theirs.dtype}")
     if ours.shape != theirs.shape:
-        raise Mismatch(f"{what}: shape {ours.shape}, torch has {theirs.shape}")
+        raise MismatchError(f"{what}: shape {ours.shape}, torch has {theirs.shape}")
     precise = ours.dtype.itemsize // (1 + (ours.dtype.kind == "c")) >= 8 or ours.dtype.kind not in "fc"
     rtol, atol = (RTOL, ATOL) if precise else (2e-4, 2e-5)
     if values and not np.allclose(ours, theirs, rtol, atol, equal_nan=True):
         apart = np.abs(np.subtract(ours, theirs, dtype=np.result_type(ours, np.float64)))
-        raise Mismatch(f"{what}: values up to {np.nanmax(apart):.3g} apart")
+        raise MismatchError(f"{what}: values up to {np.nanmax(apart):.3g} apart")
 
 
 # 3. One sample
@@ -202,9 +202,9 @@ def compare_sample(op: Any, function: Callable[..., Any], sample: Any, *, orders
     its, mine = (sample.output_process_fn_grad(result) for result in (its, mine))
     ours, theirs = list(tensors(mine, pullback.Tensor)), list(tensors(its, torch.Tensor))
     if stable and plain(mine, pullback.Tensor) != plain(its, torch.Tensor):
-        raise Mismatch(f"returned {plain(mine, pullback.Tensor)}, torch {plain(its, torch.Tensor)}")
+        raise MismatchError(f"returned {plain(mine, pullback.Tensor)}, torch {plain(its, torch.Tensor)}")
     if len(ours) != len(theirs):
-        raise Mismatch(f"{len(ours)} tensors, torch returns {len(theirs)}")
+        raise MismatchError(f"{len(ours)} tensors, torch returns {len(theirs)}")
     for place, (one, other) in enumerate(zip(ours, theirs, strict=True)):
         compare(one, other, f"output {place}", values=stable)
     rng = np.random.default_rng(0)
@@ -223,7 +223,7 @@ def pulled(
     pairs = [(one, other) for one, other in zip(ours, theirs, strict=True) if other is not None and other.requires_grad]
     missing = [place for place, (one, _) in enumerate(pairs) if one is None or not one.requires_grad]
     if missing:
-        raise Mismatch(f"order {order}: output {missing[0]} does not require grad")
+        raise MismatchError(f"order {order}: output {missing[0]} does not require grad")
     if not pairs or not its_leaves:
         return [], []
     cotangents = []
@@ -243,7 +243,7 @@ def pulled(
         if one is None or other is None:
             known = one if other is None else other
             if known is not None and np.any(known.detach().numpy(force=True)):
-                raise Mismatch(f"order {order}: gradient {place} is {'missing' if one is None else 'not zero'}")
+                raise MismatchError(f"order {order}: gradient {place} is {'missing' if one is None else 'not zero'}")
             continue
         compare(one, other, f"order {order}: gradient {place}")
     return list(mine), list(theirs)
@@ -426,6 +426,17 @@ def write_table() -> None:
     TABLE.write_text(page, encoding="utf-8")
 
 
+def report(names: list[str], outcomes: dict[str, Outcome]) -> None:
+    """Print what failed and why, and how many passed."""
+    for name in names:
+        if outcomes[name].reason:
+            print(f"{name}: {outcomes[name].reason}")
+    tried = [outcome for outcome in outcomes.values() if not outcome.reason.startswith("torch has no")]
+    gradients = [bool(outcome.gradient) for outcome in tried if outcome.gradient is not None]
+    forward = sum(outcome.forward for outcome in tried)
+    print(f"forward {forward} of {len(tried)}, gradient {sum(gradients)} of {len(gradients)}")
+
+
 def main() -> None:
     """Ask, print, and say what was lost."""
     parser = argparse.ArgumentParser(prog="operators", description="Asks pullback for the operators of torch's op_db.")
@@ -437,20 +448,13 @@ def main() -> None:
     parser.add_argument("--table", action="store_true", help="ask everything, and write docs/operators.md")
     options = parser.parse_args()
     if options.table:
-        return write_table()
+        write_table()
+        return
     names = [name for name in database() if re.search(options.ops, name)]
     outcomes = {
         name: ask(name, orders=1 + options.second, count=options.samples, dtype=options.dtype) for name in names
     }
-    for name, outcome in outcomes.items():
-        if outcome.reason:
-            print(f"{name}: {outcome.reason}")
-    tried = [outcome for outcome in outcomes.values() if not outcome.reason.startswith("torch has no")]
-    forward = sum(outcome.forward for outcome in tried)
-    with_gradient = [outcome for outcome in tried if outcome.gradient is not None]
-    print(
-        f"forward {forward} of {len(tried)}, gradient {sum(bool(o.gradient) for o in with_gradient)} of {len(with_gradient)}"
-    )
+    report(names, outcomes)
     if options.update:
         write_baseline(outcomes)
     known = baseline()

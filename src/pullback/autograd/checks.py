@@ -8,7 +8,7 @@ gradient itself, seen as real numbers.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,10 +51,9 @@ def gradcheck(
 ) -> bool:
     """Whether the gradients of a function agree with central differences, for every element of every tracked input.
 
-    `func(*inputs)` returns a tensor or several; inputs are not changed. `fast_mode` compares one random combination
-    instead of every element. Gradients computed twice may differ by `nondet_tol`; `check_batched_grad` compares
-    `is_grads_batched=True` with one call per gradient. `check_undefined_grad` is there for torch's sake: an output that
-    nothing depends on always counts as zero here.
+    `func(*inputs)` returns a tensor or several; inputs are not changed. `fast_mode` compares one random combination.
+    Gradients computed twice may differ by `nondet_tol`; `check_batched_grad` compares `is_grads_batched=True` with one
+    call per gradient. `check_undefined_grad` is there for torch's sake: an unused output counts as zero here.
 
     Raises
     ------
@@ -63,27 +62,36 @@ def gradcheck(
         differ; with ``raise_exception=False`` the answer is False instead.
     ValueError
         If no input requires grad.
-    NotImplementedError
-        For `check_forward_ad`.
 
     >>> import pullback
     >>> x = pullback.tensor([0.5, -2.0], dtype=pullback.float64, requires_grad=True)
     >>> pullback.testing.gradcheck(lambda x: (x.sin() * x).sum(), x)
     True
     """
-    if check_forward_ad:
-        raise NotImplementedError("check_forward_ad: there is no forward mode here yet; leave it out")
+    _refuse_forward(check_forward_ad)
     given = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
     _check_inputs(given)
     limits = Limits(eps, atol, rtol)
+    checks: list[Callable[[], None]] = [lambda: _check_repetition(func, given, nondet_tol)]
+    if check_backward_ad:
+        checks.insert(0, lambda: _compare_derivatives(func, given, limits, _compare_one if fast_mode else _compare_all))
+    if check_grad_dtypes:
+        checks.append(lambda: _check_dtypes(func, given))
+    if check_batched_grad:
+        checks.append(lambda: _check_batched(func, given, limits))
+    return _passes(checks, raise_exception)
+
+
+def _refuse_forward(asked: bool) -> None:
+    if asked:
+        raise NotImplementedError("check_forward_ad: there is no forward mode here yet; leave it out")
+
+
+def _passes(checks: Iterable[Callable[[], None]], raise_exception: bool) -> bool:
+    """Whether all checks pass; the first that does not raises, if it may."""
     try:
-        if check_backward_ad:
-            _compare_derivatives(func, given, limits, _compare_one if fast_mode else _compare_all)
-        _check_repetition(func, given, nondet_tol)
-        if check_grad_dtypes:
-            _check_dtypes(func, given)
-        if check_batched_grad:
-            _check_batched(func, given, limits)
+        for check in checks:
+            check()
     except GradcheckError:
         if raise_exception:
             raise

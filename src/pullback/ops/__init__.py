@@ -17,7 +17,23 @@ from .linear_algebra import *  # noqa: F403
 from .reductions import *  # noqa: F403
 from .shapes import *  # noqa: F403
 
-LATER: tuple[str, ...] = ("complexes", "functions", "scans", "selections", "activations", "indexing", "convolution", "decompositions", "special", "pooling", "resampling", "losses", "fourier", "normalization", "layers",)
+LATER: tuple[str, ...] = (
+    "complexes",
+    "functions",
+    "scans",
+    "selections",
+    "activations",
+    "indexing",
+    "convolution",
+    "decompositions",
+    "special",
+    "pooling",
+    "resampling",
+    "losses",
+    "fourier",
+    "normalization",
+    "layers",
+)
 
 
 def zeros(shape: tuple[int, ...], *, like: Any) -> Any:

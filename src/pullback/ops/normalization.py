@@ -128,6 +128,9 @@ def _affine(
         to_x = _to_input(g, centred, scale, scale * weight, sums, products, number) if needs[0] else None
         return to_x, xp.tied(products * scale, x), xp.tied(sums, x)
     rest = _repeated(x.shape, weight.shape)
+    if rest + tuple(axis) == tuple(range(x.ndim)) and 0 not in x.shape:
+        to_x, to_weight, to_bias = _of_rows(xp, g, centred, scale, weight, number)
+        return xp.reshape(to_x, shape=x.shape), to_weight, xp.tied(to_bias, x)
     to_weight = xp.total(g * (centred * scale), axis=rest) if needs[1] else None
     to_bias = xp.tied(xp.total(g, axis=rest), x) if needs[2] else None
     if not needs[0]:
@@ -135,6 +138,20 @@ def _affine(
     g = g * weight
     sums, products = xp.total(g, axis=axis), xp.total(g * centred, axis=axis)
     return _to_input(g, centred, scale, scale, sums, products, number), to_weight, to_bias
+
+
+def _of_rows(xp: Any, g: Any, centred: Any, scale: Any, weight: Any, number: int) -> tuple[Any, Any, Any]:
+    """The cotangents where each row of a matrix is normalised: all sums are products with vectors."""
+    rows = count(g.shape, tuple(range(g.ndim))) // number
+    g, centred = (xp.reshape(value, shape=(rows, number)) for value in (g, centred))
+    gains, weights = xp.reshape(scale, shape=(rows,)), xp.reshape(weight, shape=(number,))
+    shares = g * centred
+    to_weight = xp.reshape(xp.matmul(gains, shares), shape=weight.shape)
+    to_bias = xp.reshape(xp.total(g, axis=(0,)), shape=weight.shape)
+    sums, products, column = (
+        xp.reshape(value, shape=(rows, 1)) for value in (xp.matmul(g, weights), xp.matmul(shares, weights), gains)
+    )
+    return _to_input(g * weights, centred, column, column, sums, products, number), to_weight, to_bias
 
 
 def _scaled(xp: Any, g: Any, x: Any, scale: Any, *, needs: Any) -> Any:

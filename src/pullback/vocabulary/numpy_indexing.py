@@ -27,8 +27,8 @@ def _of(module: str, name: str) -> Function:
     return lambda *args, **options: load(module, name)(*args, **options)
 
 
-_diagonal, _diag, _diagflat, _tril, _triu, _fill_diagonal = (
-    _of("vocabulary.diagonals", name) for name in ("diagonal", "diag", "diagflat", "tril", "triu", "fill_diagonal_")
+_diagonal, _diag, _diagflat, _tril, _triu = (
+    _of("vocabulary.diagonals", name) for name in ("diagonal", "diag", "diagflat", "tril", "triu")
 )
 _take_along_dim = _of("vocabulary.scatter", "take_along_dim")
 
@@ -98,16 +98,11 @@ def _put(a: Any, ind: Any, v: Any) -> None:
     indexing.setitem(target, np.unravel_index(places % count, tuple(target.shape)), values)
 
 
-def _filled(a: Any, val: Any, wrap: bool = False) -> None:
-    _fill_diagonal(_target("fill_diagonal", a), val, wrap)
-
-
 # fmt: off
 FUNCTIONS: dict[Function, Function] = {
     np.take: _take, np.compress: _compress, np.extract: lambda condition, arr: _compress(condition, arr),
     np.take_along_axis: lambda arr, indices, axis=-1: _take_along_dim(*tensors(arr, _long(indices)), axis),
     np.put_along_axis: _put_along_axis, np.put: _put,
-    np.fill_diagonal: _filled,
     np.diag: lambda v, k=0: _diag(v, k), np.diagflat: lambda v, k=0: _diagflat(v, k),
     np.diagonal: lambda a, offset=0, axis1=0, axis2=1: _diagonal(a, offset, axis1, axis2),
     np.tril: _triangle(_tril), np.triu: _triangle(_triu), np.trace: _trace,

@@ -187,6 +187,8 @@ def as_strided_scatter(input: Any, src: Any, size: Any, stride: Any, storage_off
     >>> pullback.zeros(4).as_strided_scatter(pullback.ones(2), (2,), (2,))
     tensor([1., 0., 1., 0.])
     """
+    if not isinstance(src, (Carrier, np.ndarray)):
+        raise _refusals.no_tensor("as_strided_scatter", "src", 2, src)
     sizes, steps = parse_sizes((size,)), parse_sizes((stride,))
     if len(sizes) != len(steps):
         raise RuntimeError(f"mismatch in length of strides and shape: {list(sizes)} and {list(steps)}")
