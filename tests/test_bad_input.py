@@ -299,6 +299,7 @@ def call(name, function, args, options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         warnings.simplefilter("ignore", FutureWarning)
+        warnings.filterwarnings("ignore", "Data type alias", DeprecationWarning)  # NumPy's, of the dtype 'a'
         refusal = None
         try:
             function(*args, **options)

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from test_numpy_protocol import check
 
 import pullback
+
+from .test_numpy_protocol import check
 
 A = np.array([[0.3, -0.7, 1.9], [-1.2, 0.8, 2.3]])
 B = np.array([[0.9, 1.4, -0.6], [0.5, -2.1, 1.1]])
@@ -83,3 +84,9 @@ def test_questions_about_values():
     t = pullback.tensor(A, requires_grad=True)
     for ask in (np.isposinf, np.isneginf, np.isreal, np.iscomplex, lambda x: np.isin(x, [0.3, 2.3])):
         assert ask(t).tolist() == ask(A).tolist()
+
+
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+@pytest.mark.parametrize("function", [np.convolve, np.correlate])
+def test_convolution_of_sequences(function, mode):
+    check(lambda a, v: function(a, v, mode), np.array([1.0, -2.0, 0.5, 3.0]), np.array([0.5, 1.5]))

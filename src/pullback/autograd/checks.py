@@ -135,26 +135,27 @@ def gradgradcheck(
     if not gradcheck(func, given, raise_exception=raise_exception, **options):
         return False
     cotangents = _cotangents(func, given, grad_outputs, strided=gen_non_contig_grad_outputs)
-    tracked = [place for place, value in enumerate(given) if _is_tracked(value)]
-
-    def gradient(*values: Any) -> Any:
-        primals, starts = values[: len(given)], values[len(given) :]
-        outputs = _outputs(func, primals)
-        pulled = grad(
-            outputs, [primals[i] for i in tracked], starts, create_graph=True, allow_unused=True, materialize_grads=True
-        )
-        return tuple(g for g in pulled if _is_tracked(g))
-
     return gradcheck(
-        gradient,
+        _gradient_of(func, len(given)),
         (*given, *cotangents),
         raise_exception=raise_exception,
         nondet_tol=nondet_tol,
-        check_undefined_grad=check_undefined_grad,
         check_grad_dtypes=check_grad_dtypes,
         check_batched_grad=check_batched_grad,
         **options,
     )
+
+
+def _gradient_of(func: Function, count: int) -> Function:
+    """The gradients of a function of `count` inputs, as a function of these and of the cotangents."""
+
+    def gradient(*values: Any) -> Any:
+        primals, cotangents = values[:count], values[count:]
+        targets = [value for value in primals if _is_tracked(value)]
+        pulled = grad(_outputs(func, primals), targets, cotangents, create_graph=True, materialize_grads=True)
+        return tuple(g for g in pulled if _is_tracked(g))
+
+    return gradient
 
 
 # 1. Values

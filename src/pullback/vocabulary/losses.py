@@ -249,6 +249,7 @@ def _of_probabilities(logs: Any, target: Any, weight: Any, reduction: str, label
         target = target * (1 - label_smoothing) + label_smoothing / count
     products_ = logs * target
     if weight is not None:
+        require_tensors("cross_entropy", input=logs, target=target, weight=weight)
         if tuple(weight.shape) != (count,):
             raise RuntimeError(
                 "cross_entropy: weight tensor should be defined either for all or no classes: there are "

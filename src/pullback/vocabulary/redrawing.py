@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import _random, ops
 from .._core import Carrier
+from .._modes import quiet
 
 
 def _check(name: str, self: Any, kinds: str = "f") -> None:
@@ -16,7 +17,10 @@ def _check(name: str, self: Any, kinds: str = "f") -> None:
 
 
 def _written(self: Any, values: Any, label: str) -> Any:
-    return ops.drawn(np.asarray(values).astype(self._dtype, copy=False), self, label=f"{label}Backward0")
+    values = np.asarray(values)
+    if values.dtype.kind == "c" and self._dtype.kind != "c":
+        raise TypeError(f"{label}: the parameters must be real numbers, as {self.dtype} is")
+    return ops.drawn(quiet.run(values.astype, self._dtype, copy=False), self, label=f"{label}Backward0")
 
 
 def normal(self: Any, mean: float = 0, std: float = 1, *, generator: Any = None) -> Any:
@@ -33,7 +37,7 @@ def log_normal(self: Any, mean: float = 1, std: float = 2, *, generator: Any = N
     if std <= 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")
     noise = _random.normal(tuple(self.shape), self._dtype, generator)
-    return _written(self, np.exp(noise * std + mean), "LogNormal")
+    return _written(self, quiet.run(np.exp, noise * std + mean), "LogNormal")
 
 
 def uniform(self: Any, start: float = 0, to: float = 1, *, generator: Any = None, **options: Any) -> Any:

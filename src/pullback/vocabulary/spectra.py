@@ -47,7 +47,7 @@ def _window(name: str, input: Any, window: Any, win_length: int, n_fft: int) -> 
 
 
 def _is_complex(value: Any) -> bool:
-    return bool(value.dtype.is_complex if isinstance(value, Carrier) else value.dtype.kind == "c")
+    return bool(value.is_complex() if isinstance(value, Carrier) else np.iscomplexobj(value))
 
 
 def _padded(input: Any, count: int, mode: str) -> Any:
@@ -119,7 +119,7 @@ def stft(
     _check_signal(input)
     if center and align_to_window is not None:
         raise RuntimeError("stft align_to_window should only be set when center = false")
-    is_complex = input._dtype.kind == "c" or (window is not None and _is_complex(window))
+    is_complex = input._dtype.kind == "c" or _is_complex(window)
     if return_complex is None and not is_complex:
         raise RuntimeError(
             "stft requires the return_complex parameter be given for real inputs: return_complex=True gives complex "
