@@ -7,6 +7,9 @@ the values of tensors that are not tracked, and refused by name for the others: 
 
 from __future__ import annotations
 
+import functools
+import importlib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,13 +18,20 @@ from . import _refusals, ops
 from ._core import Carrier
 from ._promotion import cast
 from ._views import write
-from .vocabulary.numpy_names import BY_NAME, FUNCTIONS, REDUCTIONS, UFUNCS, VALUES_ONLY, Function, operand
+
+Function = Callable[..., Any]
 
 # Arguments that say no more than leaving them out does.
 UNCHANGING: dict[str, tuple[Any, ...]] = {
     "where": (True,), "order": ("C", "K"), "casting": ("same_kind",), "subok": (True,), "dtype": (None,),
     "initial": (None,), "copy": (None,),
 }  # fmt: skip
+
+
+@functools.cache
+def _tables() -> Any:
+    """The tables, read when NumPy first asks: they are 3 ms of import time that most programs do not need."""
+    return importlib.import_module("pullback.vocabulary.numpy_names")
 
 
 def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
@@ -32,11 +42,12 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **options
             return NotImplemented
     name = f"numpy.{ufunc.__name__}" if getattr(np, ufunc.__name__, None) is ufunc else ufunc.__name__
     function: Function = ufunc
-    translation = UFUNCS.get(ufunc)
+    tables = _tables()
+    translation = tables.UFUNCS.get(ufunc)
     if method != "__call__":
         name, function = f"{name}.{method}", getattr(ufunc, method)
-        translation = REDUCTIONS.get(ufunc) if method == "reduce" else None
-    inputs = tuple(map(operand, inputs))
+        translation = tables.REDUCTIONS.get(ufunc) if method == "reduce" else None
+    inputs = tuple(map(tables.operand, inputs))
     if method == "at" or more or (options.get("where", True) is not True and isinstance(out, Carrier)):
         raise TypeError(f"{name} would write to part of a tensor, or to several: assign to x[index] or x[mask] instead")
     if translation is not None:
@@ -49,12 +60,13 @@ def array_function(self: Any, function: Function, types: Any, args: tuple[Any, .
     if not all(issubclass(kind, (Carrier, np.ndarray)) for kind in types):
         return NotImplemented
     name = f"{function.__module__}.{function.__name__}"
-    if function in VALUES_ONLY:
+    tables = _tables()
+    if function in tables.VALUES_ONLY:
         args, kwargs = _values(name, (args, kwargs), of_tracked=True)
         return function(*args, **kwargs)
     options = dict(kwargs)
     out = options.pop("out", None)
-    translation = FUNCTIONS.get(function) or BY_NAME.get(name)
+    translation = tables.FUNCTIONS.get(function) or tables.BY_NAME.get(name)
     if translation is not None:
         names = _parameters(translation)
         options = _accepted(name, options, names)
