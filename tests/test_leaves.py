@@ -52,3 +52,13 @@ def test_a_write_without_a_derivative_cuts_the_history():
     with pytest.raises(RuntimeError, match="floor_divide"):
         y.sum().backward()
     assert x.grad is None
+
+
+def test_what_a_node_kept_of_several_inputs_and_outputs():
+    x, y = pullback.eye(2, requires_grad=True), pullback.ones(2, 2, requires_grad=True)
+    kept = pullback.einsum("ij,jk->ik", x, 2 * y).grad_fn._saved_arrays
+    assert [value.tolist() for value in kept] == [x.tolist(), [[2.0, 2.0], [2.0, 2.0]]]
+    sign, logarithm = pullback.linalg.slogdet(x)
+    node = (logarithm + sign).grad_fn.next_functions[0][0]
+    assert node.name() == "LinalgSlogdetBackward0"
+    assert node._saved_self is x

@@ -38,7 +38,10 @@ LINALG = {
     "qr": [lambda a: np.linalg.qr(a), lambda a: np.linalg.qr(a[:, :2], mode="r")],
     "cholesky": [lambda a: np.linalg.cholesky(definite(a))],
     "cond": [lambda a: np.linalg.cond(a), lambda a: np.linalg.cond(a, "fro"), lambda a: np.linalg.cond(a, p=1)],
-    "lstsq": [lambda a, b: np.linalg.lstsq(a[:, :2], b)[:2], lambda a, b: np.linalg.lstsq(a, b[0], rcond=None)[0]],
+    "lstsq": [
+        lambda a, b: np.linalg.lstsq(a[:, :2], b, rcond=None)[:2],
+        lambda a, b: np.linalg.lstsq(a, b[0], rcond=None)[0],
+    ],
     "solve": [
         lambda a, b: np.linalg.solve(a, b),
         lambda a, b: np.linalg.solve(a, b[0]),

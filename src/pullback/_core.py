@@ -115,6 +115,17 @@ class Primitive:
                 found.extend([place] * (1 if place is not None else self.outputs))
         return found
 
+    def places(self, name: str, count: int) -> range:
+        """Where a saved value, or each of several of that name, stands among what an operation of `count` inputs kept."""
+        start = 0
+        for other, place in self.saved.items():
+            width = len(range(*place.indices(count))) if isinstance(place, slice) else 1
+            width = self.outputs if place is None else width
+            if other == name:
+                return range(start, start + width)
+            start += width
+        raise KeyError(name)
+
     @property
     def pull(self) -> Callable[..., Any]:
         """The rules composed into one function of `(xp, g, edges, saved, params)`, built when first needed."""

@@ -104,12 +104,18 @@ class Node:
         for prefix in ("_saved_", "_raw_saved_"):
             if name.startswith(prefix):
                 wanted = name.removeprefix(prefix)
-                for place, kept in enumerate(self.primitive.saved):
+                for kept in self.primitive.saved:
                     if wanted == SAVED_NAMES.get(kept, kept):
-                        return tape_of(self).kept(self, place, raw=prefix == "_raw_saved_")
+                        return self._kept(kept, raw=prefix == "_raw_saved_")
                 if self.params is not None and wanted in self.params:
                     return self.params[wanted]
         raise AttributeError(f"{self.title!r} object has no attribute {name!r}")
+
+    def _kept(self, name: str, *, raw: bool) -> Any:
+        """What was kept under a rule's name, or a tuple of it where the name stands for several."""
+        tape, places = tape_of(self), self.primitive.places(name, len(self.edges))
+        found = tuple(tape.kept(self, place, raw=raw) for place in places)
+        return found[0] if self.primitive.starred(name) == name else found
 
     def __repr__(self) -> str:
         return f"<{self.title} object at {id(self):#x}>"

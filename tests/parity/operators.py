@@ -372,6 +372,16 @@ Where a function has no derivative, pullback takes the one torch takes.
 {present}
 """
 
+REASONS = {
+    "as_strided_scatter": "torch 2.13 gives the cotangent where the first argument was overwritten, and zero elsewhere",
+    "bfloat16": "NumPy has no such dtype",
+    "histogramdd": "edges that are not sorted are refused; torch counts with them",
+    "nn.functional.batch_norm.without_cudnn": "an entry for CUDA alone",
+    "nn.functional.fractional_max_pool3d": "drawn at random, which eight draws of a small sample do not always show",
+    "nn.functional.triplet_margin_with_distance_loss": "the samples call torch's own `pairwise_distance` on our tensors",
+    "special.bessel_j0": "torch is off by 4e-7, pullback by 1e-14",
+    "special.bessel_y1": "torch is off by 9e-7, pullback by 1e-14",
+}  # by name, where we know more than that torch has something else
 DTYPES = ("float64", "float32", "complex128", "int64", "bool")
 KINKS = (
     "x.abs() at 0", "x.relu() at 0", "x.sign() at 0", "x.sqrt() at 0", "x.clamp(0, 1) at 0", "x.clamp(0, 1) at 1",
@@ -411,7 +421,7 @@ def write_table() -> None:
         dtypes = [dtype for dtype in DTYPES if ask(name, count=3, dtype=dtype).forward]
         present.append(f"| `{name}` | {reached[name]} | {', '.join(dtypes)} |")
     missing = [
-        f"| `{name}` | {o.reason.replace('|', '/')} |"
+        f"| `{name}` | {REASONS.get(name, o.reason.replace('|', '/'))} |"
         for name, o in sorted(outcomes.items())
         if not (o.forward and o.gradient is not False)
     ]

@@ -81,7 +81,9 @@ def _bessel(name: str, scipy_name: str, first: tuple[str, str], below: int, abov
 
 
 def _spherical_bessel(x: Array, *, order: int) -> Any:
-    return _scipy.special().spherical_jn(order, x)
+    """By its parity for negative x, of which SciPy before 1.14 gives NaN."""
+    values = _scipy.special().spherical_jn(order, np.abs(x))
+    return np.where(x < 0, -values, values) if order % 2 else values
 
 
 def _spherical_rule(xp: Any, g: Any, x: Any, *, order: int) -> Any:
