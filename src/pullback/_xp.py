@@ -329,7 +329,9 @@ def index_put(x: Any, value: Any, *arrays: Any, spec: tuple[Any, ...]) -> Array:
 
 
 def power(x: Any, *, exponent: float) -> Any:
-    """x to a Python number; NumPy's operator has quick ways for 2, 1, 0.5, 0 and -1."""
+    """x to a Python number; NumPy's operator has quick ways for 2, 1, 0.5, 0 and -1, and needs 40 times as long for 3."""
+    if exponent == 3:
+        return x * x * x
     return x**exponent
 
 
