@@ -387,3 +387,4 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+__all__ += sorted({*_vocabulary.LATER_FUNCTIONS} - {*__all__})
