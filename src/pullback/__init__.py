@@ -387,4 +387,4 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
-__all__ += sorted({*_vocabulary.LATER_FUNCTIONS} - {*__all__})
+__all__ += [*({*_vocabulary.LATER_FUNCTIONS} - {*__all__})]
