@@ -387,4 +387,5 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
-__all__ += [*({*_vocabulary.LATER_FUNCTIONS} - {*__all__})]
+_here = {*__all__}
+__all__ += [name for name in _vocabulary.LATER_FUNCTIONS if name not in _here]
