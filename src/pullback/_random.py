@@ -25,7 +25,7 @@ class Generator:
     >>> import pullback
     >>> g = pullback.Generator().manual_seed(0)
     >>> a = pullback.randn(2, generator=g)
-    >>> bool((a == pullback.randn(2, generator=g.manual_seed(0))).all())
+    >>> (a == pullback.randn(2, generator=g.manual_seed(0))).all().item()
     True
     """
 
@@ -103,7 +103,7 @@ def manual_seed(seed: int) -> Generator:
     >>> _ = pullback.manual_seed(0)
     >>> a = pullback.randn(2)
     >>> _ = pullback.manual_seed(0)
-    >>> bool((a == pullback.randn(2)).all())
+    >>> (a == pullback.randn(2)).all().item()
     True
     """
     return _source.generator.manual_seed(seed)
@@ -137,7 +137,7 @@ def set_rng_state(state: dict[str, Any]) -> None:
     >>> state = pullback.get_rng_state()
     >>> a = pullback.randn(2)
     >>> pullback.set_rng_state(state)
-    >>> bool((a == pullback.randn(2)).all())
+    >>> (a == pullback.randn(2)).all().item()
     True
     """
     _source.generator.set_state(state)

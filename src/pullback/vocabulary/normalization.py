@@ -67,7 +67,9 @@ def _normalized_axes(input: Any, normalized_shape: Any, **parts: Any) -> tuple[t
         raise RuntimeError(
             "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element"
         )
-    for name, part in parts.items():
+    for place, (name, part) in enumerate(parts.items(), 3):
+        if part is not None and not isinstance(part, (Carrier, np.ndarray)):
+            raise _refusals.no_tensor("layer_norm", name, place, part)
         if part is not None and tuple(part.shape) != shape:
             raise RuntimeError(
                 f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape {list(part.shape)} "

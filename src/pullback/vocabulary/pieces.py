@@ -250,6 +250,8 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
     >>> pullback.unravel_index(pullback.tensor([5]), (2, 3))
     (tensor([1]), tensor([2]))
     """
+    if not isinstance(indices, Carrier):
+        raise _refusals.no_tensor("unravel_index", "indices", 1, indices)
     if indices._dtype.kind not in "iu":
         raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
     sizes = tuple(parse_sizes((shape,)))

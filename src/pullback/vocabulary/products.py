@@ -19,6 +19,8 @@ LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 def matching(a: Any, b: Any, name: str) -> tuple[Any, Any]:
     """Operands of one dtype: products do not promote, as in torch; a NumPy array follows the tensor."""
     if not isinstance(a, Carrier):
+        if not isinstance(b, Carrier):
+            raise _refusals.no_tensor(name, "input", 1, a)
         a = cast(a, b._dtype)
     if not isinstance(b, Carrier):
         b = cast(b, a._dtype)
