@@ -292,11 +292,11 @@ def state(value):
     return value.detach().numpy().tobytes(), value.shape, value._version, value._node, grad
 
 
-def may_write(function):
-    """Whether a function takes `inplace`, which a drawn argument may have switched on."""
+def in_place(function, args, options):
+    """Whether a call asks by `inplace` for its argument to be written."""
     try:
-        return "inplace" in inspect.signature(function).parameters
-    except ValueError:  # of a function written in C
+        return bool(inspect.signature(function).bind(*args, **options).arguments.get("inplace"))
+    except (TypeError, ValueError):  # arguments it does not take, or a function written in C
         return False
 
 
@@ -313,7 +313,7 @@ def call(name, function, args, options):
             function(*args, **options)
         except CLEAR as error:
             refusal = error
-    if refusal is None and (name in WRITING or name.endswith("_") or may_write(function)):
+    if refusal is None and (name in WRITING or name.endswith("_") or in_place(function, args, options)):
         return
     assert refusal is None or (str(refusal) and not isinstance(refusal, UNCLEAR)), repr(refusal)
     assert [state(value) for value in given] == before

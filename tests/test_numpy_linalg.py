@@ -8,6 +8,8 @@ import pytest
 import pullback
 from pullback.vocabulary import numpy_linalg
 
+from .differences import listed, slope
+
 A = np.array([[2.1, -0.4, 0.3], [0.5, 3.2, -0.7], [-0.2, 0.6, 4.4]])
 B = np.array([[0.9, 1.4, -0.6], [0.5, -2.1, 1.1], [0.4, 0.1, 1.7]])
 STACK = np.stack([A, A @ B, B])
@@ -103,22 +105,6 @@ CASES = [
     if hasattr(module, name)
     for place, call in enumerate(calls)
 ]
-
-
-def listed(result):
-    return list(result) if isinstance(result, (list, tuple)) else [result]
-
-
-def slope(function, arrays, weights, place):
-    found = np.zeros(arrays[place].shape)
-    for index in np.ndindex(found.shape):
-        ends = []
-        for step in (1e-6, -1e-6):
-            moved = [array.copy() for array in arrays]
-            moved[place][index] += step
-            ends.append(sum(np.sum(w * y) for w, y in zip(weights, listed(function(*moved)), strict=True)))
-        found[index] = (ends[0] - ends[1]) / 2e-6
-    return found
 
 
 def test_every_function_is_tried():

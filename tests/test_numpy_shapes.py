@@ -8,6 +8,8 @@ import pytest
 import pullback
 from pullback.vocabulary.numpy_shapes import FUNCTIONS
 
+from .differences import listed
+
 A = np.array([[0.3, -0.7, 1.9], [-1.2, 0.8, 2.3]])
 B = np.array([[0.9, 1.4, -0.6], [0.5, -2.1, 1.1]])
 
@@ -48,10 +50,6 @@ OF_TWO = {
 }
 IN_THIS_NUMPY = {function.__name__ for function in FUNCTIONS}
 CALLS = [(name, call) for table in (OF_ONE, OF_TWO) for name in table.keys() & IN_THIS_NUMPY for call in table[name]]
-
-
-def listed(result):
-    return list(result) if isinstance(result, (list, tuple)) else [result]
 
 
 @pytest.mark.parametrize(("name", "call"), CALLS, ids=[name for name, _ in CALLS])

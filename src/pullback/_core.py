@@ -105,26 +105,15 @@ class Primitive:
             return None
         return tuple(i for i, rule in enumerate(self.rules) if rule is not None and name in _signature(rule)[0])
 
-    def sources(self, count: int) -> list[int | None]:
-        """For each saved value of an operation with `count` inputs, the input it was, or None for the output."""
-        found: list[int | None] = []
-        for place in self.saved.values():
+    def kept(self, count: int) -> list[tuple[str, int | None]]:
+        """What an operation with `count` inputs keeps: rules' names, each with the input it was, or None for an output."""
+        found: list[tuple[str, int | None]] = []
+        for name, place in self.saved.items():
             if isinstance(place, slice):
-                found.extend(range(*place.indices(count)))
+                found.extend((name, index) for index in range(*place.indices(count)))
             else:
-                found.extend([place] * (1 if place is not None else self.outputs))
+                found.extend([(name, place)] * (self.outputs if place is None else 1))
         return found
-
-    def places(self, name: str, count: int) -> range:
-        """Where a saved value, or each of several of that name, stands among what an operation of `count` inputs kept."""
-        start = 0
-        for other, place in self.saved.items():
-            width = len(range(*place.indices(count))) if isinstance(place, slice) else 1
-            width = self.outputs if place is None else width
-            if other == name:
-                return range(start, start + width)
-            start += width
-        raise KeyError(name)
 
     @property
     def pull(self) -> Callable[..., Any]:

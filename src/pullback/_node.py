@@ -113,8 +113,8 @@ class Node:
 
     def _kept(self, name: str, *, raw: bool) -> Any:
         """What was kept under a rule's name, or a tuple of it where the name stands for several."""
-        tape, places = tape_of(self), self.primitive.places(name, len(self.edges))
-        found = tuple(tape.kept(self, place, raw=raw) for place in places)
+        tape, kept = tape_of(self), self.primitive.kept(len(self.edges))
+        found = tuple(tape.kept(self, place, raw=raw) for place, (other, _) in enumerate(kept) if other == name)
         return found[0] if self.primitive.starred(name) == name else found
 
     def __repr__(self) -> str:

@@ -130,7 +130,7 @@ class Tape(Interpreter):
             raise node.saved.error(node)
         if raw:
             return SavedTensor(self, node, place)
-        source = node.primitive.sources(len(node.edges))[place]
+        _, source = node.primitive.kept(len(node.edges))[place]
         edge = None if source is None else node.edges[source]
         return edge.variable if isinstance(edge, AccumulateGrad) else saved_tensors(self, node)[place]
 
@@ -236,7 +236,7 @@ def saved_tensors(tape: Tape, node: Node) -> list[Any]:
     """The values a node kept, as tensors connected to the graph again; None for one no rule needs."""
     connected = []
     pieces = iter(outputs(node, node.params["shapes"]) if node.primitive.outputs > 1 else (node,))
-    for cell, source in zip(node.saved, node.primitive.sources(len(node.edges)), strict=True):
+    for cell, (_, source) in zip(node.saved, node.primitive.kept(len(node.edges)), strict=True):
         made_by = next(pieces) if source is None else node.edges[source]
         if cell is None or not isinstance(value := cell.array, (np.ndarray, Carrier)):
             connected.append(None if cell is None else cell.array)

@@ -416,25 +416,28 @@ class Tensor(Conversions):
         return write(self, ops.copy(self, cast(source, self._dtype)), "copy_")
 
 
+def loaded_in_place(module: str, name: str) -> Any:
+    """The in-place form of a function that is imported now."""
+    return in_place(vocabulary.load(module, name))
+
+
 class Later:
     """A method that is imported when it is first asked for, and then stands in its own place."""
 
-    __slots__ = ("module", "name", "prepare")
+    __slots__ = ("name", "load")
 
-    def __init__(self, module: str, name: str, prepare: Callable[[Any], Any]) -> None:
-        self.module, self.name, self.prepare = module, name, prepare
+    def __init__(self, name: str, load: Callable[[], Any]) -> None:
+        self.name, self.load = name, load
 
     def __get__(self, tensor: Any, owner: type) -> Any:
-        name = self.name.removesuffix("_") if self.prepare is in_place else self.name
-        method = self.prepare(vocabulary.load(self.module, name))
-        setattr(Tensor, self.name, method)
+        setattr(Tensor, self.name, self.load())
         return getattr(owner if tensor is None else tensor, self.name)
 
 
 for name, module in vocabulary.LATER_METHODS.items():
-    setattr(Tensor, name, Later(module, name, lambda function: function))
+    setattr(Tensor, name, Later(name, functools.partial(vocabulary.load, module, name)))
 for name, module in vocabulary.LATER_IN_PLACE.items():
-    setattr(Tensor, f"{name}_", Later(module, f"{name}_", in_place))
+    setattr(Tensor, f"{name}_", Later(f"{name}_", functools.partial(loaded_in_place, module, name)))
 
 Tensor.interpreter = Eager()
 Primitive.short = functools.partial(_eager.past_bind, Tensor)

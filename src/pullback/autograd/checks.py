@@ -68,9 +68,8 @@ def gradcheck(
     >>> pullback.testing.gradcheck(lambda x: (x.sin() * x).sum(), x)
     True
     """
-    _refuse_forward(check_forward_ad)
     given = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
-    _check_inputs(given)
+    _check_arguments(given, check_forward_ad)
     limits = Limits(eps, atol, rtol)
     checks: list[Callable[[], None]] = [lambda: _check_repetition(func, given, nondet_tol)]
     if check_backward_ad:
@@ -80,11 +79,6 @@ def gradcheck(
     if check_batched_grad:
         checks.append(lambda: _check_batched(func, given, limits))
     return _passes(checks, raise_exception)
-
-
-def _refuse_forward(asked: bool) -> None:
-    if asked:
-        raise NotImplementedError("check_forward_ad: there is no forward mode here yet; leave it out")
 
 
 def _passes(checks: Iterable[Callable[[], None]], raise_exception: bool) -> bool:
@@ -165,7 +159,9 @@ def _is_tracked(value: Any) -> bool:
     return isinstance(value, Carrier) and value.requires_grad
 
 
-def _check_inputs(inputs: Sequence[Any]) -> None:
+def _check_arguments(inputs: Sequence[Any], forward_mode: bool) -> None:
+    if forward_mode:
+        raise NotImplementedError("check_forward_ad: there is no forward mode here yet; leave it out")
     if not any(map(_is_tracked, inputs)):
         raise ValueError(
             "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
