@@ -16,10 +16,9 @@ from . import _backward, _dtypes, _placement, _refusals, ops
 from ._core import Carrier
 from ._memory import Cell, cell_of, version
 from ._modes import mode
-from ._node import AccumulateGrad, Node, RemovableHandle, hooks_of, leaf
+from ._node import AccumulateGrad, Node, RemovableHandle, hooks_of, leaf, new
 from ._shapes import CallableInt, Size, size_of
-from ._sites import caller
-from ._tape import Cut, Tape
+from ._tape import Cut, Tape, cut_off
 from ._views import alias, exchange
 
 DIFFERENTIABLE = "Tensors of floating point and complex dtype can require gradients"
@@ -35,11 +34,13 @@ class _Defaults(Carrier):
     _writes = 0
     _base: Any = None
     _path: tuple[Any, ...] = ()
-    _made_untracked = False
+    _made_untracked: Any = False  # or the custom function it is a view of: see _custom
     _inference = False
     _cut: Cut | None = None
     _kept_grad: Any = None
     _leaf: Any = None
+    _role: Any = None  # what a module takes the tensor for: see nn.parameter
+    _held: tuple[str, ...] = ()
 
 
 class Attributes(_Defaults):
@@ -50,6 +51,25 @@ class Attributes(_Defaults):
     _array: Any
     _node: Node | None
     _cell: Cell | None
+
+    def _twin(self) -> Any:
+        """Another tensor with the same value and history."""
+        twin: Any = new(type(self))
+        twin._array, twin._node, twin._cell = self._array, self._node, None
+        for name in self._held:
+            setattr(twin, name, getattr(self, name))
+        return twin
+
+    def _cut_off(self, reason: str) -> None:
+        """Forget the history, here and at the levels below: `reason` is 'detach' or 'data'."""
+        self._node = None
+        if isinstance(self._array, Carrier):
+            self._array = self._array.data if reason == "data" else self._array.detach()
+
+    def _concrete(self) -> Any:
+        """The elements as an array, for what depends on their values."""
+        array = self._array
+        return array if isinstance(array, np.ndarray) else array._concrete()
 
     @property
     def shape(self) -> Size:
@@ -430,11 +450,12 @@ def _set_flag(tensor: Any, value: bool) -> None:
 
 
 def _untracked_alias(tensor: Any, reason: str) -> Any:
-    result = tensor.interpreter.wrap(tensor._array, None)
+    result = tensor._twin()
+    result._cut_off(reason)
     if tensor._inference:
         result._inference = True
     if tensor._node is not None:
-        result._cut = Cut(reason, caller())
+        result._cut = cut_off(reason)
     elif tensor._cut is not None:
         result._cut = tensor._cut
     return alias(tensor, result, counted=reason != "data")

@@ -7,17 +7,19 @@ else must have the output's shape.
 
 from __future__ import annotations
 
+import importlib
 import math
 import warnings
 import weakref
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import _refusals, _xp, ops
 from ._core import Carrier
-from ._node import AccumulateGrad, Node, hooks_of
+from ._node import AccumulateGrad, Node, hooks_of, tape_of
 from ._pass import commit, pull_back
 from ._tape import Tape
 
@@ -67,7 +69,7 @@ def _place(target: Any) -> Node:
     return target._node  # type: ignore[no-any-return]  # a tensor
 
 
-def _check_output(index: int, output: Any) -> None:
+def check_output(index: int, output: Any) -> None:
     if not isinstance(output, (Carrier, GradientEdge)):
         raise TypeError(
             f"Expected output to be a torch.Tensor: output {index} is a {type(output).__name__}. "
@@ -84,13 +86,18 @@ def cotangent(tape: Tape, output: Any, gradient: Any, index: int, create_graph: 
         return tape.wrap(g, None) if create_graph else g
     given = _as_carrier(tape, gradient)
     if isinstance(output, GradientEdge):
-        return given if create_graph else given._array
+        return given if create_graph else _beneath(tape, given)
     if given._dtype.kind == "c" and output._dtype.kind != "c":
         raise RuntimeError(
             "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
             f"grad_output[{index}] has a dtype of {given.dtype} and output[{index}] has a dtype of {output.dtype}."
         )
-    return _fitted(given, output, index, create_graph)
+    return _fitted(tape, given, output, index, create_graph)
+
+
+def _beneath(tape: Tape, given: Any) -> Any:
+    """What a carrier of this tape holds; one of another level as it is."""
+    return given._array if given.level == tape.level else given
 
 
 def _implicit(output: Any) -> Any:
@@ -125,14 +132,14 @@ def _as_carrier(tape: Tape, gradient: Any) -> Any:
     return tape.wrap(array, None)
 
 
-def _fitted(given: Any, output: Any, index: int, create_graph: bool) -> Any:
+def _fitted(tape: Tape, given: Any, output: Any, index: int, create_graph: bool) -> Any:
     """A gradient with the shape and dtype of its output."""
     want = tuple(output.shape)
     have = tuple(given.shape)
     if have != want and math.prod(want) != 1 and [n for n in have if n != 1] != [n for n in want if n != 1]:
         raise _refusals.gradient_shape(given, output, index)
-    xp: Any = ops if create_graph else _xp
-    g = given if create_graph else given._array
+    g = given if create_graph else _beneath(tape, given)
+    xp: Any = ops if isinstance(g, Carrier) else _xp
     if given._dtype != output._dtype:
         g = xp.astype(g, dtype=output._dtype, source=given._dtype)
     if have == want:
@@ -143,28 +150,17 @@ def _fitted(given: Any, output: Any, index: int, create_graph: bool) -> Any:
 
 
 def _roots(outputs: Sequence[Any], gradients: Sequence[Any], create_graph: bool) -> tuple[Tape, list[Any]]:
-    """The tape on which outputs and gradients meet, and each output's node with its cotangent."""
-    tape: Any = None
+    """The outermost tape of the outputs, and each output's node with its cotangent."""
     for index, output in enumerate(outputs):
-        _check_output(index, output)
-        tape = outer(tape, output)
+        check_output(index, output)
+    tapes = [output.interpreter if isinstance(output, Carrier) else tape_of(output.node) for output in outputs]
+    tape: Tape = max(tapes, key=attrgetter("level"))
     if len(gradients) != len(outputs):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(gradients)} gradients: pass one gradient per tensor")
-    for gradient in gradients:
-        tape = outer(tape, gradient)
     roots = []
     for index, output in enumerate(outputs):
         roots.append((_place(output), cotangent(tape, output, gradients[index], index, create_graph)))
     return tape, roots
-
-
-def outer(tape: Any, value: Any) -> Any:
-    """The tape that stands further out: this one, or that of a value."""
-    if isinstance(value, GradientEdge):
-        value = getattr(value.node, "variable", None) if tape is None else None
-    if not isinstance(value, Carrier) or (tape is not None and value.level <= tape.level):
-        return tape
-    return value.interpreter
 
 
 def _listed(name: str, function: str, values: Any, *, single: tuple[type, ...]) -> list[Any]:
@@ -283,7 +279,10 @@ def grad(
         )
     results = _listed("outputs", "grad", outputs, single=(Carrier, GradientEdge))
     targets = _listed("inputs", "grad", inputs, single=(Carrier, GradientEdge))
-    _check_inputs(targets, materialize_grads, allow_unused)
+    if (further := _further(results)) is not None:
+        options = {"retain_graph": retain_graph, "create_graph": create_graph, "allow_unused": allow_unused}
+        return further.grad(results, targets, _gradients(grad_outputs, results, outputs), **options)
+    check_inputs(targets, materialize_grads, allow_unused)
     given = _gradients(grad_outputs, results, outputs)
     keep_graph = create_graph if retain_graph is None else retain_graph
     once = _batched if is_grads_batched else _grad_once
@@ -292,7 +291,13 @@ def grad(
     return dict(zip(inputs, answers, strict=True)) if isinstance(inputs, dict) else tuple(answers)
 
 
-def _check_inputs(targets: Sequence[Any], materialize: bool, allow_unused: bool | None) -> None:
+def _further(outputs: Sequence[Any]) -> Any:
+    """The interpreter of an output that is no tape: it knows what a gradient of its values is."""
+    interpreters = (output.interpreter for output in outputs if isinstance(output, Carrier))
+    return next((interpreter for interpreter in interpreters if not isinstance(interpreter, Tape)), None)
+
+
+def check_inputs(targets: Sequence[Any], materialize: bool, allow_unused: bool | None) -> None:
     if materialize and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
@@ -334,9 +339,12 @@ def _grad_once(
     outcome.leaves = []
     commit(outcome, roots)
     answers: list[Any] = []
-    for place in places:
+    for index, place in enumerate(places):
         g = outcome.found.get(place)
-        answers.append(g if g is None or create_graph else tape.wrap(g, None))
+        if g is None and not allow_unused:
+            raise _refusals.unused(index, targets[index])
+        boxed = isinstance(g, Carrier) and g.level >= tape.level
+        answers.append(g if g is None or boxed else tape.wrap(g, None))
     return answers
 
 
@@ -348,7 +356,7 @@ def _batched(
     create_graph: bool,
     allow_unused: bool,
 ) -> list[Any]:
-    """One pass for each cotangent along the first axis of the gradients."""
+    """One pass for all cotangents along the first axis of the gradients."""
     sizes = set()
     for index, (gradient, output) in enumerate(zip(gradients, outputs, strict=True)):
         if gradient.ndim == 0:
@@ -365,14 +373,13 @@ def _batched(
         sizes.add(gradient.shape[0])
     if len(sizes) != 1:
         raise RuntimeError(f"grad_outputs have different batch sizes: {sorted(sizes)}")
-    count = sizes.pop()
-    rows = [
-        _grad_once(
-            outputs, targets, [g[i] for g in gradients], retain_graph or i < count - 1, create_graph, allow_unused
-        )
-        for i in range(count)
-    ]
-    return [None if column[0] is None else ops.stack(*column, axis=0) for column in zip(*rows, strict=True)]
+    together = importlib.import_module("pullback.func.rows").together  # transforms are read when first asked for
+
+    def once(*rows: Any) -> list[Any]:
+        return _grad_once(outputs, targets, rows, retain_graph, create_graph, allow_unused)
+
+    answers: list[Any] = together(once, gradients, sizes.pop())
+    return answers
 
 
 def _finish(targets: Sequence[Any], answers: list[Any], zeros: bool, gradients: Sequence[Any], batched: bool) -> None:

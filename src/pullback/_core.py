@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from . import _xp
-from ._modes import depth, quiet
+from ._modes import innermost, quiet
 from ._sites import GENERATED
 
 # 1. Primitives and kinds
@@ -226,6 +226,20 @@ def linear(
     return Primitive(name, "linear", forward or _named(name), inputs, rules, joint=joint, title=title, complex=complex)
 
 
+def jointly_linear(
+    name: str,
+    *rules: Rule | None,
+    forward: Callable[..., Any] | None = None,
+    inputs: Sequence[str] = ("*arrays",),
+    joint: Rule | None = None,
+    title: str | Callable[..., str] | None = None,
+    complex: str = "holomorphic",
+) -> Primitive:
+    """A linear map of all its operands at once, as a join is; operands that are no real or complex numbers are data."""
+    forward = forward or _named(name)
+    return Primitive(name, "jointly linear", forward, inputs, rules, joint=joint, title=title, complex=complex)
+
+
 def multilinear(
     name: str,
     *rules: Rule | None,
@@ -312,12 +326,23 @@ class Interpreter:
         self._tokens: list[Any] = []
 
     def __enter__(self) -> Self:
-        self.level = depth.get() + 1
-        self._tokens.append(depth.set(self.level))
+        around = innermost.get()
+        self.level = 1 if around is None else around.level + 1
+        self._tokens.append(innermost.set(self))
         return self
 
     def __exit__(self, *exc: object) -> None:
-        depth.reset(self._tokens.pop())
+        innermost.reset(self._tokens.pop())
+
+    def grad(self, outputs: Sequence[Any], inputs: Sequence[Any], cotangents: Sequence[Any], **options: Any) -> Any:
+        """What `autograd.grad` gives for outputs that this interpreter has boxed, where that means something."""
+        raise RuntimeError(
+            f"autograd.grad inside {type(self).__name__}: its values have no graph; use pullback.func.grad"
+        )
+
+    def adopt(self, made: Any) -> Any:
+        """What a tensor becomes that is made, not computed, while this interpreter is the innermost: itself."""
+        return made
 
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """The result of one operation, at least one of whose arguments this interpreter has boxed."""

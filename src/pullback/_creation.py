@@ -16,11 +16,12 @@ import numpy as np
 from . import _dtypes, _refusals
 from ._core import Carrier
 from ._memory import storage_of
-from ._modes import quiet
+from ._modes import innermost, quiet
 from ._placement import accept
 from ._promotion import common
 from ._shapes import Shape, parse_sizes
 from ._tensor import Tensor
+from .vocabulary import taking_out
 
 
 def made(array: Any, requires_grad: bool) -> Tensor:
@@ -35,6 +36,8 @@ def made(array: Any, requires_grad: bool) -> Tensor:
                 f"{tensor.dtype}. Write floats (1. instead of 1), or pass dtype=pullback.float32"
             )
         tensor.requires_grad = True
+    elif (interpreter := innermost.get()) is not None:
+        return interpreter.adopt(tensor)  # type: ignore[no-any-return]  # a tensor of the interpreter
     return tensor
 
 
@@ -209,11 +212,12 @@ def _from_shape(name: str, fill: Callable[[Shape, np.dtype[Any]], Any], text: st
     def function(
         *sizes: Any, size: Any = None, dtype: Any = None, requires_grad: bool = False, **placement: Any
     ) -> Tensor:
-        accept(name, placement)
+        if placement:
+            accept(name, placement)
         return made(fill(sizes_of(name, sizes, size), chosen_dtype(dtype)), requires_grad)
 
     function.__doc__ = text
-    return named(name, function)
+    return taking_out(named(name, function))
 
 
 def named(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -255,6 +259,7 @@ empty = _from_shape(
 )
 
 
+@taking_out
 def full(
     size: Sequence[int], fill_value: Any, *, dtype: Any = None, requires_grad: bool = False, **placement: Any
 ) -> Tensor:
@@ -269,6 +274,7 @@ def full(
     return made(np.full(sizes_of("full", (size,)), value, value.dtype), requires_grad)
 
 
+@taking_out
 def eye(n: int, m: int | None = None, *, dtype: Any = None, requires_grad: bool = False, **placement: Any) -> Tensor:
     """Ones on the diagonal, zeros elsewhere.
 
@@ -294,6 +300,7 @@ def _number(function: str, value: Any) -> Any:
     return value.item()
 
 
+@taking_out
 def arange(
     start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, requires_grad: bool = False, **placement: Any
 ) -> Tensor:
@@ -333,6 +340,7 @@ def _evenly(function: str, bounds: tuple[Any, Any], steps: int, dtype: Any) -> t
     return np.linspace(start, end, steps), kind
 
 
+@taking_out
 def linspace(
     start: Any, end: Any, steps: int, *, dtype: Any = None, requires_grad: bool = False, **placement: Any
 ) -> Tensor:

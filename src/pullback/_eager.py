@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import linecache
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -32,7 +32,16 @@ SCOPE: dict[str, Any] = {
     "node_class": node_class, "quiet": quiet,
 }  # fmt: skip
 
-LOCALS = {"current", "dtype", "params", "result", "tensor", "tracked"}  # of the functions written below
+LOCALS = {
+    "current",
+    "dtype",
+    "excess",
+    "out",
+    "params",
+    "result",
+    "tensor",
+    "tracked",
+}  # of the functions written below
 
 
 def past_bind(cls: type[Any], primitive: Primitive) -> Function:
@@ -45,47 +54,76 @@ def past_bind(cls: type[Any], primitive: Primitive) -> Function:
         return general
     names = primitive.inputs
     others = _array if len(names) > 1 else _nothing
-    unpack = [line for name in names for line in (*_tensor(name), *others(name), *_else(primitive, "**params"))]
+    unpack = [line for name in names for line in (*_tensor(name), *others(name), *_else(names, "**params"))]
     hindrances = [f"type({name}_array) is not ndarray" for name in names]
     if len(names) > 1:
         hindrances.append(" and ".join(f"{name} is {name}_array" for name in names))
-    return _written(cls, primitive, general, unpack, hindrances, "**params")
+    return _written(cls, primitive, general, names, unpack, hindrances, "**params")
 
 
 def method(
-    cls: type[Any], primitive: Primitive, general: Function, *, ndim: int | None = None, number: str | None = None
+    cls: type[Any],
+    primitive: Primitive,
+    general: Function,
+    *,
+    ndim: int | None = None,
+    number: str | None = None,
+    out: bool = False,
 ) -> Function:
     """The short way of a tensor's method, for plain tensors of one floating dtype and Python numbers.
 
     With `ndim`, for tensors of so many axes only. `number` is the metadata that the method takes as its last argument.
+    With `out`, that of a function of the package, which takes `out=`.
     """
-    first, *rest = primitive.inputs
-    unpack = [
+    names = _parameters(general)[: len(primitive.inputs)]
+    first, *rest = names
+    unpack = [f"if out is not None or {EXCESS} is not None:", f"    {_call(names, EXCESS_OR_OUT)}"] if out else []
+    unpack += [
         f"if type({first}) is not Tensor or (dtype := {first}._array.dtype) is not FLOAT and dtype is not DOUBLE:",
-        f"    {_call(primitive, number)}",
+        f"    {_call(names, number)}",
         f"{first}_array, {first}_edge = {first}._array, {first}._node",
     ]
     for name in rest:
-        unpack += [*_tensor(name), *_number(name), *_else(primitive, number)]
+        unpack += [*_tensor(name), *_number(name), *_else(names, number)]
     if number is not None:
         unpack += [
             f"if type({number}) is not int and type({number}) is not float:",
-            f"    {_call(primitive, number)}",
+            f"    {_call(names, number)}",
             f"params = {{{number!r}: {number}}}",
         ]
     hindrances = [f"{name}_array.dtype is not dtype" for name in rest]
-    hindrances += [f"{name}_array.ndim != {ndim}" for name in primitive.inputs if ndim is not None]
-    return _written(cls, primitive, general, unpack, hindrances, number)
+    hindrances += [f"{name}_array.ndim != {ndim}" for name in names if ndim is not None]
+    return _written(cls, primitive, general, names, unpack, hindrances, number, out=out)
+
+
+def _parameters(function: Function) -> tuple[str, ...]:
+    """The names of the positional arguments of a function, or of the one that it wraps."""
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    return function.__code__.co_varnames[: function.__code__.co_argcount]
 
 
 # The text
 #
 # A function has three parts: operands are unpacked, the result is computed unless something stands in the way, and it
-# is boxed, with a node if an operand is tracked. `last` is how metadata arrives: "**params", one number's name, or None.
+# is boxed, with a node if an operand is tracked. `names` are those of the operands. `last` is how metadata arrives:
+# "**params", one number's name, or None. A keyword-only `out` would cost 30 ns a call; before it stands a place that no
+# argument may take, so that none becomes `out` by its position.
+
+EXCESS = "excess"
+EXCESS_OR_OUT = f"*(() if {EXCESS} is None else ({EXCESS},)), out=out"
 
 
 def _written(
-    cls: type[Any], primitive: Primitive, general: Function, unpack: list[str], hindrances: list[str], last: str | None
+    cls: type[Any],
+    primitive: Primitive,
+    general: Function,
+    names: Sequence[str],
+    unpack: list[str],
+    hindrances: list[str],
+    last: str | None,
+    *,
+    out: bool = False,
 ) -> Function:
     """The function whose operands are unpacked so, and which hands over to `general` where there is a hindrance.
 
@@ -93,17 +131,18 @@ def _written(
     """
 
     def write() -> None:
-        if taken := {*scope, *LOCALS} & {*primitive.inputs}:
+        if taken := {*scope, *LOCALS} & {*names}:
             raise TypeError(f"an input of {primitive.name} cannot be called {taken}: see _eager")
-        head = f"def record({', '.join([*primitive.inputs, *filter(None, [last])])}):"
-        lines = [head, *(f"    {line}" for line in (*unpack, *_computed(primitive, hindrances, last)))]
+        optional = [f"{name}=None" for name in (EXCESS, "out") if out]
+        head = f"def record({', '.join([*names, *filter(None, [last]), *optional])}):"
+        lines = [head, *(f"    {line}" for line in (*unpack, *_computed(primitive, names, hindrances, last)))]
         source = "\n".join(lines)
         filename = f"{GENERATED}{primitive.name}, recorded>"
         linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
         if isinstance(primitive.title, str) or last is None:
             scope["kind"] = node_class(primitive, primitive.node_name({}))
         exec(compile(source, filename, "exec"), scope)  # noqa: S102  # our own text, of names `Primitive` has accepted
-        function.__code__ = scope["record"].__code__
+        function.__code__, function.__defaults__ = scope["record"].__code__, scope["record"].__defaults__
 
     scope = {**SCOPE, "Tensor": cls, "primitive": primitive, "title": primitive.title, "forward": primitive.forward}
     scope |= {"general": general, "finish": cls.interpreter.finish, "write": write}
@@ -118,8 +157,8 @@ def _unwritten(*args: Any, **params: Any) -> Any:
     return function(*args, **params)  # noqa: F821  # type: ignore[name-defined]
 
 
-def _call(primitive: Primitive, last: str | None) -> str:
-    return f"return general({', '.join([*primitive.inputs, *filter(None, [last])])})"
+def _call(names: Sequence[str], last: str | None) -> str:
+    return f"return general({', '.join([*names, *filter(None, [last])])})"
 
 
 def _tensor(name: str) -> list[str]:
@@ -144,13 +183,12 @@ def _number(name: str) -> list[str]:
     ]
 
 
-def _else(primitive: Primitive, last: str | None) -> list[str]:
-    return ["else:", f"    {_call(primitive, last)}"]
+def _else(names: Sequence[str], last: str | None) -> list[str]:
+    return ["else:", f"    {_call(names, last)}"]
 
 
-def _computed(primitive: Primitive, hindrances: list[str], last: str | None) -> list[str]:
+def _computed(primitive: Primitive, names: Sequence[str], hindrances: list[str], last: str | None) -> list[str]:
     """The lines that compute the result and box it."""
-    names = primitive.inputs
     edges = "".join(f"{name}_edge, " for name in names)
     cut = " or ".join(f"(type({name}) is Tensor and {name}._cut is not None)" for name in names)
     modes = "current is not RECORD and (tracked or current is not NO_GRAD)"
@@ -160,11 +198,11 @@ def _computed(primitive: Primitive, hindrances: list[str], last: str | None) -> 
         f"tracked = {' or '.join(f'{name}_edge is not None' for name in names)}",
         "current = mode.get()",
         f"if {' or '.join([*hindrances, f'({modes})', f'(not tracked and ({cut}))'])}:",
-        f"    {_call(primitive, last)}",
+        f"    {_call(names, last)}",
         "try:",
         f"    result = quiet.copy().run(forward, {''.join(f'{name}_array, ' for name in names)}{'**params' if last else ''})",
         "except ValueError:",  # shapes that do not fit: the general way says so properly
-        f"    {_call(primitive, last)}",
+        f"    {_call(names, last)}",
         "if type(result) is not ndarray:",
         "    if type(result) is tuple:",
         f"        {finish}",
@@ -172,7 +210,7 @@ def _computed(primitive: Primitive, hindrances: list[str], last: str | None) -> 
     ]
     recorded = "result.dtype.kind == 'f'" if primitive.differentiable else "False"
     kind = "kind" if isinstance(primitive.title, str) or last is None else "node_class(primitive, title(**params))"
-    saved = "".join(f"{_kept(primitive, name)}, " for name in primitive.saved)
+    saved = "".join(f"{_kept(primitive, names, saved)}, " for saved in primitive.saved)
     node = f"make({kind}, ({edges}), ({saved}), {'params or None' if last else None}, result.shape)"
     return [
         *lines,
@@ -186,15 +224,17 @@ def _computed(primitive: Primitive, hindrances: list[str], last: str | None) -> 
     ]
 
 
-def _kept(primitive: Primitive, name: str) -> str:
+def _kept(primitive: Primitive, names: Sequence[str], saved: str) -> str:
     """The expression for the cell of a saved value, or for None where no tracked operand's rule names it."""
-    cell = f"({name}._cell or cell_of({name})) if type({name}) is Tensor else Cell({name}_array)"
-    if name == "y":
+    if saved == "y":
         cell = "tensor._cell or cell_of(tensor)"
-    users = primitive.users(name)
-    if users is None or len(primitive.inputs) == 1:
+    else:
+        name = names[primitive.inputs.index(saved)]
+        cell = f"({name}._cell or cell_of({name})) if type({name}) is Tensor else Cell({name}_array)"
+    users = primitive.users(saved)
+    if users is None or len(names) == 1:
         return f"({cell})"
-    return f"(({cell}) if {' or '.join(f'{primitive.inputs[i]}_edge is not None' for i in users)} else None)"
+    return f"(({cell}) if {' or '.join(f'{names[i]}_edge is not None' for i in users)} else None)"
 
 
 def in_place(cls: type[Any], primitive: Primitive, general: Function) -> Function:
@@ -202,23 +242,23 @@ def in_place(cls: type[Any], primitive: Primitive, general: Function) -> Functio
     forward = primitive.forward
 
     @functools.wraps(general)
-    def method(a: Any, b: Any, **options: Any) -> Any:
-        if mode.get() is not NO_GRAD or type(a) is not cls or type(b) is not cls or options:
-            return general(a, b, **options)
-        x = a._array
-        y = b._array
+    def method(self: Any, other: Any, **options: Any) -> Any:
+        if mode.get() is not NO_GRAD or type(self) is not cls or type(other) is not cls or options:
+            return general(self, other, **options)
+        x = self._array
+        y = other._array
         dtype = x.dtype
         if (
             y.dtype is not dtype
             or y.shape != x.shape
             or (dtype is not FLOAT and dtype is not DOUBLE)
             or not x.flags.carray  # may be read-only, or lie in one place more than once
-            or a._inference
+            or self._inference
         ):
-            return general(a, b)
-        protect(a)
+            return general(self, other)
+        protect(self)
         quiet.copy().run(forward, x, y, x)
-        written(a)
-        return a
+        written(self)
+        return self
 
     return method

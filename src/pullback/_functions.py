@@ -8,30 +8,39 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _refusals, vocabulary
+from . import _eager, _refusals, vocabulary
 from ._core import Carrier
-from ._tensor import Tensor
-from .vocabulary import arithmetic, of_pair, of_tensor, of_tensors, products, reductions, shapes
+from ._tensor import HOT, Tensor
+from .vocabulary import arithmetic, of_pair, of_tensor, of_tensors, products, reductions, shapes, taking_out
 from .vocabulary.products import einsum as einsum
-from .vocabulary.shapes import cat as cat
-from .vocabulary.shapes import stack as stack
+
+
+def _hot(name: str) -> Any:
+    """The function that has the short way of the method of that name."""
+    return _eager.method(
+        Tensor,
+        HOT[name],
+        (of_tensors if len(HOT[name].inputs) == 2 else of_tensor)(getattr(arithmetic, name)),
+        out=True,
+    )
+
 
 # Elementwise
-abs = Tensor.abs
-cos = Tensor.cos
-exp = Tensor.exp
-log = Tensor.log
-maximum = Tensor.maximum
-minimum = Tensor.minimum
-mul = Tensor.mul
-neg = Tensor.neg
-reciprocal = Tensor.reciprocal
+abs = _hot("abs")
+cos = _hot("cos")
+exp = _hot("exp")
+log = _hot("log")
+maximum = _hot("maximum")
+minimum = _hot("minimum")
+mul = _hot("mul")
+neg = _hot("neg")
+reciprocal = _hot("reciprocal")
 relu = Tensor.relu
-sigmoid = Tensor.sigmoid
-sin = Tensor.sin
-sqrt = Tensor.sqrt
-square = Tensor.square
-tanh = Tensor.tanh
+sigmoid = _hot("sigmoid")
+sin = _hot("sin")
+sqrt = _hot("sqrt")
+square = _hot("square")
+tanh = _hot("tanh")
 add = of_tensors(arithmetic.add)
 bitwise_and = of_tensors(arithmetic.bitwise_and)
 bitwise_not = of_tensor(arithmetic.bitwise_not)
@@ -69,7 +78,7 @@ sinh = of_tensor(arithmetic.sinh)
 sub = of_tensors(arithmetic.sub)
 tan = of_tensor(arithmetic.tan)
 trunc = of_tensor(arithmetic.trunc)
-where = arithmetic.where
+where = taking_out(arithmetic.where)
 
 # Reductions
 all = of_tensor(reductions.all)
@@ -92,6 +101,7 @@ var = of_tensor(reductions.var)
 
 # Shapes
 broadcast_to = of_tensor(shapes.broadcast_to)
+cat = taking_out(shapes.cat)
 chunk = of_tensor(shapes.chunk)
 flatten = of_tensor(shapes.flatten)
 flip = of_tensor(shapes.flip)
@@ -101,6 +111,7 @@ ravel = of_tensor(shapes.ravel)
 reshape = of_tensor(shapes.reshape)
 split = of_tensor(shapes.split)
 squeeze = of_tensor(shapes.squeeze)
+stack = taking_out(shapes.stack)
 t = of_tensor(shapes.t)
 transpose = of_tensor(shapes.transpose)
 unbind = of_tensor(shapes.unbind)

@@ -32,7 +32,10 @@ RECORD = Mode()
 NO_GRAD = Mode(grad=False)
 mode: contextvars.ContextVar[Mode] = contextvars.ContextVar("pullback.mode", default=RECORD)
 running: contextvars.ContextVar[Any] = contextvars.ContextVar("pullback.pass")
-depth: contextvars.ContextVar[int] = contextvars.ContextVar("pullback.depth", default=0)
+innermost: contextvars.ContextVar[Any] = contextvars.ContextVar("pullback.innermost", default=None)
+losses: contextvars.ContextVar[list[Any] | None] = contextvars.ContextVar("pullback.losses", default=None)
+early_stop: contextvars.ContextVar[bool | None] = contextvars.ContextVar("pullback.early_stop", default=None)
+debugging: contextvars.ContextVar[bool | None] = contextvars.ContextVar("pullback.debugging", default=None)
 
 
 def changed(**fields: Any) -> Mode:

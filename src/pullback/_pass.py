@@ -61,9 +61,10 @@ def restrict(order: list[Node], targets: Iterable[Node]) -> set[Node]:
 class Pass:
     """One walk over the tape: what it is asked, and what it finds."""
 
-    def __init__(self, tape: Tape, create_graph: bool, raw: bool, freed: Freed | None) -> None:
+    def __init__(self, tape: Tape, create_graph: bool, recording: bool, raw: bool, freed: Freed | None) -> None:
         self.tape = tape
         self.create_graph = create_graph
+        self.recording = recording
         self.xp: Any = _xp if raw else ops
         self.freed = freed
         self.leaves: list[tuple[AccumulateGrad, Any]] = []
@@ -71,6 +72,8 @@ class Pass:
         self.retained: list[tuple[Any, Any]] = []
         self.seen: list[Any] = []  # what hooks hold: never to be written
         self.waiting: dict[Any, dict[int, Any]] = {}  # hooks on several tensors, and what has arrived for each
+        self.targeted = False  # whether it looks for some gradients only
+        self.recomputed: Any = None  # what checkpoints have computed again for it
 
     def walk(
         self, order: list[Node], pending: dict[Node, Any], wanted: frozenset[Node], needed: set[Node] | None
@@ -81,7 +84,7 @@ class Pass:
             g = pending.pop(node, None)
             if g is None:
                 continue
-            if type(g) is Parts:
+            if isinstance(g, Parts):
                 g = g.filled(xp, node.params["shapes"])
             hooks = node.hooks
             if hooks is not None:
@@ -112,7 +115,7 @@ class Pass:
 
     def mode(self) -> FieldBlock:
         """The mode in which hooks run, and everything else when the pass is recorded."""
-        return FieldBlock(grad=self.create_graph)
+        return FieldBlock(grad=self.recording)
 
     def connected(self, node: Node) -> tuple[Cell, ...]:
         """What a node kept, as tensors connected to the graph again."""
@@ -120,13 +123,13 @@ class Pass:
 
     def wrapped(self, value: Any) -> Any:
         """A cotangent as hooks see it: a tensor."""
-        if value is None or (isinstance(value, Carrier) and value.level == self.tape.level):
+        if value is None or (isinstance(value, Carrier) and value.level >= self.tape.level):
             return value
         return self.tape.wrap(value, None)
 
     def unwrapped(self, value: Any) -> Any:
         """What a hook returned, as the walk holds it; from now on somebody else may hold it too."""
-        if value is not None and not self.create_graph:
+        if value is not None and not self.create_graph and value.level == self.tape.level:
             value = value._array
         self.seen.append(value)
         return value
@@ -137,11 +140,7 @@ class Pass:
         assert hooks is not None
         if hooks.tensor:
             with self.mode():
-                token = running.set(self)
-                try:
-                    g = self.unwrapped(hooks.before(self.wrapped(g)))
-                finally:
-                    running.reset(token)
+                g = self.unwrapped(hooks.before(self.wrapped(g)))
         if hooks.retained is not None and (tensor := hooks.retained()) is not None:
             self.retained.append((tensor, g))
         if hooks.pre:
@@ -188,17 +187,23 @@ def pull_back(
         if type(node.saved) is not tuple and (needed is None or (node in needed and not needed.isdisjoint(node.edges))):
             raise node.saved.error(node)
     pending: dict[Node, Any] = {}
-    raw = not create_graph
+    raw = not create_graph and tape.level == 0
     for node, g in roots:
         pending[node] = pending[node] + g if node in pending else g
         raw = raw and type(g) is ndarray
-    walker = Pass(tape, create_graph, raw, None if retain_graph else Freed(caller()))
-    with np.errstate(all="ignore"):
-        if raw:  # nothing here could be recorded; hooks set the mode themselves
-            walker.walk(order, pending, wanted, needed)
-        else:
-            with walker.mode():
+    recording = tape.recording(create_graph, [g for _, g in roots])
+    walker = Pass(tape, create_graph, recording, raw, None if retain_graph else Freed(caller()))
+    walker.targeted = targets is not None
+    token = running.set(walker)
+    try:
+        with np.errstate(all="ignore"):
+            if raw:  # nothing here could be recorded; hooks set the mode themselves
                 walker.walk(order, pending, wanted, needed)
+            else:
+                with walker.mode():
+                    walker.walk(order, pending, wanted, needed)
+    finally:
+        running.reset(token)
     if walker.waiting:
         with walker.mode():
             for hook, arrived in walker.waiting.items():

@@ -6,8 +6,10 @@ numbers is imported at the first draw: it takes 13 ms.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -141,6 +143,59 @@ def set_rng_state(state: dict[str, Any]) -> None:
     True
     """
     _source.generator.set_state(state)
+
+
+def sources(values: Iterable[Any] = ()) -> list[Any]:
+    """What a program may draw from: None for its thread's numbers, NumPy's global ones, and generators among values."""
+    kinds = (Generator, np.random.Generator, np.random.RandomState)
+    return [None, np.random, *(value for value in values if isinstance(value, kinds))]
+
+
+class Moment:
+    """Where random numbers of some sources have got to."""
+
+    __slots__ = ("_states",)
+
+    def __init__(self, places: Iterable[Any]) -> None:
+        self._states = [(each, _get(each)) for each in places]
+
+    def moved(self) -> list[Any]:
+        """The sources from which has been drawn since."""
+        return [each for each, state in self._states if not _same(state, _get(each))]
+
+    def limit(self, places: Sequence[Any]) -> None:
+        """Forget all sources but these."""
+        self._states = [(each, state) for each, state in self._states if any(each is other for other in places)]
+
+    def restore(self) -> None:
+        """Let random numbers go on from that moment."""
+        for each, state in self._states:
+            generator: Any = _source.generator if each is None else each
+            if hasattr(generator, "set_state"):
+                generator.set_state(state)
+            else:
+                generator.bit_generator.state = state
+
+    @contextlib.contextmanager
+    def again(self) -> Iterator[None]:
+        """A block whose random numbers go on from that moment, and after which they go on as if it had not been."""
+        now = Moment(each for each, _ in self._states)
+        self.restore()
+        try:
+            yield
+        finally:
+            now.restore()
+
+
+def _get(generator: Any) -> Any:
+    generator = _source.generator if generator is None else generator
+    return generator.get_state() if hasattr(generator, "get_state") else generator.bit_generator.state
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, dict):
+        return all(_same(a[key], b[key]) for key in a)
+    return all(map(_same, a, b)) if isinstance(a, tuple) else np.array_equal(a, b)
 
 
 def source(generator: Any = None) -> np.random.Generator:

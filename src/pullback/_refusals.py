@@ -138,6 +138,15 @@ def leaf_write(tensor: Any, operation: str) -> str:
     )
 
 
+def captured_write(tensor: Any, operation: str) -> str:
+    """A write of a transform's value into a tensor from outside the transform."""
+    return (
+        "During a grad (vjp, jvp, grad, vmap, etc) transform, the function provided attempted to call in-place operation "
+        f"({operation}) that would mutate a captured Tensor, a {kind(tensor)}. This is not supported: it would hold a value "
+        "of the transform after the transform is over. Pass the tensor as an argument, or write y = x.clone() first."
+    )
+
+
 def leaf_view_write(tensor: Any, operation: str) -> str:
     """A write through a view of a leaf that requires grad."""
     leaf = tensor if tensor._base is None else tensor._base

@@ -14,6 +14,7 @@ from ._placement import accept
 from ._promotion import cast, common
 from ._shapes import broadcast_shapes
 from ._tensor import Tensor
+from .vocabulary import taking_out
 
 
 def _drawn(name: str, draw: Callable[..., Any], text: str) -> Callable[..., Any]:
@@ -25,7 +26,8 @@ def _drawn(name: str, draw: Callable[..., Any], text: str) -> Callable[..., Any]
         requires_grad: bool = False,
         **placement: Any,
     ) -> Tensor:
-        accept(name, placement)
+        if placement:
+            accept(name, placement)
         kind = chosen_dtype(dtype)
         if kind.kind not in "fc":
             raise NotImplementedError(
@@ -34,7 +36,7 @@ def _drawn(name: str, draw: Callable[..., Any], text: str) -> Callable[..., Any]
         return made(draw(sizes_of(name, sizes, size), kind, generator), requires_grad)
 
     function.__doc__ = text
-    return named(name, function)
+    return taking_out(named(name, function))
 
 
 rand = _drawn(
@@ -61,6 +63,7 @@ rand_like = alike("rand_like", rand, "Numbers drawn evenly from [0, 1)")
 randn_like = alike("randn_like", randn, "Normally distributed numbers")
 
 
+@taking_out
 def randint(
     low: Any = 0,
     high: Any = None,

@@ -39,6 +39,14 @@ def caller(skip: int = 2) -> Site:
     return code, frame.f_lasti
 
 
+def depth() -> int:
+    """The `stacklevel` of a warning that is to name the innermost line outside pullback."""
+    frame, level = sys._getframe(1), 1
+    while internal[frame.f_code.co_filename] and frame.f_back is not None:
+        frame, level = frame.f_back, level + 1
+    return level
+
+
 def line_of(site: Site) -> int:
     """The line number of a site."""
     code, offset = site

@@ -14,7 +14,7 @@ import numpy as np
 from . import _refusals, ops
 from ._core import Carrier, Interpreter, Primitive, bind
 from ._memory import Cell, cell_of, version
-from ._modes import FieldBlock, Mode, mode, quiet
+from ._modes import FieldBlock, Mode, losses, mode, quiet
 from ._node import AccumulateGrad, Node, make, node_class, outputs
 from ._shapes import sum_to
 from ._sites import Site, caller
@@ -32,6 +32,23 @@ class Cut(NamedTuple):
 
     reason: str
     site: Site
+
+    @property
+    def hides(self) -> bool:
+        """Whether a derivative is lost that need not be zero."""
+        return self.reason in HIDING
+
+
+HIDING = {"detach", "data", "no_grad", "inference_mode", "numpy"}
+
+
+def cut_off(reason: str) -> Cut:
+    """A cut made now, by the user's line; noted where somebody watches for them."""
+    cut = Cut(reason, caller())
+    noted = losses.get()
+    if noted is not None:
+        noted.append(cut)
+    return cut
 
 
 class Tape(Interpreter):
@@ -62,8 +79,19 @@ class Tape(Interpreter):
             else:
                 values.append(arg)
             edges.append(node)
-        result = bind(primitive, values, params) if nested else quiet.copy().run(primitive.forward, *values, **params)
+        if nested:
+            result = self.beneath(primitive, values, params)
+        else:
+            result = quiet.copy().run(primitive.forward, *values, **params)
         return self.finish(primitive, args, edges, result, params, tracked)
+
+    def beneath(self, primitive: Primitive, values: Sequence[Any], params: dict[str, Any]) -> Any:
+        """The result of an operation on what carriers of this level hold, some of it carriers of lower levels."""
+        return bind(primitive, values, params)
+
+    def recording(self, create_graph: bool, cotangents: Sequence[Any]) -> bool:
+        """Whether operations are recorded while cotangents travel over this tape: on it, or further out."""
+        return create_graph or any(isinstance(g, Carrier) and g.level > self.level for g in cotangents)
 
     def finish(
         self,
@@ -136,13 +164,7 @@ class Tape(Interpreter):
 
     def _untracked(self, primitive: Primitive, args: Sequence[Any], result: Any, tracked: bool, current: Mode) -> Any:
         out = tuple(self.wrap(piece, None) for piece in result) if type(result) is tuple else self.wrap(result, None)
-        cut: Cut | None = None
-        if tracked:
-            reason = primitive.name if current.grad else "no_grad"
-            cut = Cut("inference_mode" if current.inference else reason, caller())
-        else:
-            for arg in args:
-                cut = cut or getattr(arg, "_cut", None)
+        cut = _why(primitive, args, result, tracked, current)
         if cut is not None:
             for piece in out if type(out) is tuple else (out,):
                 piece._cut = cut
@@ -155,12 +177,28 @@ class Tape(Interpreter):
             if users is not None and not any(map(edges.__getitem__, users)):
                 kept.append(None)
             elif place is None:
-                kept.extend(keep(piece, is_output=True) for piece in (out if type(out) is tuple else (out,)))
+                kept.extend(
+                    keep(piece, self.level, is_output=True) for piece in (out if type(out) is tuple else (out,))
+                )
             elif type(place) is int:
-                kept.append(keep(args[place]))
+                kept.append(keep(args[place], self.level))
             else:
-                kept.extend(map(keep, args[place]))
+                kept.extend(keep(arg, self.level) for arg in args[place])
         return tuple(kept)
+
+
+def _why(primitive: Primitive, args: Sequence[Any], result: Any, tracked: bool, current: Mode) -> Cut | None:
+    """Why a result is not tracked although it comes from tracked tensors; a zero derivative hides what came before."""
+    cuts = [cut for arg in args if (cut := getattr(arg, "_cut", None)) is not None]
+    if not tracked and not cuts:
+        return None
+    flat = primitive.kind == "zero" or _kind(result) not in {"f", "c"}
+    if tracked and not flat and not current.grad:
+        return cut_off("inference_mode" if current.inference else "no_grad")
+    hidden = next((cut for cut in cuts if cut.hides), None)
+    if tracked or (flat and hidden is not None):
+        return hidden if hidden is not None and not flat else Cut(primitive.name, caller())
+    return hidden or cuts[0]
 
 
 def _kind(result: Any) -> str:
@@ -202,12 +240,30 @@ class Packed:
         return tensor._array
 
 
-def keep(value: Any, *, is_output: bool = False) -> Any:
-    """The cell a node keeps for a value."""
+class Beneath:
+    """A saved carrier of a lower level: it keeps its history there, and the value it had when it was saved."""
+
+    __slots__ = ("cell", "carrier")
+
+    def __init__(self, carrier: Any) -> None:
+        self.cell = carrier._cell or cell_of(carrier)
+        self.carrier = carrier._twin()
+
+    @property
+    def array(self) -> Any:
+        """The carrier, as it was."""
+        self.carrier._array = self.cell.array
+        return self.carrier
+
+
+def keep(value: Any, level: int, *, is_output: bool = False) -> Any:
+    """The cell that a node of a level keeps for a value."""
     if not isinstance(value, Carrier):
         return Cell(value)
+    if value.level != level:
+        return Beneath(value)
     current = mode.get()
-    if current.pack is not None:
+    if current.pack is not None and not isinstance(value._array, Carrier):  # hooks would lose what it holds of others
         assert current.unpack is not None
         return Packed(value.detach() if is_output else value, current.pack, current.unpack)
     return value._cell or cell_of(value)

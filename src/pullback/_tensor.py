@@ -21,7 +21,7 @@ from ._node import AccumulateGrad, Node, new
 from ._printing import format_tensor
 from ._promotion import cast, category
 from ._shapes import broadcast_shapes, expand_shape, parse_sizes
-from ._tape import Tape
+from ._tape import Tape, cut_off
 from ._views import write
 from .vocabulary import arithmetic, indexing, products, reductions, shapes
 
@@ -51,6 +51,8 @@ class Conversions(Autograd):
         """The NumPy array in which the elements lie; with `force`, also of a tensor that requires grad."""
         if self._node is not None and not force:
             raise _refusals.tracked_numpy(self, "numpy()")
+        if self._node is not None or (self._cut is not None and self._cut.hides):
+            cut_off("numpy")
         storage_of(self)  # from here on others can see the memory: it is written in place, never exchanged
         return self._array.view()
 
@@ -147,7 +149,8 @@ class Conversions(Autograd):
             suffixes.append(f"grad_fn=<{self.grad_fn.title}>")
         elif self._node is not None:
             suffixes.append("requires_grad=True")
-        return format_tensor(self._array, suffixes=suffixes)
+        heading = "" if self._role is None else self._role.heading
+        return heading + format_tensor(self._array, suffixes=suffixes)
 
     def __format__(self, spec: str) -> str:
         return format(self.item(), spec) if self.ndim == 0 else object.__format__(self, spec)
@@ -165,6 +168,8 @@ class Conversions(Autograd):
         copied = self.interpreter.wrap(array, None)
         if self.is_leaf and self._node is not None:
             copied.requires_grad = True
+        if self._role is not None:  # torch leaves the gradient of a parameter behind
+            return self._role.mark(copied)
         leaf = self._node if isinstance(self._node, AccumulateGrad) else self._leaf
         grad = self._kept_grad if leaf is None else leaf.grad
         if grad is not None:
@@ -172,7 +177,7 @@ class Conversions(Autograd):
         return copied
 
     def __reduce__(self) -> Any:
-        return rebuild, (self._array, self._node is not None)
+        return rebuild, (self._array, self._node is not None, self._role)
 
     def to(self, *args: Any, dtype: Any = None, copy: bool = False, **options: Any) -> Any:
         """This tensor in another dtype (that of another tensor, too); itself when nothing changes.
@@ -211,11 +216,11 @@ class Conversions(Autograd):
         return self if self.is_contiguous() else ops.clone(self)
 
 
-def rebuild(array: Any, requires_grad: bool) -> Tensor:
+def rebuild(array: Any, requires_grad: bool, role: Any = None) -> Tensor:
     """A tensor from what pickle kept of it: a leaf."""
     tensor = Tensor.interpreter.wrap(array, None)
     tensor.requires_grad = requires_grad
-    return tensor  # type: ignore[no-any-return]  # wrap makes tensors
+    return tensor if role is None else role.mark(tensor)  # type: ignore[no-any-return]  # wrap makes tensors
 
 
 def in_place(general: Callable[..., Any]) -> Callable[..., Any]:

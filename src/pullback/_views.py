@@ -27,11 +27,12 @@ def view(primitive: Primitive, tensor: Any, **params: Any) -> Any:
     """The result of a primitive that moves no elements, known as a view where it shares memory."""
     array, node = tensor._array, tensor._node
     current = mode.get()
-    plain = current is RECORD or (current is NO_GRAD and node is None)
-    if not plain or type(array) is not ndarray or (node is None and tensor._cut is not None) or primitive in SEVERAL:
+    plain = type(array) is ndarray and (current is RECORD or (current is NO_GRAD and node is None))
+    cut = node is None and tensor._cut is not None
+    if not plain or cut or primitive in SEVERAL or not isinstance(tensor.interpreter, Tape):
         return _viewed(primitive, tensor, params)
     moved = primitive.forward(array, **params)
-    if type(moved) is not ndarray or not isinstance(tensor.interpreter, Tape):
+    if type(moved) is not ndarray:
         return _viewed(primitive, tensor, params)
     if node is not None:
         title = primitive.title
@@ -74,7 +75,7 @@ def track(base: Any, result: Any, step: Step) -> None:
     if base._inference:
         result._inference = True
     if base._made_untracked or not mode.get().grad:
-        result._made_untracked = True
+        result._made_untracked = base._made_untracked or True
 
 
 def steps(path: Any) -> tuple[Step, ...]:
@@ -109,7 +110,7 @@ def check_writable(tensor: Any, operation: str, *, through_view: bool = False) -
     if tensor._inference and not current.inference:
         raise RuntimeError(_refusals.INFERENCE_WRITTEN)
     array = tensor._array
-    if isinstance(array, np.ndarray):
+    if isinstance(array, np.ndarray) and not tensor.level:
         if (
             0 in array.strides
             and array.size
@@ -120,6 +121,8 @@ def check_writable(tensor: Any, operation: str, *, through_view: bool = False) -
             raise ValueError(_refusals.read_only(tensor, operation))
     if not current.grad:
         return
+    if type(tensor._made_untracked) is not bool:
+        raise RuntimeError(tensor._made_untracked.refusal)
     if isinstance(tensor._node, AccumulateGrad):
         refusal = _refusals.leaf_view_write if through_view else _refusals.leaf_write
         raise RuntimeError(refusal(tensor, operation))
@@ -134,15 +137,40 @@ def check_writable(tensor: Any, operation: str, *, through_view: bool = False) -
 def write(target: Any, result: Any, operation: str) -> Any:
     """Make the target hold a result: the same memory, a new history."""
     check_writable(target, operation)
+    if result.level > target.level:
+        raise RuntimeError(_refusals.captured_write(target, operation))
     if tuple(result.shape) != tuple(target.shape):
         raise RuntimeError(_refusals.written_shape(target, result, operation))
     if result._dtype != target._dtype:
         if not np.can_cast(result._dtype, target._dtype, "same_kind"):
             raise RuntimeError(_refusals.written_dtype(target, result, operation))
         result = ops.astype(result, dtype=target._dtype, source=result._dtype)
-    replace(target, result._array)
-    rebase(target, result)
+    if target.level:
+        exchange_all(target, result)
+    else:
+        replace(target, result._array)
+        rebase(target, result)
     return target
+
+
+def exchange_all(target: Any, result: Any) -> None:
+    """A write at a level of a transform, where values are never changed: the target and its views get new ones."""
+    base = target if target._base is None else target._base
+    value = result if target is base else ops.overwrite(base, result, path=steps(target._path))
+    _take(base, value)
+    written(base)
+    for member in base._storage.tensors() if base._storage is not None else ():
+        if member._base is base:
+            _take(member, ops.replay(base, path=steps(member._path)))
+
+
+def _take(target: Any, value: Any) -> None:
+    """Make a tensor hold what another of its level holds."""
+    exchange(target, value._array)
+    if mode.get().grad:
+        set_node(target, value._node)
+    for name in target._held:
+        setattr(target, name, getattr(value, name))
 
 
 def replace(target: Any, array: Any) -> None:
@@ -151,7 +179,7 @@ def replace(target: Any, array: Any) -> None:
     Memory that nothing else can see is simply exchanged: the graph keeps the old array, and nothing is copied.
     """
     old = target._array
-    if not isinstance(old, np.ndarray) or (target._storage is None and old.base is None and array.base is None):
+    if type(old) is not ndarray or (target._storage is None and old.base is None and array.base is None):
         exchange(target, array)
     else:
         protect(target)
@@ -194,6 +222,8 @@ def refresh(base: Any) -> None:
     for member in base._storage.tensors() if base._storage is not None else ():
         if member._base is base and not member._made_untracked:
             set_node(member, ops.replay(base, path=steps(member._path))._node)
+        elif member._base is base and type(member._made_untracked) is not bool:
+            member._made_untracked.spoil(member)
 
 
 def set_node(tensor: Any, node: Node | None) -> None:

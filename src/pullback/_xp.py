@@ -388,16 +388,6 @@ def exponential(x: Any, *, base: float) -> Any:
 _max: Any = np.maximum.reduce  # as _add
 
 
-def softmax(x: Array, *, axis: int) -> Any:
-    """exp(x) over its sum along an axis, shifted by the maximum."""
-    if x.size == 0:
-        return x.copy()
-    out = x - _max(x, axis, None, None, True)
-    np.exp(out, out)
-    out /= _add(out, axis, None, None, True)
-    return out
-
-
 def logsumexp(x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Any:
     """log(sum(exp(x))) over axes, shifted by the maximum; all -inf gives -inf, any inf gives inf."""
     if x.size == 0:
@@ -406,12 +396,3 @@ def logsumexp(x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Any:
     shift = np.where(np.isfinite(top), top, x.dtype.type(0))
     total = np.log(_add(np.exp(x - shift), axis, None, None, True)) + shift
     return total if keepdims else np.squeeze(total, axis=axis)
-
-
-def log_softmax(x: Array, *, axis: int) -> Any:
-    """x - logsumexp(x), in the shifted form."""
-    if x.size == 0:
-        return x.copy()
-    shifted = x - _max(x, axis, None, None, True)
-    shifted -= np.log(_add(np.exp(shifted), axis, None, None, True))
-    return shifted

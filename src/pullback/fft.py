@@ -16,7 +16,7 @@ from ._creation import from_numpy
 from ._promotion import cast, inexact
 from ._shapes import normalize_axes, normalize_axis
 from ._views import view
-from .vocabulary import rearranging
+from .vocabulary import rearranging, take_out
 
 Dims = int | tuple[int, ...] | list[int] | None
 
@@ -320,3 +320,6 @@ def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool =
 def _frequencies(values: Any, dtype: Any, requires_grad: bool) -> Any:
     kind = _dtypes.default_numpy() if dtype is None else _dtypes.as_dtype(dtype).numpy
     return from_numpy(values.astype(kind)).requires_grad_(requires_grad)
+
+
+take_out(globals(), "fft")

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from . import _refusals
 from ._core import Carrier
 from ._core import Interpreter as _Interpreter
 from ._core import Primitive as Primitive
@@ -22,6 +25,39 @@ class Boxed(Tensor):
 
     level: int
     interpreter: Any
+    _held: tuple[str, ...] = ("interpreter", "level")
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether operations on this tensor are recorded, here or beneath."""
+        return self._node is not None or (isinstance(self._array, Carrier) and self._array.requires_grad)
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        Tensor.requires_grad.__set__(self, value)
+
+    def __repr__(self) -> str:
+        inner = self._array if isinstance(self._array, Carrier) else Tensor.interpreter.wrap(self._array, None)
+        return f"{type(self).__name__}(level={self.level}, value={inner!r})"
+
+    def numpy(self, *, force: bool = False) -> Any:
+        """Refused: the memory belongs to the interpreter."""
+        if self._node is not None:
+            raise _refusals.tracked_numpy(self, "numpy()")
+        raise RuntimeError(
+            "Cannot access data pointer of Tensor that doesn't have storage: this tensor belongs to a transform (level "
+            f"{self.level}). NumPy functions work on it directly; np.asarray and .numpy() would hide what they do from it."
+        )
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return self.numpy()
+
+    def backward(self, *args: Any, **options: Any) -> None:
+        """Refused: only `autograd.grad` works inside a transform."""
+        raise RuntimeError(
+            "backward() called inside a functorch transform. This is not supported, please use pullback.func.grad or "
+            "vjp instead, or pullback.autograd.grad, or call backward() outside of the transform."
+        )
 
 
 class Interpreter(_Interpreter):
@@ -44,17 +80,33 @@ class Interpreter(_Interpreter):
     tensor(5.)
     """
 
+    carrier: type[Boxed] = Boxed
+    """The class of the tensors of this interpreter."""
+
     def box(self, value: Any) -> Any:
         """A value as a tensor of this interpreter; a tuple element by element."""
         if isinstance(value, tuple):
             return tuple(map(self.box, value))
-        boxed: Any = new(Boxed)
-        boxed._array = value
+        boxed: Any = new(self.carrier)
+        boxed._array = value if isinstance(value, (np.ndarray, Carrier)) else np.asarray(value)
         boxed._node = boxed._cell = None
         boxed.interpreter = self
         boxed.level = self.level
         return boxed
 
+    def wrap(self, value: Any, node: Any) -> Any:
+        """A constant among the tensors of this interpreter."""
+        return Tensor.interpreter.wrap(value, None)
+
+    @property
+    def entered(self) -> bool:
+        """Whether the program is inside this interpreter's `with` block."""
+        return bool(self._tokens)
+
+    def holds(self, value: Any) -> bool:
+        """Whether a value is a tensor of this interpreter."""
+        return isinstance(value, Carrier) and value.interpreter is self
+
     def unbox(self, value: Any) -> Any:
         """What a tensor of this interpreter holds; anything else as it is."""
-        return value._array if isinstance(value, Carrier) and value.level == self.level else value
+        return value._array if self.holds(value) else value

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from .ops.lapack import LinAlgError as LinAlgError
-from .vocabulary import contractions, diagonals
+from .vocabulary import contractions, diagonals, take_out
 from .vocabulary.contractions import vander as vander
 from .vocabulary.contractions import vecdot as vecdot
 from .vocabulary.decompositions import cholesky as cholesky
@@ -69,3 +69,6 @@ def diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
 def cross(input: Any, other: Any, *, dim: int = -1) -> Any:
     """The vector product along an axis of length 3."""
     return contractions.cross(input, other, dim)
+
+
+take_out(globals(), "linalg")

@@ -160,3 +160,5 @@ hermite_polynomial_h = _polynomial("hermite_polynomial_h", "hermite_h", "Hermite
 hermite_polynomial_he = _polynomial("hermite_polynomial_he", "hermite_he", "Hermite's probabilistic")
 laguerre_polynomial_l = _polynomial("laguerre_polynomial_l", "laguerre_l", "Laguerre's")
 legendre_polynomial_p = _polynomial("legendre_polynomial_p", "legendre_p", "Legendre's")
+
+vocabulary.take_out(globals(), "special")

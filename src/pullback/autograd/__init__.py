@@ -17,11 +17,21 @@ from .._tensor import Tensor
 from . import graph as graph
 
 
+_LATER = {
+    "forward_ad": "forward_ad",
+    "function": "function",
+    "Function": "function",
+    "functional": "functional",
+    "gradcheck": "checks",
+    "gradgradcheck": "checks",
+}
+
+
 def __getattr__(name: str) -> Any:
-    if name not in {"gradcheck", "gradgradcheck"}:
+    if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    checks = importlib.import_module(f"{__name__}.checks")
-    return getattr(checks, name)
+    module = importlib.import_module(f"{__name__}.{_LATER[name]}")
+    return module if _LATER[name] == name else getattr(module, name)
 
 
 def backward(

@@ -1,23 +1,31 @@
-"""Layers and losses: what the seed programs and a multi-layer perceptron need, in torch's words."""
+"""Layers, models and losses by torch's names, imported when they are first asked for."""
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from . import functional as functional
+from . import modules as modules
+
+_PARTS = ("init", "parameter", "utils")
+_PARAMETERS = ("Buffer", "Parameter")
+
+__all__ = ["functional", "modules", *_PARTS, *_PARAMETERS, *modules.__all__]  # noqa: PLE0604  # strings, all of them
 
 
-class Sigmoid:
-    """The sigmoid as a module: `Sigmoid()(x)` is `x.sigmoid()`.
+def __getattr__(name: str) -> Any:
+    if name in _PARTS:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name in _PARAMETERS:
+        found = getattr(importlib.import_module(f"{__name__}.parameter"), name)
+    elif name in modules.LATER:
+        found = getattr(modules, name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found
+    return found
 
-    >>> import pullback
-    >>> pullback.nn.Sigmoid()(pullback.zeros(2))
-    tensor([0.5000, 0.5000])
-    """
 
-    def __call__(self, input: Any) -> Any:
-        """1 / (1 + exp(-input)), elementwise."""
-        return input.sigmoid()
-
-    def __repr__(self) -> str:
-        return "Sigmoid()"
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

@@ -12,7 +12,10 @@ from ..vocabulary.arithmetic import tanh as tanh
 def __getattr__(name: str) -> Any:
     if name not in vocabulary.LATER_FUNCTIONAL:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = globals()[name] = vocabulary.load(vocabulary.LATER_FUNCTIONAL[name], name)
+    found = vocabulary.load(vocabulary.LATER_FUNCTIONAL[name], name)
+    if name in vocabulary.OUT["nn.functional"].split():
+        found = vocabulary.taking_out(found)
+    globals()[name] = found
     return found
 
 

@@ -18,6 +18,7 @@ from .reductions import *  # noqa: F403
 from .shapes import *  # noqa: F403
 
 LATER: tuple[str, ...] = (
+    "exponentials",
     "complexes",
     "functions",
     "scans",
@@ -33,6 +34,7 @@ LATER: tuple[str, ...] = (
     "fourier",
     "normalization",
     "layers",
+    "classical",
 )
 
 

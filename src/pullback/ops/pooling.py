@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import _blocks
 from .._core import general, linear, zero
 from .convolution import Sizes, Window, at_least_single
 
@@ -29,10 +30,19 @@ def _meeting(size: int, length: int, offset: int, stride: int) -> Meeting:
     return slice(first, last), slice(start, start + (last - first - 1) * stride + 1 if last > first else start, stride)
 
 
+@functools.lru_cache(maxsize=256)
 def _meetings(size: int, length: int, kernel: int, window: Window, i: int) -> list[Meeting]:
     """The meetings of each element of a window along one axis."""
     padding, dilation = window.padding[i], window.dilation[i]
     return [_meeting(size, length, j * dilation - padding, window.stride[i]) for j in range(kernel)]
+
+
+@functools.lru_cache(maxsize=256)
+def _elements(size: Sizes, lengths: Sizes, kernel: Sizes, window: Window) -> list[tuple[Any, Any]]:
+    """The meetings of each element of a window, in its order: indices of a result, and of what is pooled."""
+    axes = zip(size, lengths, kernel, range(len(size)), strict=True)
+    along = [_meetings(n, length, k, window, i) for n, length, k, i in axes]
+    return [tuple((..., *side) for side in zip(*element, strict=True)) for element in itertools.product(*along)]
 
 
 def _reduced(x: Any, ufunc: Any, fill: Any, kernel: Sizes, window: Window, lengths: Sizes) -> Any:
@@ -57,31 +67,35 @@ def _reduced(x: Any, ufunc: Any, fill: Any, kernel: Sizes, window: Window, lengt
     return x
 
 
-def _counts(size: Sizes, lengths: Sizes, kernel: Sizes, window: Window, inside: bool) -> Any:
-    """How many elements each window has, as a number if it is the same for all; padding counts unless `inside`."""
+@functools.lru_cache(maxsize=256)
+def _counts(
+    size: Sizes, lengths: Sizes, kernel: Sizes, window: Window, inside: bool, divisor: Any, dtype: np.dtype[Any]
+) -> Any:
+    """By what the sum of each window is divided: how many elements it has; padding counts unless `inside`."""
     counts = []
     for n, length, k, s, p in zip(size, lengths, kernel, window.stride, window.padding, strict=True):
         start = np.arange(length) * s - p
         end = np.minimum(start + k, n if inside else n + p)
         counts.append(end - np.maximum(start, 0) if inside else end - start)
-    if all(len(count) and (count == count[0]).all() for count in counts):
-        return math.prod(int(count[0]) for count in counts)
-    return functools.reduce(np.multiply.outer, counts)
+    if divisor is None and all(len(count) and (count == count[0]).all() for count in counts):
+        divisor = math.prod(int(count[0]) for count in counts)
+    found = np.asarray(functools.reduce(np.multiply.outer, counts) if divisor is None else divisor, dtype)
+    found.flags.writeable = False
+    return found
 
 
 @at_least_single
 def _mean_forward(x: Any, *, kernel: Sizes, window: Window, lengths: Sizes, divisor: int | None, inside: bool) -> Any:
     total = _reduced(x, np.add, 0, kernel, window, lengths)
-    count = _counts(x.shape[2:], lengths, kernel, window, inside) if divisor is None else divisor
+    count = _counts(x.shape[2:], lengths, kernel, window, inside, divisor, total.real.dtype)
     if x.dtype.kind in "iu":
         return np.trunc(total / count).astype(x.dtype)
-    return np.divide(total, np.asarray(count, total.real.dtype), out=total)
+    return np.divide(total, count, out=total)
 
 
 @at_least_single
 def _spread_forward(g: Any, *, size: Sizes, kernel: Sizes, window: Window, divisor: int | None, inside: bool) -> Any:
-    count = _counts(size, g.shape[2:], kernel, window, inside) if divisor is None else divisor
-    g = g / np.asarray(count, g.real.dtype)
+    g = g / _counts(size, g.shape[2:], kernel, window, inside, divisor, g.real.dtype)
     for i in reversed(range(len(size))):
         before = (slice(None),) * (i + 2)
         out = np.zeros((*g.shape[: i + 2], size[i], *g.shape[i + 3 :]), g.dtype)
@@ -111,17 +125,14 @@ def _steps(size: Sizes) -> Sizes:
 def _max_places_forward(x: Any, y: Any, *, kernel: Sizes, window: Window) -> Any:
     """Where in the flattened image each maximum of a window stands: the first of equals, the last of NaNs."""
     size, lengths = x.shape[2:], y.shape[2:]
-    axes = zip(size, lengths, kernel, range(len(size)), strict=True)
-    elements = list(itertools.product(*(_meetings(n, length, k, window, i) for n, length, k, i in axes)))
+    elements = _elements(size, lengths, kernel, window)
     order = np.zeros(y.shape, np.uint8 if len(elements) < 256 else np.int64)
     unmet = np.ones(y.shape, np.bool_)
-    for element in elements:  # counts those that come before the first that is met
-        place, source = ((..., *side) for side in zip(*element, strict=True))
+    for place, source in elements:  # counts those that come before the first that is met
         unmet[place] &= x[source] != y[place]
         order += unmet
     if unmet.any():
-        for number, element in enumerate(elements):
-            place, source = ((..., *side) for side in zip(*element, strict=True))
+        for number, (place, source) in enumerate(elements):
             order[place][np.isnan(x[source])] = number
     steps = _steps(size)
     first, offsets = (np.zeros((1,) * len(size), np.int64) for _ in range(2))
@@ -132,13 +143,50 @@ def _max_places_forward(x: Any, y: Any, *, kernel: Sizes, window: Window) -> Any
     return offsets.reshape(-1)[order] + first
 
 
-def _max_pool(xp: Any, g: Any, x: Any, y: Any, *, kernel: Sizes, window: Window, lengths: Sizes) -> Any:
-    rows = (*x.shape[:2], math.prod(lengths))
-    places = xp.reshape(xp.max_places(x, y, kernel=kernel, window=window), shape=rows)
+def _max_spread_forward(given: Any, x: Any, highest: Any, *, kernel: Sizes, window: Window) -> Any:
+    """Each element of `given` at the place of its maximum, in zeros like x."""
     axes = zip(window.stride, window.dilation, kernel, strict=True)
     apart = all(s >= d * (k - 1) + 1 for s, d, k in axes)
-    g = xp.accumulate(xp.reshape(g, shape=rows), places, size=math.prod(x.shape[2:]), apart=apart)
-    return xp.attached(xp.reshape(g, shape=x.shape), x)
+    if apart and (out := _spread_apart(given, x, highest, kernel, window)) is not None:
+        return out
+    rows = (*x.shape[:2], math.prod(highest.shape[2:]))
+    places = _max_places_forward(x, highest, kernel=kernel, window=window).reshape(rows)
+    out = _accumulate_forward(given.reshape(rows), places, size=math.prod(x.shape[2:]), apart=apart)
+    return out.reshape(x.shape)
+
+
+def _spread_apart(given: Any, x: Any, y: Any, kernel: Sizes, window: Window) -> Any:
+    """The same for windows that do not meet, by steps for each element of a window; None where something is not finite."""
+    out = np.zeros(x.shape, given.dtype)
+    elements = _elements(x.shape[2:], y.shape[2:], kernel, window)
+    odd = []
+
+    def part(start: int, stop: int) -> None:
+        images, maxima, result = x[start:stop], y[start:stop], out[start:stop]
+        left = given[start:stop].copy()
+        for place, source in elements:
+            rest = left[place]
+            taken = np.multiply(rest, images[source] == maxima[place])
+            np.subtract(rest, taken, out=rest)
+            np.add(taken, 0.0, out=result[source])  # which makes 0 of -0
+        if left.any():
+            odd.append(start)
+
+    _blocks.pieces(part, len(x), math.prod(x.shape[1:]) * x.itemsize)
+    return None if odd else out
+
+
+def _max_spread(xp: Any, g: Any, x: Any, highest: Any, *, kernel: Sizes, window: Window) -> Any:
+    lengths = highest.shape[2:]
+    places = xp.reshape(
+        xp.max_places(x, highest, kernel=kernel, window=window), shape=(*x.shape[:2], math.prod(lengths))
+    )
+    planes = xp.reshape(g, shape=(*x.shape[:2], math.prod(x.shape[2:])))
+    return xp.reshape(xp.gather(planes, places), shape=(*x.shape[:2], *lengths))
+
+
+def _max_pool(xp: Any, g: Any, x: Any, y: Any, *, kernel: Sizes, window: Window, lengths: Sizes) -> Any:
+    return xp.attached(xp.max_spread(g, x, y, kernel=kernel, window=window), x)
 
 
 def _flat(indices: Any, shape: tuple[int, ...], size: int) -> Any:
@@ -240,6 +288,8 @@ def _named(text: str) -> Any:
 window_mean      = linear("window_mean",      _mean,   forward=_mean_forward,   title=_named("AvgPool{}DBackward0"))
 window_spread    = linear("window_spread",    _spread, forward=_spread_forward, title=_named("AvgPool{}DBackwardBackward0"))
 max_pool         = general("max_pool",        _max_pool, forward=_max_forward,  title=_named("MaxPool{}DWithIndicesBackward0"))
+max_spread       = linear("max_spread",       _max_spread, forward=_max_spread_forward, inputs=("given", "x", "highest"),
+                          title=_named("MaxPool{}DWithIndicesBackwardBackward0"))
 gather           = linear("gather",           lambda xp, g, x, indices:
                               xp.attached(xp.accumulate(g, indices, size=x.shape[-1], apart=False), x),
                           inputs=("x", "indices"),      forward=_gather_forward)

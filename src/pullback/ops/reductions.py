@@ -1,4 +1,4 @@
-"""Reductions: sums, means, extremes, norms and the softmax family.
+"""Reductions: sums, means, extremes and norms.
 
 `axis` is a tuple of non-negative ints (an int where one axis is meant), made so by the callers.
 """
@@ -73,27 +73,6 @@ def _shared(xp: Any, g: Any, x: Any, chosen: Any, axis: Any, keepdims: bool) -> 
 def _logsumexp(xp: Any, g: Any, x: Any, y: Any, *, axis: Any, keepdims: bool) -> Any:
     y = _spread(xp, y, x.shape, axis, keepdims)
     return _spread(xp, g, x.shape, axis, keepdims) * xp.exp(x - y)
-
-
-def _softmax(xp: Any, g: Any, y: Any, *, axis: int) -> Any:
-    scaled = g * y
-    return scaled - y * xp.sum(scaled, axis=(axis,), keepdims=True)
-
-
-def _log_softmax(xp: Any, g: Any, y: Any, *, axis: int) -> Any:
-    return g - xp.exp(y) * xp.sum(g, axis=(axis,), keepdims=True)
-
-
-def _nll_forward(x: Any, indices: Any, *, reduction: str) -> Any:
-    picked = _xp.take_rows(x, indices)
-    if reduction == "none":
-        return -picked
-    total = _xp.sum(picked, axis=(0,), keepdims=False)
-    return -total if reduction == "sum" else total / total.dtype.type(-len(picked))
-
-
-def _nll(xp: Any, g: Any, x_shape: Any, indices: Any, *, reduction: str) -> Any:
-    return xp.put_rows(g / -x_shape[0] if reduction == "mean" else -g, indices, shape=x_shape)
 
 
 def _norm_forward(x: Any, *, order: float, axis: tuple[int, ...], keepdims: bool) -> Any:
@@ -175,9 +154,6 @@ amin        = general("amin",       _ties,     forward=_reduced_by(np.minimum))
 largest     = general("largest",    _extreme,  forward=_reduced_by(np.maximum),    title="MaxBackward1")
 smallest    = general("smallest",   _extreme,  forward=_reduced_by(np.minimum),    title="MinBackward1")
 logsumexp   = general("logsumexp",  _logsumexp,   forward=_xp.logsumexp,           complex="holomorphic")
-softmax     = general("softmax",    _softmax,     forward=_xp.softmax)
-log_softmax = general("log_softmax", _log_softmax, forward=_xp.log_softmax,        title="LogSoftmaxBackward0")
-nll_loss    = linear("nll_loss",    _nll, forward=_nll_forward, inputs=("x", "indices"))
 vector_norm = general("vector_norm", _norm,        forward=_norm_forward,          title="LinalgVectorNormBackward0",
                       complex="as written")
 cumsum      = linear("cumsum",      lambda xp, g, *, axis: xp.flip(xp.cumsum(xp.flip(g, axis=axis), axis=axis), axis=axis),

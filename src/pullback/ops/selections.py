@@ -6,6 +6,7 @@ median over everything is a value of its own, since those who tie for it share i
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -78,12 +79,12 @@ def _argmode(x: Any, *, axis: int) -> Any:
 
 
 def _median_forward(x: Any, *, axis: tuple[int, ...], keepdims: bool, skip: bool) -> Any:
-    """The lower median of all elements; NaN where there is none."""
-    flat = x.reshape(-1)
-    valid = flat.size - np.count_nonzero(np.isnan(flat))
-    if not valid or (valid < flat.size and not skip):
-        return np.asarray(np.nan).astype(x.dtype)
-    return np.partition(flat, (valid - 1) // 2)[(valid - 1) // 2]
+    """The lower median over the last axes; NaN where there is none."""
+    rest = x.shape[: x.ndim - len(axis)]
+    flat = x.reshape(*rest, math.prod(x.shape[len(rest) :]))
+    if not flat.shape[-1]:
+        return np.full(rest, np.nan, x.dtype)
+    return np.take_along_axis(flat, _argmedian(flat, axis=-1, skip=skip), -1).reshape(rest)
 
 
 def _searchsorted(ordered: Any, values: Any, *, right: bool) -> Any:

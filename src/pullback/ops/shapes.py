@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _xp
-from .._core import elementwise, general, linear, multilinear
+from .._core import elementwise, general, jointly_linear, linear
 from .._shapes import sum_to
 
 
@@ -199,9 +199,9 @@ put_along_axis   = linear("put_along_axis",   lambda xp, g, indices, *, axis: xp
                           inputs=("x", "indices"))
 diagonal         = linear("diagonal",         lambda xp, g, x_shape, *, axes: xp.scatter_diagonal(g, axes=axes, shape=x_shape))
 scatter_diagonal = linear("scatter_diagonal", lambda xp, g, *, axes: xp.diagonal(g, axes=axes), title="DiagEmbedBackward0")
-concat           = multilinear("concat", joint=_concat,  inputs=("*arrays",), title="CatBackward0",
+concat           = jointly_linear("concat", joint=_concat,                   title="CatBackward0",
                                forward=lambda *arrays, axis, sizes: np.concatenate(arrays, axis))
-stack            = multilinear("stack",  joint=_stack,   inputs=("*arrays",),
+stack            = jointly_linear("stack",  joint=_stack,
                                forward=_stacked)
 unbind           = linear("unbind",           lambda xp, g, *, axis: xp.stack(*g, axis=axis))
 split            = linear("split",            lambda xp, g, *, axis, sizes: xp.concat(*g, axis=axis, sizes=sizes),
@@ -217,12 +217,12 @@ fill             = elementwise("fill",        lambda xp, g: xp.zeros_like(g),
 drawn            = general("drawn",           joint=lambda xp, g, *, needs: (g, *[xp.zeros_like(g)] * (len(needs) - 1)),
                            inputs=("values", "*parameters"),  title=lambda label: label,  complex="as written",
                            forward=lambda values, *parameters, label: np.array(values))
-overwrite        = multilinear("overwrite",   lambda xp, g, *, path: xp.overwrite(g, 0, path=path),
+overwrite        = jointly_linear("overwrite",   lambda xp, g, *, path: xp.overwrite(g, 0, path=path),
                                               lambda xp, g, *, path: xp.replay(g, path=path),
                                inputs=("x", "value"),           title=lambda path, label="CopySlices": label,
                                forward=lambda x, value, *, path, label="": _xp.overwrite(x, value, path=path),
                                complex="as written")
-index_put        = multilinear("index_put",   joint=_index_put_pullback, inputs=("x", "value", "*arrays"),
+index_put        = jointly_linear("index_put",   joint=_index_put_pullback, inputs=("x", "value", "*arrays"),
                                title=lambda spec, label="IndexPutBackward0": label,
                                forward=lambda x, value, *arrays, spec, label="": _xp.index_put(x, value, *arrays, spec=spec))
 replay           = linear("replay",           _replay,

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import ops
 from ..ops.convolution import Window
 from .samples import Maker, Row, distinct, reals
 
@@ -31,6 +32,15 @@ def columns(high: int, *shape: int) -> Maker:
     return lambda rng: np.stack([rng.permutation(high)[: shape[-1]] for _ in range(rows)]).reshape(shape)
 
 
+def _ties(image: Sizes, kernel: Sizes, window: Window, lengths: Sizes) -> Row:
+    """What `max_spread` takes: cotangents, an image of whole numbers with ties, and its maxima."""
+    count = int(np.prod(image))
+    x = (np.arange(count) * 7 % count // 3).reshape(image)
+    y = ops.max_pool.forward(x, kernel=kernel, window=window, lengths=lengths)
+    params = {"kernel": kernel, "window": window}
+    return "max_spread", [reals(*image[:2], *lengths), lambda _: x.copy(), lambda _: y.copy()], params
+
+
 def _means(image: Sizes, kernel: Sizes, window: Window, lengths: Sizes, divisor: int | None, inside: bool) -> list[Row]:
     params: dict[str, Any] = {"kernel": kernel, "window": window, "divisor": divisor, "inside": inside}
     return [
@@ -45,6 +55,7 @@ ROWS: list[Row] = [
         ("max_pool", [distinct(*image)], {"kernel": kernel, "window": window, "lengths": lengths})
         for image, kernel, window, lengths in (*CASES, SPREAD_OUT)
     ),
+    *(_ties(*case) for case in (*CASES, SPREAD_OUT)),
     ("gather", [reals(2, 3, 5), columns(5, 2, 3, 4)], {}),
     ("gather", [reals(2, 3, 5), columns(5, 2, 1, 4)], {}),
     ("gather", [reals(2, 1, 5), lambda rng: rng.integers(0, 5, (2, 1, 9))], {}),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,9 +18,13 @@ from .. import _refusals
 from .._core import Carrier
 
 Function = Callable[..., Any]
+Named = TypeVar("Named", bound=Function)
 
 # pullback.<name>(...), as it is defined
 FUNCTIONS: dict[str, str] = {
+    "func.live": "grad hessian jacobian value_grad_hessian",
+    "func.flattening": "flatten_problem",
+    "sparsity": "sparse_hessian sparse_jacobian",
     "vocabulary.shapes": "concatenate",
     "vocabulary.writing": (
         "abs_ absolute_ acos_ acosh_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ asin_ asinh_ atan_ "
@@ -35,12 +39,14 @@ FUNCTIONS: dict[str, str] = {
     "vocabulary.padding": "constant_pad_nd",
     "vocabulary.resampling": "channel_shuffle pixel_shuffle pixel_unshuffle",
     "_alike": "fill",
+    "_blocks": "get_num_threads set_num_threads",
     "_creation": "empty_permuted empty_strided logspace scalar_tensor tril_indices triu_indices",
     "_placement": (
         "channels_last channels_last_3d contiguous_format device layout memory_format preserve_format strided"
     ),
     "_random": "Generator get_rng_state initial_seed seed set_rng_state",
     "_sampling": "normal randperm",
+    "revolve": "checkpoint_loop",
     "vocabulary.pooling": "adaptive_avg_pool1d avg_pool1d max_pool1d max_pool2d max_pool3d",
     "signal.windows": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
     "special": "polygamma",
@@ -191,6 +197,47 @@ FUNCTIONAL: dict[str, str] = {
     "vocabulary.attention": "multi_head_attention_forward scaled_dot_product_attention",
 }
 
+# Functions that take `out=`, by the names they are defined under, and where users find them
+OUT: dict[str, str] = {
+    "pullback": (
+        "abs acos acosh add addbmm addcdiv addcmul addmm addmv addr all amax amin aminmax angle any arange argmax "
+        "argmin argsort asin asinh atan atan2 atanh baddbmm bernoulli bitwise_and bitwise_left_shift bitwise_not "
+        "bitwise_or bitwise_right_shift bitwise_xor bmm bucketize cat ceil chain_matmul cholesky cholesky_inverse "
+        "cholesky_solve clamp clamp_max clamp_min column_stack complex conj copysign cos cosh cross cummax cummin "
+        "cumprod cumsum deg2rad diag diff digamma div dot dstack empty eq erf erfc erfinv exp exp2 expm1 eye "
+        "float_power floor floor_divide fmax fmin fmod frac frexp full gather gcd ge geqrf gt hardshrink heaviside "
+        "histc histogram householder_product hstack hypot i0 igamma igammac index_add index_copy index_reduce "
+        "index_select inner inv isin isneginf isposinf kron kthvalue lcm ldexp le lerp lgamma linspace log log10 "
+        "log1p log2 log_softmax logaddexp logaddexp2 logcumsumexp logical_and logical_not logical_or logical_xor "
+        "logit logspace logsumexp lt lu lu_solve lu_unpack masked_select matmul matrix_power max maximum mean "
+        "median min minimum mm mode msort mul multinomial mv mvlgamma nan_to_num nanmean nanmedian nanquantile nansum ne "
+        "neg nextafter nonzero nonzero_static norm normal ones ormqr outer polar polygamma pow prod qr quantile "
+        "rad2deg rand randint randn randperm reciprocal remainder renorm round rsqrt scatter scatter_add "
+        "scatter_reduce searchsorted sgn sigmoid sign signbit sin sinc sinh slogdet softmax sort sqrt square stack "
+        "std sub sum svd take take_along_dim tan tanh tensordot threshold topk triangular_solve tril triu trunc var "
+        "vdot vstack where xlogy zeros"
+    ),
+    "linalg": (
+        "cholesky cholesky_ex cond cross det eig eigh eigvals eigvalsh householder_product inv inv_ex ldl_factor "
+        "ldl_factor_ex ldl_solve lstsq lu lu_factor lu_factor_ex lu_solve matmul matrix_norm matrix_power "
+        "matrix_rank multi_dot norm pinv qr slogdet solve solve_ex solve_triangular svd svdvals tensorinv "
+        "tensorsolve vecdot vector_norm"
+    ),
+    "fft": (
+        "fft fft2 fftfreq fftn hfft hfft2 hfftn ifft ifft2 ifftn ihfft ihfft2 ihfftn irfft irfft2 irfftn rfft rfft2 "
+        "rfftfreq rfftn"
+    ),
+    "special": (
+        "airy_ai bessel_j0 bessel_j1 bessel_y0 bessel_y1 betainc chebyshev_polynomial_t chebyshev_polynomial_u "
+        "chebyshev_polynomial_v chebyshev_polynomial_w entr erfcx hermite_polynomial_h hermite_polynomial_he i0e i1 "
+        "i1e laguerre_polynomial_l legendre_polynomial_p log_ndtr modified_bessel_i1 modified_bessel_k0 "
+        "modified_bessel_k1 ndtr ndtri polygamma scaled_modified_bessel_k0 scaled_modified_bessel_k1 "
+        "shifted_chebyshev_polynomial_t shifted_chebyshev_polynomial_u shifted_chebyshev_polynomial_v "
+        "shifted_chebyshev_polynomial_w spherical_bessel_j0 xlog1py zeta"
+    ),
+    "nn.functional": "avg_pool2d avg_pool3d gelu linear normalize softplus softshrink",
+}
+
 # Other names: the same function or method
 ALIASES: dict[str, str] = {
     "concatenate": "cat",
@@ -242,22 +289,35 @@ def load(module: str, name: str) -> Function:
     return defined
 
 
+def later(module: str, name: str) -> Function:
+    """A function of a module of pullback, which is imported when the function is called."""
+
+    def called(*args: Any, **options: Any) -> Any:
+        return load(module, name)(*args, **options)
+
+    return called
+
+
 def function(name: str) -> Function:
     """The function `pullback.<name>`."""
     found = load(LATER_FUNCTIONS[name], name)
     if name in _PAIRS:
         return of_pair(found)
-    return of_tensor(found) if name in _BOTH else found
+    if name in _BOTH:
+        return of_tensor(found)
+    return taking_out(found) if ALIASES.get(name, name) in OUT["pullback"].split() else found
 
 
 def of_tensor(function: Function) -> Function:
     """A function whose first argument must be a tensor."""
 
     @functools.wraps(function)
-    def checked(input: Any, *args: Any, **options: Any) -> Any:
+    def checked(input: Any, *args: Any, out: Any = None, **options: Any) -> Any:
         if not isinstance(input, Carrier):
             raise _refusals.no_tensor(function.__name__, "input", 1, input)
-        return function(input, *args, **options)
+        if out is not None:
+            return written(out, function, input, *args, **options)
+        return function(input, *args, **options) if options else function(input, *args)
 
     return checked
 
@@ -266,12 +326,12 @@ def of_pair(function: Function) -> Function:
     """A function of two operands, both of which must be tensors, or arrays beside a tensor."""
 
     @functools.wraps(function)
-    def checked(input: Any, other: Any) -> Any:
+    def checked(input: Any, other: Any, *, out: Any = None) -> Any:
         if not isinstance(input, Carrier) and not (isinstance(input, np.ndarray) and isinstance(other, Carrier)):
             raise _refusals.no_tensor(function.__name__, "input", 1, input)
         if not isinstance(other, (Carrier, np.ndarray)):
             raise _refusals.no_tensor(function.__name__, "other", 2, other)
-        return function(input, other)
+        return function(input, other) if out is None else written(out, function, input, other)
 
     return checked
 
@@ -280,9 +340,37 @@ def of_tensors(function: Function) -> Function:
     """A function of two operands, one of which must be a tensor."""
 
     @functools.wraps(function)
-    def checked(input: Any, other: Any, *args: Any, **options: Any) -> Any:
+    def checked(input: Any, other: Any, *args: Any, out: Any = None, **options: Any) -> Any:
         if not isinstance(input, Carrier) and not isinstance(other, Carrier):
             raise _refusals.no_tensor(function.__name__, "input", 1, input)
-        return function(input, other, *args, **options)
+        if out is not None:
+            return written(out, function, input, other, *args, **options)
+        return function(input, other, *args, **options) if options else function(input, other, *args)
 
     return checked
+
+
+def taking_out(function: Named) -> Named:
+    """A function that takes `out=`."""
+
+    @functools.wraps(function)
+    def public(*args: Any, out: Any = None, **options: Any) -> Any:
+        if out is not None:
+            return load("vocabulary.outputs", "into")(out, function, args, options)
+        return function(*args, **options) if options else function(*args)
+
+    return public  # type: ignore[return-value]  # the same arguments, and one more
+
+
+def take_out(namespace: dict[str, Any], module: str) -> None:
+    """Make the functions of a module take `out=`, those that do by the index."""
+    for name in OUT[module].split():
+        namespace[name] = taking_out(namespace[name])
+
+
+def written(out: Any, function: Function, /, *args: Any, **options: Any) -> Any:
+    """The result of a function of the package, written to `out`; refused if the function does not take it."""
+    name = function.__name__
+    if name not in OUT["pullback"].split():
+        raise TypeError(f"{name}() got an unexpected keyword argument 'out': write t.copy_({name}(...))")
+    return load("vocabulary.outputs", "into")(out, function, args, options)

@@ -180,7 +180,7 @@ def setitem(tensor: Any, index: Any, value: Any) -> None:
     check_writable(tensor, "x[...] = value", through_view=not arrays)
     tensor, spec = _selected(tensor, spec, arrays)
     value = _fitting(tensor, value)
-    if not isinstance(tensor._array, np.ndarray):
+    if tensor.level or not isinstance(tensor._array, np.ndarray):
         write(tensor, _written_copy(tensor, value, spec, arrays), "x[...] = value")
         return
     place = _xp.place([array._array if isinstance(array, Carrier) else array for array in arrays], spec)

@@ -287,7 +287,7 @@ def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float 
     return input / (total * (alpha / size) + k) ** beta
 
 
-def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None) -> Any:
+def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Any:
     """The input over its p-norm along a dim; norms below eps count as eps.
 
     >>> import pullback
@@ -297,5 +297,4 @@ def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out:
     if not isinstance(input, Carrier):
         raise _refusals.no_tensor("normalize", "input", 1, input)
     length = arithmetic.clamp(reductions.norm(input, p, dim, keepdim=True), min=eps)
-    result = input / shapes.expand_as(length, input)
-    return result if out is None else write(out, result, "normalize")
+    return input / shapes.expand_as(length, input)

@@ -13,23 +13,23 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._promotion import inexact
-from . import arithmetic, load
+from .._promotion import inexact, together
+from .._shapes import normalize_axis
+from . import arithmetic, later
+from .numpy_operands import concrete
 
 Function = Callable[..., Any]
 
 
-def _of(module: str, name: str) -> Function:
-    """A function of the vocabulary by its module and name."""
-    return lambda *args, **options: load(f"vocabulary.{module}", name)(*args, **options)
-
-
-_complex = {name: _of("complexes", name) for name in ("angle", "real", "imag", "sgn")}
-_rad2deg, _sinc, _nan_to_num = (_of("functions", name) for name in ("rad2deg", "sinc", "nan_to_num"))
+_complex = {name: later("vocabulary.complexes", name) for name in ("angle", "real", "imag", "sgn")}
+_rad2deg, _sinc, _nan_to_num, _step = (
+    later("vocabulary.functions", name) for name in ("rad2deg", "sinc", "nan_to_num", "heaviside")
+)
+_bessel = later("vocabulary.special", "i0")
 
 
 def _modf(x: Any) -> Any:
-    return _of("functions", "frac")(inexact(x)), arithmetic.trunc(x)
+    return later("vocabulary.functions", "frac")(inexact(x)), arithmetic.trunc(x)
 
 
 def _angle(z: Any, deg: bool = False) -> Any:
@@ -41,29 +41,55 @@ def _imag(val: Any) -> Any:
     return _complex["imag"](val) if val.is_complex() else ops.zeros_like(val)
 
 
+def _heaviside(x1: Any, x2: Any) -> Any:
+    x1, x2 = map(inexact, together(x1, x2))
+    return arithmetic.where(arithmetic.eq(x1, 0), x2, _step(x1, x2))
+
+
+def _unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * np.pi) -> Any:
+    whole = not hasattr(period, "dtype") and isinstance(period, int) and p._dtype.kind in "iu"
+    p = p if whole else inexact(p)
+    half = period // 2 if whole else period / 2
+    steps = np.diff(p, axis=axis)
+    small = np.remainder(steps + half, period) - half
+    edge = np.equal(small, -half) & np.greater(steps, 0) if not (whole and period % 2) else np.zeros(1, bool)
+    moves = np.where(edge, half, small) - steps
+    moves = np.where(np.less(np.abs(steps), half if discont is None else discont), 0, moves)
+    place = normalize_axis(axis, p.ndim, "unwrap")
+    first = [slice(0, 1) if place == i else slice(None) for i in range(p.ndim)]
+    return p + np.concatenate([np.zeros_like(p[tuple(first)]), np.cumsum(moves, axis=place)], place)
+
+
+def _real_if_close(a: Any, tol: float = 100) -> Any:
+    if not a.is_complex():
+        return a
+    bound = tol * np.finfo(a._dtype).eps if tol > 1 else tol
+    return _complex["real"](a) if (np.abs(concrete(a).imag) < bound).all() else a
+
+
 # fmt: off
 UFUNCS: dict[np.ufunc, Function] = {
-    np.arccos: _of("functions", "acos"), np.arccosh: _of("functions", "acosh"), np.arcsin: _of("functions", "asin"),
-    np.arcsinh: _of("functions", "asinh"), np.arctan: _of("functions", "atan"), np.arctanh: _of("functions", "atanh"),
-    np.arctan2: _of("functions", "atan2"), np.hypot: _of("functions", "hypot"), np.cbrt: _of("functions", "cbrt"),
-    np.exp2: _of("functions", "exp2"), np.log2: _of("functions", "log2"), np.log10: _of("functions", "log10"),
-    np.logaddexp: _of("functions", "logaddexp"), np.logaddexp2: _of("functions", "logaddexp2"),
-    np.deg2rad: _of("functions", "deg2rad"), np.radians: _of("functions", "deg2rad"),
-    np.rad2deg: _rad2deg, np.degrees: _rad2deg, np.copysign: _of("functions", "copysign"),
-    np.fmax: _of("functions", "fmax"), np.fmin: _of("functions", "fmin"), np.fmod: _of("functions", "fmod"),
-    np.float_power: _of("functions", "float_power"), np.nextafter: _of("functions", "nextafter"),
-    np.ldexp: _of("functions", "ldexp"), np.frexp: _of("functions", "frexp"), np.modf: _modf,
+    np.arccos: later("vocabulary.functions", "acos"), np.arccosh: later("vocabulary.functions", "acosh"), np.arcsin: later("vocabulary.functions", "asin"),
+    np.arcsinh: later("vocabulary.functions", "asinh"), np.arctan: later("vocabulary.functions", "atan"), np.arctanh: later("vocabulary.functions", "atanh"),
+    np.arctan2: later("vocabulary.functions", "atan2"), np.hypot: later("vocabulary.functions", "hypot"), np.cbrt: later("vocabulary.functions", "cbrt"),
+    np.exp2: later("vocabulary.functions", "exp2"), np.log2: later("vocabulary.functions", "log2"), np.log10: later("vocabulary.functions", "log10"),
+    np.logaddexp: later("vocabulary.functions", "logaddexp"), np.logaddexp2: later("vocabulary.functions", "logaddexp2"),
+    np.deg2rad: later("vocabulary.functions", "deg2rad"), np.radians: later("vocabulary.functions", "deg2rad"),
+    np.rad2deg: _rad2deg, np.degrees: _rad2deg, np.copysign: later("vocabulary.functions", "copysign"),
+    np.fmax: later("vocabulary.functions", "fmax"), np.fmin: later("vocabulary.functions", "fmin"), np.fmod: later("vocabulary.functions", "fmod"),
+    np.float_power: later("vocabulary.functions", "float_power"), np.nextafter: later("vocabulary.functions", "nextafter"),
+    np.ldexp: later("vocabulary.functions", "ldexp"), np.frexp: later("vocabulary.functions", "frexp"), np.modf: _modf,
     np.divmod: lambda a, b: (arithmetic.floor_divide(a, b), arithmetic.remainder(a, b)),
-    np.fabs: lambda x: arithmetic.abs(inexact(x)), np.sign: _complex["sgn"],
-    np.gcd: _of("bits", "gcd"), np.lcm: _of("bits", "lcm"), np.signbit: _of("bits", "signbit"),
+    np.heaviside: _heaviside, np.fabs: lambda x: arithmetic.abs(inexact(x)), np.sign: _complex["sgn"],
+    np.gcd: later("vocabulary.bits", "gcd"), np.lcm: later("vocabulary.bits", "lcm"), np.signbit: later("vocabulary.bits", "signbit"),
     np.left_shift: arithmetic.bitwise_left_shift, np.right_shift: arithmetic.bitwise_right_shift,
 }
 
 FUNCTIONS: dict[Function, Function] = {
     np.sinc: lambda x: _sinc(x), np.fix: lambda x, out=None: arithmetic.trunc(x),
     np.nan_to_num: lambda x, copy=True, nan=0.0, posinf=None, neginf=None: _nan_to_num(x, nan, posinf, neginf),
+    np.unwrap: _unwrap, np.i0: lambda x: _bessel(x), np.real_if_close: _real_if_close,
     np.angle: _angle, np.real: lambda val: _complex["real"](val), np.imag: _imag,
 }
 
-VALUES_ONLY: set[Function] = {np.isin, np.isposinf, np.isneginf, np.isreal, np.iscomplex}
 # fmt: on

@@ -12,25 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from .. import _xp
 from .._core import Carrier
 from .._promotion import cast
 from .._shapes import normalize_axis
-from . import indexing, load, reductions, shapes
-from .numpy_statistics import tensors
+from . import indexing, later, reductions, shapes
+from .numpy_operands import concrete, tensors
 
 Function = Callable[..., Any]
 
 
-def _of(module: str, name: str) -> Function:
-    """A function of pullback by its module and name, which is imported when it is called."""
-    return lambda *args, **options: load(module, name)(*args, **options)
-
-
 _diagonal, _diag, _diagflat, _tril, _triu = (
-    _of("vocabulary.diagonals", name) for name in ("diagonal", "diag", "diagflat", "tril", "triu")
+    later("vocabulary.diagonals", name) for name in ("diagonal", "diag", "diagflat", "tril", "triu")
 )
-_take_along_dim = _of("vocabulary.scatter", "take_along_dim")
+_take_along_dim = later("vocabulary.scatter", "take_along_dim")
 
 
 def _long(indices: Any) -> Any:
@@ -38,16 +32,18 @@ def _long(indices: Any) -> Any:
     return cast(indices if isinstance(indices, Carrier) else np.asarray(indices), np.dtype(np.int64))
 
 
-def _take(a: Any, indices: Any, axis: int | None = None, out: Any = None) -> Any:
+def _take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
     a, indices = tensors(a, indices)
-    if axis is None:
-        return indexing.getitem(shapes.ravel(a), indices)
-    return indexing.getitem(a, (*[slice(None)] * normalize_axis(axis, a.ndim), indices))
+    place = 0 if axis is None else normalize_axis(axis, a.ndim, "take")
+    a = shapes.ravel(a) if axis is None else a
+    if mode != "raise":
+        size = a.shape[place]
+        indices = np.clip(concrete(indices), 0, size - 1) if mode == "clip" else concrete(indices) % size
+    return indexing.getitem(a, (*[slice(None)] * place, indices))
 
 
 def _compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:
-    condition, a = tensors(condition, a)
-    return _take(a, np.flatnonzero(condition._array), axis)
+    return _take(tensors(a, condition)[0], np.flatnonzero(concrete(condition)), axis)
 
 
 def _triangle(function: Function) -> Function:
@@ -59,50 +55,10 @@ def _trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any =
     return reductions.sum(_diagonal(a, offset, axis1, axis2), -1, dtype=dtype)
 
 
-# Those that write
-
-
-def _target(name: str, array: Any) -> Any:
-    """The tensor that is written to."""
-    if not isinstance(array, Carrier):
-        raise TypeError(
-            f"numpy.{name} would write a tensor to a NumPy array, which cannot hold its history: write to a tensor, or pass "
-            "t.detach().numpy()"
-        )
-    return array
-
-
-def _plain(indices: Any) -> Any:
-    return indices._array if isinstance(indices, Carrier) else np.asarray(indices)
-
-
-def _value(values: Any) -> Any:
-    return values if isinstance(values, Carrier) else np.asarray(values)
-
-
-def _put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:
-    target = _target("put_along_axis", arr)
-    if axis is None:
-        _put(target, indices, values)
-    else:
-        indexing.setitem(target, _xp.along(_plain(indices), normalize_axis(axis, target.ndim)), _value(values))
-
-
-def _put(a: Any, ind: Any, v: Any) -> None:
-    target, places, values = _target("put", a), _plain(ind).reshape(-1), _value(v)
-    count = target.numel()
-    if places.size and not -count <= places.min() <= places.max() < count:
-        raise IndexError(f"numpy.put: index out of bounds for a tensor of {count} elements: {places.tolist()}")
-    if values.ndim:  # too few are repeated
-        values = values.reshape(-1)[np.arange(places.size) % values.size]
-    indexing.setitem(target, np.unravel_index(places % count, tuple(target.shape)), values)
-
-
 # fmt: off
 FUNCTIONS: dict[Function, Function] = {
     np.take: _take, np.compress: _compress, np.extract: lambda condition, arr: _compress(condition, arr),
     np.take_along_axis: lambda arr, indices, axis=-1: _take_along_dim(*tensors(arr, _long(indices)), axis),
-    np.put_along_axis: _put_along_axis, np.put: _put,
     np.diag: lambda v, k=0: _diag(v, k), np.diagflat: lambda v, k=0: _diagflat(v, k),
     np.diagonal: lambda a, offset=0, axis1=0, axis2=1: _diagonal(a, offset, axis1, axis2),
     np.tril: _triangle(_tril), np.triu: _triangle(_triu), np.trace: _trace,
@@ -110,17 +66,17 @@ FUNCTIONS: dict[Function, Function] = {
 
 
 def _along_axis(name: str) -> Function:
-    transform = _of("fft", name)
+    transform = later("fft", name)
     return lambda a, n=None, axis=-1, norm=None, out=None: transform(a, n, axis, norm)
 
 
 def _along_axes(name: str, default: tuple[int, int] | None) -> Function:
-    transform = _of("fft", name)
+    transform = later("fft", name)
     return lambda a, s=None, axes=default, norm=None, out=None: transform(a, s, axes, norm)
 
 
 def _shifted(name: str) -> Function:
-    shift = _of("fft", name)
+    shift = later("fft", name)
     return lambda x, axes=None: shift(x, axes)
 
 

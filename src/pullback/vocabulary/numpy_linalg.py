@@ -14,7 +14,7 @@ from .. import ops
 from .._core import Carrier
 from .._promotion import inexact, together
 from . import load, products, shapes
-from .numpy_statistics import tensors
+from .numpy_operands import tensors
 
 Function = Callable[..., Any]
 
@@ -95,7 +95,7 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> 
 # Functions of numpy.linalg, those of newer versions too
 # fmt: off
 LINALG: dict[str, Function] = {
-    **{name: _of_one(name) for name in ("det", "eig", "eigvals", "inv", "slogdet", "svdvals")},
+    **{name: _of_one(name) for name in ("det", "eig", "eigvals", "inv", "slogdet")},
     "cholesky": lambda a, /, *, upper=False: _linalg("cholesky", a, upper=upper),
     "cond": lambda x, p=None: _linalg("cond", x, p=p),
     "cross": lambda x1, x2, /, *, axis=-1: _cross(x1, x2, axis=axis),
@@ -111,15 +111,16 @@ LINALG: dict[str, Function] = {
     "multi_dot": lambda arrays, out=None: products.multi_dot(_operands(*arrays)),
     "norm": _norm,
     "outer": lambda x1, x2, /: products.outer(x1, x2),
-    "pinv": lambda a, rcond=1e-15, hermitian=False, *, rtol=None: _linalg(
-        "pinv", a, hermitian=hermitian, rtol=rcond if rtol is None else rtol),
+    "pinv": lambda a, rcond=None, hermitian=False, *, rtol=None: _linalg(
+        "pinv", a, hermitian=hermitian, rtol=(1e-15 if rcond is None else rcond) if rtol is None else rtol),
     "qr": _qr,
     "solve": _solve,
     "svd": _svd,
+    "svdvals": lambda x, /: _linalg("svdvals", x),
     "tensordot": lambda x1, x2, /, *, axes=2: _tensordot(x1, x2, axes),
     "tensorinv": lambda a, ind=2: _linalg("tensorinv", a, ind=ind),
     "tensorsolve": lambda a, b, axes=None: _linalg("tensorsolve", a, b, dims=axes),
-    "trace": lambda x, /, *, offset=0: load("linalg", "diagonal")(x, offset=offset).sum(-1),
+    "trace": lambda x, /, *, offset=0, dtype=None: np.sum(load("linalg", "diagonal")(x, offset=offset), -1, dtype=dtype),
     "vecdot": lambda x1, x2, /, *, axis=-1: load("linalg", "vecdot")(*_operands(x1, x2), dim=axis),
     "vector_norm": lambda x, /, *, axis=None, keepdims=False, ord=2: load("linalg", "vector_norm")(
         inexact(x), ord, axis, keepdims),

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes, ops
+from .. import ops
 from .._core import Carrier
-from .._promotion import cast, inexact
+from .._promotion import cast
 from .._shapes import normalize_axes, normalize_axis
 from . import (
     arithmetic,
@@ -25,7 +25,13 @@ from . import (
     reductions,
     shapes,
 )
+from .numpy_construction import CONSTRUCTION
+from .numpy_operands import operand
+from .numpy_polynomials import POLYNOMIALS
+from .numpy_reductions import REDUCTIONS
+from .numpy_sets import SETS
 from .numpy_statistics import STATISTICS
+from .numpy_writing import WRITING
 
 Function = Callable[..., Any]
 
@@ -50,11 +56,6 @@ UFUNCS: dict[np.ufunc, Function] = {
     np.matmul: products.matmul, **numpy_functions.UFUNCS, **numpy_linalg.UFUNCS,
 }
 # fmt: on
-
-
-def operand(value: Any) -> Any:
-    """A list as an array; tensors, arrays and numbers as they are."""
-    return np.asarray(value) if isinstance(value, (list, tuple)) else value
 
 
 def _each(values: Any) -> Any:
@@ -130,69 +131,49 @@ def _dot(a: Any, b: Any, out: Any = None) -> Any:
     return products.einsum(f"{left},{right[:-2]}{left[-1]}{right[-1]}->{left[:-1]}{free}", a, b)
 
 
-def _like(fill: Any) -> Function:
+def _like(fill: int) -> Function:
     """zeros_like and its kin: constants."""
-
-    def alike(a: Any, dtype: Any = None, *, shape: Any = None) -> Any:
-        kind = a._dtype if dtype is None else _dtypes.as_dtype(dtype).numpy
-        return a.interpreter.wrap(np.full(tuple(a.shape) if shape is None else shape, fill, kind), None)
-
-    return alike
+    return lambda a, dtype=None, *, shape=None: CONSTRUCTION["full_like"](a, fill, dtype, shape=shape)
 
 
-# How reductions take their arguments, which NumPy orders in three ways. `out` only has its place here, as it has in all
-# functions of the table: the protocol writes it.
+def _ordered(function: Function) -> Function:
+    """reshape and ravel in the order of a program in Fortran, too: the axes turned around before and after."""
+
+    def ordered(a: Any, shape: Any, order: str) -> Any:
+        if order not in ("C", "F"):
+            raise TypeError(f"numpy.{function.__name__} has no derivative here with order={order!r}: 'C' and 'F' have")
+        if order == "C":
+            return shapes.reshape(a, shape)
+        turned = [shape] if isinstance(shape, int) else list(reversed(shape))
+        return _turned(shapes.reshape(_turned(a), turned))
+
+    return ordered
 
 
-def _inexact(a: Any, dtype: Any) -> Any:
-    return inexact(a) if dtype is None else cast(a, _dtypes.as_dtype(dtype).numpy)
+def _turned(a: Any) -> Any:
+    return shapes.permute(a, tuple(reversed(range(a.ndim))))
 
 
-def _total(function: Function, axis: Any = None) -> Function:
-    return lambda a, axis=axis, dtype=None, out=None, keepdims=False: function(a, axis, keepdims, dtype=dtype)
-
-
-def _extreme(function: Function, axis: Any = None) -> Function:
-    return lambda a, axis=axis, out=None, keepdims=False: function(a, axis, keepdims)
-
-
-def _spread(function: Function) -> Function:
-    return lambda a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, correction=None: function(
-        _inexact(a, dtype),
-        axis,
-        keepdim=keepdims,
-        correction=ddof if correction is None else correction,
-    )
+_reshape, _ravel = _ordered(np.reshape), _ordered(np.ravel)
 
 
 # fmt: off
-REDUCTIONS: dict[np.ufunc, Function] = {  # of ufunc.reduce, whose axis is the first unless one is given
-    np.add: _total(reductions.sum, 0), np.maximum: _extreme(reductions.amax, 0), np.minimum: _extreme(reductions.amin, 0),
-    np.logical_and: _extreme(reductions.all, 0), np.logical_or: _extreme(reductions.any, 0),
-    np.multiply: lambda a, axis=0, dtype=None, out=None, keepdims=False: STATISTICS["prod"](
-        a, axis, dtype, None, keepdims),
-}
-
 FUNCTIONS: dict[Function, Function] = {  # the parameters are NumPy's, and those that are missing are refused by name
-    np.sum: _total(reductions.sum),
-    np.mean: _total(lambda a, axis, keepdim, dtype: reductions.mean(_inexact(a, dtype), axis, keepdim)),
-    np.var: _spread(reductions.var), np.std: _spread(reductions.std),
-    np.max: _extreme(reductions.amax), np.min: _extreme(reductions.amin),
-    np.amax: _extreme(reductions.amax), np.amin: _extreme(reductions.amin),
-    np.argmax: _extreme(reductions.argmax), np.argmin: _extreme(reductions.argmin),
-    np.all: _extreme(reductions.all), np.any: _extreme(reductions.any),
     np.cumsum: lambda a, axis=None, dtype=None, out=None: reductions.cumsum(
         shapes.ravel(a) if axis is None else a, axis or 0, dtype=dtype),
     np.clip: lambda a, a_min=None, a_max=None, out=None, *, min=None, max=None: arithmetic.clamp(
         operand(a), operand(a_min if min is None else min), operand(a_max if max is None else max)),
     np.where: _where, np.nonzero: lambda a: arithmetic.nonzero(a, as_tuple=True),
-    np.round: lambda a, decimals=0, out=None: arithmetic.round(a, decimals=decimals),
-    np.around: lambda a, decimals=0, out=None: arithmetic.round(a, decimals=decimals), np.copy: lambda a: ops.clone(a),
+    **{
+        vars(np)[name]: lambda a, decimals=0, out=None: arithmetic.round(a, decimals=decimals)
+        for name in ("round", "around", "round_") if name in vars(np)
+    },
+    np.copy: lambda a: ops.clone(a),
     np.concatenate: _concatenate, np.vstack: _vstack, np.hstack: _hstack,
     np.stack: lambda arrays, axis=0, out=None: shapes.stack(_each(arrays), axis),
     np.split: _split(np.split), np.array_split: _split(np.array_split),
-    np.reshape: lambda a, shape=None, *, newshape=None: shapes.reshape(a, newshape if shape is None else shape),
-    np.ravel: lambda a: shapes.ravel(a), np.broadcast_to: lambda array, shape: shapes.expand(array, shape),
+    np.reshape: lambda a, shape=None, order="C", *, newshape=None: _reshape(a, newshape if shape is None else shape, order),
+    np.ravel: lambda a, order="C": _ravel(a, -1, order), np.broadcast_to: lambda array, shape: shapes.expand(array, shape),
     np.transpose: lambda a, axes=None: shapes.permute(a, tuple(reversed(range(a.ndim))) if axes is None else axes),
     np.swapaxes: lambda a, axis1, axis2: shapes.transpose(a, axis1, axis2),
     np.moveaxis: _moveaxis, np.squeeze: _squeeze, np.expand_dims: _expand_dims,
@@ -204,9 +185,13 @@ FUNCTIONS: dict[Function, Function] = {  # the parameters are NumPy's, and those
     np.flipud: lambda m: shapes.flip(m, 0), np.fliplr: lambda m: shapes.flip(m, 1),
     np.dot: _dot, np.outer: lambda a, b, out=None: arithmetic.mul(_reshaped(a, -1, 1), _reshaped(b, -1)),
     np.einsum: lambda *operands, optimize=False: products.einsum(operands[0], *map(operand, operands[1:])),
-    np.zeros_like: _like(0), np.ones_like: _like(1), np.empty_like: _like(0),
-    np.full_like: lambda a, fill_value, dtype=None, *, shape=None: _like(fill_value)(a, dtype, shape=shape),
-    **{vars(np)[name]: function for name, function in STATISTICS.items() if name in vars(np)},
+    np.zeros_like: _like(0), np.ones_like: _like(1), np.empty_like: lambda prototype, dtype=None, *, shape=None: _like(0)(prototype, dtype, shape=shape),
+    **{
+        vars(np)[name]: function
+        for table in (STATISTICS, REDUCTIONS, CONSTRUCTION, POLYNOMIALS, SETS, WRITING)
+        for name, function in table.items()
+        if name in vars(np)
+    },
     **numpy_shapes.FUNCTIONS, **numpy_linalg.FUNCTIONS,
     **numpy_functions.FUNCTIONS, **numpy_indexing.FUNCTIONS,
 }
@@ -216,9 +201,27 @@ BY_NAME: dict[str, Function] = {**numpy_indexing.SPECTRA}
 
 # What has no derivative anywhere: NumPy's answer about the values, of tracked tensors too.
 VALUES_ONLY: set[Function] = {
-    np.shape, np.ndim, np.size, np.array_equal, np.array_equiv, np.allclose, np.isclose, np.argsort, np.searchsorted,
-    np.digitize, np.argpartition, np.lexsort, np.nanargmax, np.nanargmin,
-    np.count_nonzero, np.argwhere, np.flatnonzero, np.iscomplexobj, np.isrealobj, np.result_type, np.can_cast,
-    *numpy_functions.VALUES_ONLY, np.shares_memory, np.may_share_memory, np.array2string, np.array_repr, np.array_str,
+    vars(np)[name]
+    for name in (
+        "shape ndim size array_equal array_equiv allclose isclose argsort searchsorted digitize argpartition lexsort "
+        "nanargmax nanargmin count_nonzero argwhere flatnonzero iscomplexobj isrealobj result_type can_cast common_type "
+        "min_scalar_type shares_memory may_share_memory array2string array_repr array_str isin in1d isposinf isneginf "
+        "isreal iscomplex diag_indices_from tril_indices_from triu_indices_from ix_ ravel_multi_index unravel_index "
+        "einsum_path"
+    ).split()
+    if name in vars(np)
+}
+
+# What is refused for tensors that are tracked, and why; NumPy computes it from the values of others.
+_DATES, _BITS, _FILES = "tensors hold no dates", "bits of integers have no slope", "a file holds values alone"
+_STEPS, _COUNTS = "it is a step function", "np.histogram has one, with weights, along one axis"
+REFUSED: dict[str, str] = {
+    **dict.fromkeys("numpy.busday_count numpy.busday_offset numpy.is_busday numpy.datetime_as_string".split(), _DATES),
+    **dict.fromkeys("numpy.isnat".split(), _DATES),
+    **dict.fromkeys("numpy.packbits numpy.unpackbits numpy.bitwise_count".split(), _BITS),
+    **dict.fromkeys("numpy.save numpy.savetxt numpy.savez numpy.savez_compressed".split(), _FILES),
+    **dict.fromkeys("numpy.histogram2d numpy.histogramdd".split(), _COUNTS),
+    "numpy.spacing": _STEPS,
+    "numpy.asfarray": "it makes an array: use t.double()",
 }
 # fmt: on

@@ -14,25 +14,21 @@ from typing import Any
 import numpy as np
 
 from .._core import Carrier
+from .._promotion import cast
 from .._shapes import normalize_axes, normalize_axis
-from . import load, shapes
-from .numpy_statistics import tensors
+from . import later, shapes
+from .numpy_operands import holds_tensor, tensors
 
 Function = Callable[..., Any]
 
 
-def _of(module: str, name: str) -> Function:
-    """A function of the vocabulary by its module and name, which is imported when it is called."""
-    return lambda *args, **options: load(f"vocabulary.{module}", name)(*args, **options)
-
-
 _roll, _rot90, _tile, _repeat_interleave, _unfold = (
-    _of("rearranging", name) for name in ("roll", "rot90", "tile", "repeat_interleave", "unfold")
+    later("vocabulary.rearranging", name) for name in ("roll", "rot90", "tile", "repeat_interleave", "unfold")
 )
 _dstack, _column_stack, _broadcast_tensors = (
-    _of("joining", name) for name in ("dstack", "column_stack", "broadcast_tensors")
+    later("vocabulary.joining", name) for name in ("dstack", "column_stack", "broadcast_tensors")
 )
-_pad = _of("padding", "numpy_pad")
+_pad = later("vocabulary.padding", "numpy_pad")
 
 several: Any = type(np.broadcast_arrays(0))  # what NumPy returns where it returns several arrays: a list before NumPy 2
 
@@ -46,7 +42,7 @@ def _at_least(name: str) -> Function:
     """atleast_1d and its kin."""
 
     def raised(*arys: Any) -> Any:
-        found = [_of("joining", name)(tensor) for tensor in tensors(*arys)]
+        found = [later("vocabulary.joining", name)(tensor) for tensor in tensors(*arys)]
         return found[0] if len(found) == 1 else several(found)
 
     return raised
@@ -104,9 +100,53 @@ def _windows(x: Any, window_shape: Any, axis: Any = None) -> Any:
     return x
 
 
+_STATISTICS: dict[str, Function] = {"maximum": np.max, "minimum": np.min, "mean": np.mean, "median": np.median}
+
+
+def _padded(
+    array: Any, pad_width: Any, mode: Any = "constant", *, constant_values: Any = 0, end_values: Any = 0,
+    stat_length: Any = None,
+) -> Any:  # fmt: skip
+    """NumPy's pad: by moving elements, or by what is computed from the edges of one axis after the other."""
+    (array,) = tensors(array) if isinstance(array, Carrier) else tensors(array, constant_values, end_values)[:1]
+    if isinstance(pad_width, dict):
+        pad_width = [pad_width.get(i, pad_width.get(i - array.ndim, (0, 0))) for i in range(array.ndim)]
+        pad_width = [(pair, pair) if isinstance(pair, int) else pair for pair in pad_width]
+    constant = mode == "constant" and holds_tensor(constant_values)
+    if not constant and mode != "linear_ramp" and (not isinstance(mode, str) or mode not in _STATISTICS):
+        return _pad(array, pad_width, mode, constant_values=constant_values)
+    widths = np.broadcast_to(np.asarray(pad_width), (array.ndim, 2)).tolist()
+    lengths = np.broadcast_to(np.asarray(stat_length), (array.ndim, 2)).tolist()
+    values = np.broadcast_to(np.stack(end_values) if isinstance(end_values, list) else end_values, (array.ndim, 2))
+    if constant:
+        values = np.broadcast_to(constant_values, (array.ndim, 2))
+    for axis in range(array.ndim):
+        sides = [
+            _side(array, axis, widths[axis][end], mode, values[axis][end], lengths[axis][end], end) for end in (0, 1)
+        ]
+        array = np.concatenate([sides[0], array, sides[1]], axis)
+    return array
+
+
+def _side(array: Any, axis: int, width: int, mode: str, value: Any, length: int | None, end: int) -> Any:
+    """What stands before an axis, or behind it if `end` is 1."""
+    before = (slice(None),) * axis
+    shape = [width if i == axis else size for i, size in enumerate(array.shape)]
+    if mode == "constant":
+        return cast(np.broadcast_to(value, shape), array._dtype)
+    size = array.shape[axis]
+    count = size if length is None else min(length, size)
+    if mode != "linear_ramp":
+        edge = array[(*before, slice(size - count, None) if end else slice(0, count))]
+        return np.broadcast_to(_STATISTICS[mode](edge, axis, keepdims=True), shape)
+    edge = array[(*before, slice(-1, None) if end else slice(0, 1))]
+    steps = (np.arange(width) / max(width, 1)).reshape(-1, *[1] * (array.ndim - axis - 1))
+    return value + (edge - value) * (np.flip(steps, 0) if end else steps)
+
+
 def _pieces(name: str) -> Function:
     """hsplit and its kin, as a list."""
-    return lambda ary, indices_or_sections: list(_of("joining", name)(ary, indices_or_sections))
+    return lambda ary, indices_or_sections: list(later("vocabulary.joining", name)(ary, indices_or_sections))
 
 
 # fmt: off
@@ -114,8 +154,7 @@ FUNCTIONS: dict[Function, Function] = {
     np.roll: lambda a, shift, axis=None: _roll(a, shift, axis),
     np.rot90: lambda m, k=1, axes=(0, 1): _rot90(m, k, axes),
     np.tile: lambda A, reps: _tile(A, reps), np.repeat: _repeat, np.resize: _resize,
-    np.pad: lambda array, pad_width, mode="constant", *, constant_values=0: _pad(
-        array, pad_width, mode, constant_values=constant_values),
+    np.pad: _padded,
     np.append: _append, np.dstack: lambda tup: _dstack(_listed(tup)), np.column_stack: lambda tup: _column_stack(_listed(tup)),
     np.atleast_1d: _at_least("atleast_1d"), np.atleast_2d: _at_least("atleast_2d"), np.atleast_3d: _at_least("atleast_3d"),
     np.broadcast_arrays: lambda *args: several(_broadcast_tensors(*tensors(*args))),

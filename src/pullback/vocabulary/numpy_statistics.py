@@ -3,7 +3,7 @@
 `numpy_names` has them in its table. The modules behind them are imported when one is called.
 """
 
-# ruff: noqa: PLW0108  # the signature of a lambda gives the parameters their names in NumPy
+# the signature of a lambda gives the parameters their names in NumPy
 
 from __future__ import annotations
 
@@ -13,28 +13,17 @@ from typing import Any
 import numpy as np
 
 from .. import _dtypes, ops
-from .._core import Carrier
 from .._promotion import cast, inexact
 from .._shapes import normalize_axes, normalize_axis
-from . import arithmetic, load, reductions, shapes
+from . import arithmetic, later, reductions, shapes
+from .numpy_operands import tensors
 
 Function = Callable[..., Any]
 
 
-def _of(module: str, name: str) -> Function:
-    """A function of the vocabulary by its module and name, which is imported when it is called."""
-    return lambda *args, **options: load(f"vocabulary.{module}", name)(*args, **options)
-
-
-_scan = {name: _of("scans", name) for name in ("cumprod", "diff", "gradient", "trapezoid")}
-_statistic = {name: _of("statistics", name) for name in ("cov", "corrcoef", "nanquantile", "quantile")}
-_sort, _searchsorted = _of("sorting", "sort"), _of("sorting", "searchsorted")
-
-
-def tensors(*values: Any) -> list[Any]:
-    """Values as tensors, at least one of which is one already."""
-    wrap = next(value for value in values if isinstance(value, Carrier)).interpreter.wrap
-    return [value if isinstance(value, Carrier) else wrap(np.asarray(value), None) for value in values]
+_scan = {name: later("vocabulary.scans", name) for name in ("cumprod", "diff", "gradient", "trapezoid")}
+_statistic = {name: later("vocabulary.statistics", name) for name in ("cov", "corrcoef", "nanquantile", "quantile")}
+_sort, _searchsorted = later("vocabulary.sorting", "sort"), later("vocabulary.sorting", "searchsorted")
 
 
 def _converted(a: Any, dtype: Any) -> Any:
@@ -80,7 +69,9 @@ def _along(function: Function, value: float | None = None) -> Function:
 def _cumulative(function: Function, start: int) -> Function:
     """cumulative_sum and cumulative_prod, which may begin with what stands before the first element."""
 
-    def scan(x: Any, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False) -> Any:
+    def scan(
+        x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False
+    ) -> Any:
         if axis is None and x.ndim > 1:
             raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
         result = function(x, axis or 0, dtype=dtype)
@@ -225,9 +216,12 @@ def _cov(
     ddof: int | None = None,
     fweights: Any = None,
     aweights: Any = None,
+    *,
+    dtype: Any = None,
 ) -> Any:
     correction = ddof if ddof is not None else int(not bias)
     rows = _variables(m, y, rowvar)
+    rows = rows if dtype is None else _converted(rows, dtype)
     weights = [None if value is None else tensors(rows, value)[1] for value in (fweights, aweights)]
     return _statistic["cov"](rows, correction=correction, fweights=weights[0], aweights=weights[1])
 
@@ -236,8 +230,14 @@ def _sorted(a: Any, axis: int | None = -1, kind: Any = None, *, stable: bool | N
     return _sort(shapes.ravel(a), 0).values if axis is None else _sort(a, axis).values
 
 
-def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Any:
+def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
     x, xp, fp = map(inexact, tensors(x, xp, fp))
+    if period is not None:  # one point from before and one from behind are beside the others, in their order
+        x, xp, left, right = np.remainder(x, abs(period)), np.remainder(xp, abs(period)), None, None
+        order = np.argsort(xp)
+        order = np.concatenate([order[-1:], order, order[:1]])
+        shifts = np.array([-1.0, *[0.0] * (order.size - 2), 1.0])
+        xp, fp = np.take(xp, order) + shifts * abs(period), np.take(fp, order)
     values = cast(shapes.reshape(x, -1), xp._dtype)
     places = arithmetic.clamp(_searchsorted(xp.detach(), values.detach(), right=True), 1, xp.shape[0] - 1)
     low, high, below, above = (
@@ -258,7 +258,7 @@ def _total(function: Function) -> Function:
 
 # fmt: off
 STATISTICS: dict[str, Function] = {  # by name, since versions of NumPy differ in which of them they have
-    "prod": _prod, "cumprod": _along(_scan["cumprod"]),
+    "prod": _prod, **dict.fromkeys(("cumprod", "cumproduct"), _along(_scan["cumprod"])),
     "nansum": _total(reductions.nansum),
     "nanmean": _total(lambda a, axis, keepdims, dtype: reductions.nanmean(_converted(a, dtype), axis, keepdims)),
     "nanprod": lambda a, axis=None, dtype=None, out=None, keepdims=False: _prod(
@@ -274,6 +274,6 @@ STATISTICS: dict[str, Function] = {  # by name, since versions of NumPy differ i
     "trapezoid": _trapezoid, "trapz": _trapezoid,
     "cumulative_sum": _cumulative(reductions.cumsum, 0), "cumulative_prod": _cumulative(_scan["cumprod"], 1),
     "cov": _cov, "corrcoef": lambda x, y=None, rowvar=True: _statistic["corrcoef"](_variables(x, y, rowvar)),
-    "sort": _sorted, "interp": _interp,
+    "sort": _sorted, "msort": lambda a: _sorted(a, 0), "interp": _interp,
 }
 # fmt: on

@@ -167,7 +167,8 @@ def numpy_pad(array: Any, pad_width: Any, mode: Any = "constant", constant_value
         return array
     if mode not in ("edge", "reflect", "symmetric", "wrap"):
         raise TypeError(
-            f"numpy.pad has no derivative here with mode={mode!r}: use 'constant', 'edge', 'reflect', 'symmetric' or 'wrap'"
+            f"numpy.pad has no derivative here with mode={mode!r}: use 'constant', 'edge', 'reflect', 'symmetric', "
+            "'wrap', 'linear_ramp', 'maximum', 'minimum', 'mean' or 'median'"
         )
     for axis, pair in enumerate(pairs):
         if any(pair):

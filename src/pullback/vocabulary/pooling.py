@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -20,6 +21,8 @@ NUMBERS = {1: "one int", 2: "two ints", 3: "three ints"}
 
 
 def _sizes(name: str, value: Any, dims: int, argument: str) -> Sizes:
+    if type(value) is int:
+        return (value,) * dims
     sizes = tuple(parse_sizes((value,), name, argument))
     if len(sizes) not in (1, dims):
         one = f"should contain one int (got {len(sizes)})"
@@ -69,6 +72,12 @@ def _window(
     missing = stride is None or stride in ([], ())
     steps = kernel if missing else _sizes(name, stride, dims, "stride")
     around, spread = _sizes(name, padding, dims, "padding"), _sizes(name, dilation, dims, "dilation")
+    return kernel, _checked_window(name, kernel, steps, around, spread)
+
+
+@functools.lru_cache(maxsize=256)
+def _checked_window(name: str, kernel: Sizes, steps: Sizes, around: Sizes, spread: Sizes) -> Window:
+    dims = len(kernel)
     for what, values in (("kernel_size", kernel), ("stride", steps), ("dilation", spread)):
         if min(values) <= 0:
             wrong = next(value for value in values if value <= 0)
@@ -81,13 +90,18 @@ def _window(
             raise RuntimeError(
                 f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation={d}"
             )
-    return kernel, Window(steps, around, spread)
+    return Window(steps, around, spread)
 
 
 def _lengths(name: str, images: Any, kernel: Sizes, window: Window, ceil_mode: bool) -> Sizes:
     """How many windows there are along each axis; with ceil_mode the last may hang over, but it starts inside."""
+    channels, *size = images.shape[1:]
+    return _counted(name, channels, tuple(size), kernel, window, ceil_mode)
+
+
+@functools.lru_cache(maxsize=256)
+def _counted(name: str, channels: int, size: Sizes, kernel: Sizes, window: Window, ceil_mode: bool) -> Sizes:
     lengths = []
-    size = tuple(images.shape[2:])
     for n, k, s, p, d in zip(size, kernel, window.stride, window.padding, window.dilation, strict=True):
         room = n + 2 * p - d * (k - 1) - 1
         length = (room + s - 1 if ceil_mode else room) // s + 1
@@ -95,7 +109,7 @@ def _lengths(name: str, images: Any, kernel: Sizes, window: Window, ceil_mode: b
     if min(lengths) < 1:
         if len(size) == 1:
             raise RuntimeError(f"{name}() Invalid computed output size: {lengths[0]}")
-        have, want = ("x".join(map(str, (images.shape[1], *sizes))) for sizes in (size, lengths))
+        have, want = ("x".join(map(str, (channels, *sizes))) for sizes in (size, lengths))
         raise RuntimeError(f"Given input size: ({have}). Calculated output size: ({want}). Output size is too small")
     return tuple(lengths)
 

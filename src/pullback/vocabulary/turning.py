@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _placement, _refusals
 from .._core import Carrier
-from .._memory import written
+from .._memory import protect, written
 from .._shapes import parse_sizes
 from .._views import become, exchange
 from . import rearranging, shapes
@@ -52,8 +52,15 @@ def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
         raise RuntimeError(f"Trying to create tensor with negative dimension: {list(shape)}")
     if self._node is not None:
         raise RuntimeError(f"cannot resize variables that require grad: this is a {_refusals.kind(self)}")
-    if shape == tuple(self.shape):
-        return self
+    if shape != tuple(self.shape):
+        remake(self, shape)
+        written(self)
+    return self
+
+
+def remake(self: Any, shape: tuple[int, ...]) -> None:
+    """Give a tensor another shape, in its memory where that is large enough; graphs keep the values they kept."""
+    protect(self)
     count = math.prod(shape)
     old = self._array
     if not old.flags.c_contiguous or count > old.size:
@@ -63,8 +70,6 @@ def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
         self._storage, self._base, self._path = None, None, ()
         old = new
     exchange(self, old.reshape(-1)[:count].reshape(shape))
-    written(self)
-    return self
 
 
 def resize_as_(self: Any, the_template: Any, *, memory_format: Any = None) -> Any:

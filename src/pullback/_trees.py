@@ -1,0 +1,128 @@
+"""Trees: values nested in tuples, lists, dicts, named tuples and dataclasses, taken apart and put together again.
+
+A leaf is anything else, None included. A dict keeps the order of its keys; two structures are equal when they nest the
+same containers with the same keys.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, cast
+
+
+class Structure(NamedTuple):
+    """How a tree nests: the container's class, its keys, and the structure of each child; a leaf has no class."""
+
+    kind: type | None
+    keys: tuple[Any, ...] = ()
+    children: tuple[Structure, ...] = ()
+
+    def __str__(self) -> str:
+        parts = list(map(str, self.children))
+        if self.kind is None:
+            return "*"
+        if self.kind is tuple:
+            return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
+        if self.kind is list:
+            return f"[{', '.join(parts)}]"
+        if self.kind in (dict, OrderedDict):
+            return f"{{{', '.join(f'{key!r}: {part}' for key, part in zip(self.keys, parts, strict=True))}}}"
+        return f"{self.kind.__name__}({', '.join(f'{k}={p}' for k, p in zip(self.keys, parts, strict=True))})"
+
+    def leaf_count(self) -> int:
+        """The number of leaves."""
+        return 1 if self.kind is None else sum(child.leaf_count() for child in self.children)
+
+
+LEAF = Structure(None)
+
+
+def _parts(tree: Any) -> tuple[tuple[Any, ...], Sequence[Any]] | None:
+    """The keys and the children of a container; None for a leaf."""
+    if isinstance(tree, (dict, OrderedDict)) and type(tree) in (dict, OrderedDict):
+        return tuple(tree), list(tree.values())
+    if type(tree) in (tuple, list):
+        return tuple(range(len(tree))), tree
+    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
+        return tuple(tree._fields), tree
+    if dataclasses.is_dataclass(tree) and not isinstance(tree, type):
+        names = tuple(field.name for field in dataclasses.fields(tree))
+        return names, [getattr(tree, name) for name in names]
+    return None
+
+
+def flatten(tree: Any) -> tuple[list[Any], Structure]:
+    """The leaves of a tree, in order, and its structure."""
+    parts = _parts(tree)
+    if parts is None:
+        return [tree], LEAF
+    keys, values = parts
+    leaves: list[Any] = []
+    children = []
+    for value in values:
+        found, structure = flatten(value)
+        leaves += found
+        children.append(structure)
+    return leaves, Structure(type(tree), keys, tuple(children))
+
+
+def unflatten(structure: Structure, leaves: Sequence[Any]) -> Any:
+    """The tree with a structure and leaves."""
+    return _built(structure, iter(leaves))
+
+
+def _built(structure: Structure, leaves: Iterator[Any]) -> Any:
+    kind = structure.kind
+    if kind is None:
+        return next(leaves)
+    values = [_built(child, leaves) for child in structure.children]
+    if kind in (tuple, list):
+        return kind(values)
+    if kind in (dict, OrderedDict):
+        return kind(zip(structure.keys, values, strict=True))
+    if issubclass(kind, tuple):
+        return kind(*values)
+    fields = dict(zip(structure.keys, values, strict=True))
+    declared = dataclasses.fields(cast(Any, kind))
+    made = kind(**{field.name: fields[field.name] for field in declared if field.init})
+    for field in declared:
+        if not field.init:
+            object.__setattr__(made, field.name, fields[field.name])
+    return made
+
+
+def paths(structure: Structure, name: str = "") -> list[str]:
+    """How each leaf is reached, as Python spells it: `params['layer'][0]`."""
+    kind = structure.kind
+    if kind is None:
+        return [name]
+    by_index = kind in (tuple, list, dict, OrderedDict)
+    found = []
+    for key, child in zip(structure.keys, structure.children, strict=True):
+        found += paths(child, f"{name}[{key!r}]" if by_index else f"{name}.{key}")
+    return found
+
+
+def mapped(function: Callable[..., Any], tree: Any) -> Any:
+    """The tree with each leaf replaced by a function of it."""
+    leaves, structure = flatten(tree)
+    return unflatten(structure, [function(leaf) for leaf in leaves])
+
+
+def spread(prefix: Any, structure: Structure) -> list[Any] | None:
+    """For each leaf of a structure the leaf of a prefix tree that stands above it; None if it is no prefix."""
+    parts = _parts(prefix)
+    if parts is None:
+        return [prefix] * structure.leaf_count()
+    keys, values = parts
+    if structure.kind is not type(prefix) or structure.keys != keys:
+        return None
+    found: list[Any] = []
+    for value, child in zip(values, structure.children, strict=True):
+        below = spread(value, child)
+        if below is None:
+            return None
+        found += below
+    return found

@@ -1,0 +1,164 @@
+"""Dual tensors: forward mode by hand, as torch.autograd.forward_ad has it.
+
+Inside a `dual_level` a tensor may carry a tangent, which every operation pushes forwards; outside, duals are their
+primals. The tape goes on beneath: primals and tangents are tracked like other tensors, so that a gradient of a tangent,
+or the tangent of a gradient, is a second derivative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from .. import _backward, ops
+from .._core import Carrier, Primitive
+from .._refusals import kind
+from ..func.forward import DualTensor, Forward
+
+
+class UnpackedDualTensor(NamedTuple):
+    """A primal and its tangent, None where there is none."""
+
+    primal: Any
+    tangent: Any
+
+
+class _Dual(DualTensor):
+    __slots__ = ()
+
+    def backward(self, *args: Any, **options: Any) -> None:
+        """The backward pass of the primal."""
+        self._array.backward(*args, **options)
+
+
+class _Level(Forward):
+    """The interpreter of dual tensors; once it has been left they are their primals."""
+
+    carrier = _Dual
+
+    def adopt(self, made: Any) -> Any:
+        """A tensor made inside is an ordinary one: it outlives the level."""
+        return made
+
+    def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+        """The operation and its derivative; on primals alone when the level has been left."""
+        if not self.entered:
+            return primitive(*map(self.unbox, args), **params)
+        return super().process(primitive, args, params)
+
+    def grad(self, outputs: Sequence[Any], inputs: Sequence[Any], cotangents: Sequence[Any], **options: Any) -> Any:
+        """Gradients with their tangents: derivatives commute, so the tangent of a gradient is that of the tangent."""
+        options["retain_graph"] = True
+        primals, targets = [self.unbox(y) for y in outputs], [self.unbox(x) for x in inputs]
+        given = [None if g is None else self.unbox(g) for g in cotangents]
+        gradients = _backward.grad(primals, targets, given, **options)
+        moved: list[Any] = [None] * len(targets)
+        for y, g in zip(outputs, cotangents, strict=True):
+            for of, by in ((self.tangent(y), g), (self.unbox(y), self.tangent(g))):
+                if of is None or of._node is None or (by is None and of is not self.tangent(y)):
+                    continue
+                start = None if by is None else self.unbox(by)
+                parts = _backward.grad([of], targets, [start], **{**options, "allow_unused": True})
+                moved = [
+                    part if old is None else old if part is None else old + part
+                    for old, part in zip(moved, parts, strict=True)
+                ]
+        return tuple(g if g is None or t is None else self.dual(g, t) for g, t in zip(gradients, moved, strict=True))
+
+
+_entered: list[_Level] = []
+
+
+def enter_dual_level() -> int:
+    """Enter the level on which tensors may carry tangents: its number, always 0.
+
+    Raises
+    ------
+    RuntimeError
+        If it has been entered already.
+    """
+    if _entered:
+        raise RuntimeError("Nested forward mode AD is not supported at the moment: use pullback.func.jvp, which nests")
+    _entered.append(_Level().__enter__())
+    return 0
+
+
+def exit_dual_level(*, level: int | None = None) -> None:
+    """Leave the level; duals are their primals from then on.
+
+    Raises
+    ------
+    RuntimeError
+        If it has not been entered, or `level` is not its number.
+    """
+    if not _entered:
+        raise RuntimeError("Dual level must be a positive number: no level has been entered.")
+    if level not in (None, 0):
+        raise RuntimeError(
+            "Trying to exit a forward AD level that was not the last one that was created. This is not supported: the "
+            f"level is 0, not {level}"
+        )
+    _entered.pop().__exit__(None, None, None)
+
+
+class dual_level:  # noqa: N801  # torch's name
+    """A block in which tensors may carry tangents.
+
+    >>> import pullback
+    >>> from pullback.autograd import forward_ad
+    >>> with forward_ad.dual_level():
+    ...     x = forward_ad.make_dual(pullback.tensor([1.0, 2.0]), pullback.tensor([1.0, 10.0]))
+    ...     forward_ad.unpack_dual(x * x).tangent
+    tensor([ 2., 40.])
+    """
+
+    def __enter__(self) -> int:
+        return enter_dual_level()
+
+    def __exit__(self, *exc: object) -> None:
+        exit_dual_level()
+
+
+def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
+    """A tensor that carries a tangent of its shape; both stay tracked as they are.
+
+    Raises
+    ------
+    RuntimeError
+        If no level has been entered, the shapes differ, or the tensor carries a tangent already.
+    ValueError
+        If one of them holds integers.
+    AttributeError
+        If one of them is no tensor.
+    """
+    if not _entered:
+        raise RuntimeError(
+            "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
+        )
+    for name, value in (("primal", tensor), ("tangent", tangent)):
+        if not (value.is_floating_point() or value.is_complex()):
+            raise ValueError(f"Expected {name} to be floating point or complex, but got: {value.dtype}")
+    forward = _entered[-1]
+    if forward.tangent(tensor) is not None:
+        raise RuntimeError(
+            "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 is not "
+            "supported: unpack_dual it first."
+        )
+    if tuple(tangent.shape) != tuple(tensor.shape):
+        raise RuntimeError(
+            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
+            f"supported. Tensor is of size {list(tensor.shape)} while the given forward gradient is of size "
+            f"{list(tangent.shape)}: the primal is a {kind(tensor)}."
+        )
+    if tangent._dtype != tensor._dtype:
+        tangent = ops.astype(tangent, dtype=tensor._dtype, source=tangent._dtype)
+    return forward.dual(tensor, tangent)
+
+
+def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
+    """The primal and the tangent of a tensor; the tangent is None where there is none, or the level has been left."""
+    interpreter = tensor.interpreter if isinstance(tensor, Carrier) else None
+    if not isinstance(interpreter, _Level):
+        return UnpackedDualTensor(tensor, None)
+    tangent = tensor.tangent if interpreter.entered else None
+    return UnpackedDualTensor(tensor._array, tangent)

@@ -1,0 +1,367 @@
+"""Derivatives of functions by torch.autograd.functional's names.
+
+`func` is a function of tensors; `inputs` a tensor or a tuple of them, and everything that comes back is nested as the
+function's inputs and outputs are. With `create_graph` the results are tracked; with `strict` an output that does not
+depend on an input is an error instead of a zero. `pullback.func` has the same for nested containers, and composes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import _backward
+from .._core import Carrier
+from .._modes import enable_grad
+from .._refusals import size
+from ..func import jacobians as _jacobians
+from ..func import live
+from ..func.levels import tensor_of
+
+Function = Callable[..., Any]
+
+UNTRACKED = (
+    "Output {index} of the user-provided function does not require gradients. The outputs must be computed in a "
+    "differentiable manner from the input when running in strict mode."
+)
+CONSTANT = (
+    "While computing the hessian, found that the jacobian of the user-provided function with respect to input {index} is "
+    "independent of the input. This is not allowed in strict mode. You should ensure that your function is twice "
+    "differentiable and that the jacobian depends on the inputs (this would be violated by a linear function for example)."
+)
+
+
+def jacobian(
+    func: Function,
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
+) -> Any:
+    """The Jacobian of a function: for each output, for each input, a tensor of the output's shape and the input's.
+
+    All rows are computed in one pass, whether `vectorize` is set or not; `strategy="forward-mode"`, which needs
+    `vectorize=True` as in torch, computes columns.
+
+    Raises
+    ------
+    TypeError
+        If inputs or outputs are no tensors.
+    RuntimeError
+        With `strict`, if an output does not depend on an input.
+    NotImplementedError
+        If forward mode is combined with what it does not serve.
+
+    >>> import pullback
+    >>> from pullback.autograd.functional import jacobian
+    >>> jacobian(lambda x: x * x.sum(), pullback.tensor([1.0, 2.0]))
+    tensor([[4., 1.],
+            [2., 5.]])
+    """
+    _check_strategy(strategy, create_graph, strict, vectorize)
+    if strategy == "forward-mode":
+        given, single = _inputs(inputs, "jacobian")
+        found = _jacobians.jacfwd(func, tuple(range(len(given))))(*given)
+        several = type(found) is tuple and type(found[0]) is tuple
+        rows = tuple(_single(row, single) for row in found) if several else _single(found, single)
+        return rows
+    with enable_grad():
+        variables, single = _variables(inputs, "jacobian", create_graph)
+        outputs, alone = _outputs(func(*variables), "jacobian", strict)
+        found = tuple(
+            _single(_rows(y, index, variables, create_graph, strict), single) for index, y in enumerate(outputs)
+        )
+    return _single(found, alone)
+
+
+def _check_strategy(strategy: str, create_graph: bool, strict: bool, vectorize: bool) -> None:
+    if strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError(
+            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more outputs '
+            'than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use "reverse-mode".'
+        )
+    if strict and vectorize:
+        raise RuntimeError(
+            "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. Please "
+            "either set `strict=False` or `vectorize=False`."
+        )
+    if strategy == "forward-mode":
+        if create_graph:
+            raise NotImplementedError(
+                'torch.autograd.functional.jacobian: `create_graph=True` and `strategy="forward-mode"` are not supported '
+                'together (yet). Please either set `create_graph=False` or `strategy="reverse-mode"`.'
+            )
+        if not vectorize:
+            raise NotImplementedError(
+                "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for "
+                "`vectorize=True`."
+            )
+
+
+def _rows(y: Any, index: int, variables: Sequence[Any], create_graph: bool, strict: bool) -> tuple[Any, ...]:
+    """The Jacobians of one output; zeros, or an error, for what it does not depend on."""
+    zeros = [np.zeros((*y.shape, *x.shape), x._dtype) for x in variables]
+    if y._node is None:
+        return tuple(map(tensor_of, zeros))
+    if strict:
+        for place, used in enumerate(_used(y, variables)):
+            if not used:
+                raise RuntimeError(
+                    f"Output {index} of the user-provided function is independent of input {place}. This is not allowed "
+                    "in strict mode."
+                )
+    found: tuple[Any, ...] = live.jacobian(y, variables, mode="reverse", create_graph=create_graph, allow_unused=True)
+    if strict and create_graph:
+        _require_tracked(found)
+    return found
+
+
+def _used(y: Any, variables: Sequence[Any]) -> list[bool]:
+    zeros = tensor_of(np.zeros(tuple(y.shape), y._dtype))
+    pulled = _backward.grad(y, variables, zeros, retain_graph=True, allow_unused=True)
+    return [g is not None for g in pulled]
+
+
+def _require_tracked(found: Sequence[Any]) -> None:
+    for place, part in enumerate(found):
+        if part._node is None:
+            raise RuntimeError(
+                f"The jacobian of the user-provided function is independent of input {place}. This is not allowed in "
+                "strict mode when create_graph=True."
+            )
+
+
+def hessian(
+    func: Function,
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    outer_jacobian_strategy: str = "reverse-mode",
+) -> Any:
+    """The second derivatives of a scalar function: for each pair of inputs a tensor of both their shapes.
+
+    Raises
+    ------
+    RuntimeError
+        If the function gives more than one element; with `strict`, if its gradient does not depend on an input.
+    TypeError
+        If inputs or the output are no tensors.
+
+    >>> import pullback
+    >>> from pullback.autograd.functional import hessian
+    >>> hessian(lambda x: x.prod(), pullback.tensor([2.0, 3.0]))
+    tensor([[0., 1.],
+            [1., 0.]])
+    """
+    if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
+    _check_strategy(outer_jacobian_strategy, create_graph, strict, vectorize)
+    with enable_grad():
+        variables, single = _variables(inputs, "hessian", create_graph)
+        y = _scalar(func(*variables), "hessian", strict)
+        if y._node is None:
+            return _single(tuple(_single(_zeros(a, variables), single) for a in variables), single)
+        gradients = _backward.grad(y, variables, create_graph=True, allow_unused=True)
+        found = []
+        for place, (g, a) in enumerate(zip(gradients, variables, strict=True)):
+            if g is None and strict:
+                raise RuntimeError(
+                    f"Output 0 of the user-provided function is independent of input {place}. This is not allowed in "
+                    "strict mode."
+                )
+            if strict and not all(_used(g, variables) if g._node is not None else [False]):
+                raise RuntimeError(CONSTANT.format(index=place))
+            constant = g is None or g._node is None
+            row = _zeros(a, variables) if constant else _rows(g, place, variables, create_graph, False)
+            found.append(_single(row, single))
+    return _single(tuple(found), single)
+
+
+def _zeros(a: Any, variables: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(tensor_of(np.zeros((*a.shape, *x.shape), x._dtype)) for x in variables)
+
+
+def vjp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+    """(outputs, v @ J): the function's outputs, and its vector-Jacobian product.
+
+    v has the outputs' shapes; it may be left out for a single output of one element.
+
+    >>> import pullback
+    >>> pullback.autograd.functional.vjp(lambda x: x * x, pullback.tensor([1.0, 2.0]), pullback.tensor([1.0, 10.0]))
+    (tensor([1., 4.]), tensor([ 2., 40.]))
+    """
+    with enable_grad():
+        variables, single = _variables(inputs, "vjp", create_graph)
+        outputs, alone = _outputs(func(*variables), "vjp", strict)
+        cotangents = _vector(v, outputs, alone, "vjp", "if the user-provided function returns a single Tensor")
+        found = _pulled(outputs, variables, cotangents, create_graph, strict)
+        if strict and create_graph:
+            _require_tracked(found)
+    return _finished(outputs, alone, create_graph), _single(found, single)
+
+
+def jvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+    """(outputs, J @ v): the function's outputs, and its Jacobian-vector product, by two passes backwards.
+
+    v has the inputs' shapes; it may be left out for a single input of one element. `func.jvp` needs no graph.
+
+    >>> import pullback
+    >>> pullback.autograd.functional.jvp(lambda x: x * x, pullback.tensor([1.0, 2.0]), pullback.tensor([1.0, 10.0]))
+    (tensor([1., 4.]), tensor([ 2., 40.]))
+    """
+    with enable_grad():
+        variables, single = _variables(inputs, "jvp", create_graph)
+        tangents = _vector(v, variables, single, "jvp", "if the input to the user-provided function is a single Tensor")
+        outputs, alone = _outputs(func(*variables), "jvp", strict)
+        starts = [tensor_of(np.zeros(tuple(y.shape), y._dtype)).requires_grad_() for y in outputs]
+        pulled = _pulled(outputs, variables, starts, True, strict)
+        found = _pulled(pulled, starts, tangents, create_graph, False)
+        if strict and create_graph:
+            _require_tracked(found)
+    return _finished(outputs, alone, create_graph), _single(found, alone)
+
+
+def vhp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+    """(output, v @ H): the value of a scalar function, and the product of v with its second derivatives.
+
+    >>> import pullback
+    >>> pullback.autograd.functional.vhp(lambda x: (x**3).sum(), pullback.tensor([1.0, 2.0]), pullback.ones(2))
+    (tensor(9.), tensor([ 6., 12.]))
+    """
+    return _second(func, inputs, v, create_graph, strict, "vhp")
+
+
+def hvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+    """(output, H @ v): the value of a scalar function, and the product of its second derivatives with v.
+
+    The second derivatives are symmetric: this is `vhp`, which costs one pass less than torch's.
+
+    >>> import pullback
+    >>> pullback.autograd.functional.hvp(lambda x: (x**3).sum(), pullback.tensor([1.0, 2.0]), pullback.ones(2))
+    (tensor(9.), tensor([ 6., 12.]))
+    """
+    return _second(func, inputs, v, create_graph, strict, "hvp")
+
+
+def _second(func: Function, inputs: Any, v: Any, create_graph: bool, strict: bool, name: str) -> Any:
+    with enable_grad():
+        variables, single = _variables(inputs, name, create_graph)
+        vector = _vector(v, variables, single, name, "if the input to the user-provided function is a single Tensor")
+        y = _scalar(func(*variables), name, strict)
+        gradients = _pulled([y], variables, [None], True, strict)
+        if strict:
+            for place, g in enumerate(gradients):
+                if g._node is None:
+                    raise RuntimeError(CONSTANT.format(index=place))
+        found = _pulled(gradients, variables, vector, create_graph, False)
+    return _finished([y], True, create_graph), _single(found, single)
+
+
+# What goes in and out
+
+
+def _inputs(inputs: Any, name: str) -> tuple[list[Any], bool]:
+    """The inputs as a list, and whether there was one alone."""
+    return _tensors(inputs, f"The inputs given to {name}", "inputs")
+
+
+def _tensors(values: Any, who: str, what: str) -> tuple[list[Any], bool]:
+    if isinstance(values, Carrier):
+        return [values], True
+    if not isinstance(values, tuple):
+        raise TypeError(
+            f"{who} must be either a Tensor or a tuple of Tensors but the given {what} has type {type(values)}."
+        )
+    for index, value in enumerate(values):
+        if not isinstance(value, Carrier):
+            raise TypeError(
+                f"{who} must be either a Tensor or a tuple of Tensors but the value at index {index} has type {type(value)}."
+            )
+    return list(values), False
+
+
+def _variables(inputs: Any, name: str, create_graph: bool) -> tuple[list[Any], bool]:
+    """Fresh variables with the values of the inputs; with create_graph connected to the inputs that are tracked."""
+    given, single = _inputs(inputs, name)
+    fresh = [x.view(x.shape) if create_graph and x._node is not None else x.detach().requires_grad_() for x in given]
+    return fresh, single
+
+
+def _outputs(outputs: Any, name: str, strict: bool) -> tuple[list[Any], bool]:
+    """What a function returned, as a list, and whether it was one tensor alone."""
+    who = f"The outputs of the user-provided function given to {name}"
+    found, single = _tensors(outputs, who, "outputs of the user-provided function")
+    if strict:
+        for index, y in enumerate(found):
+            if y._node is None:
+                raise RuntimeError(UNTRACKED.format(index=index))
+    return found, single
+
+
+def _scalar(output: Any, name: str, strict: bool) -> Any:
+    """The only output of a function, of one element."""
+    found, single = _outputs(output, name, strict)
+    if not single:
+        raise RuntimeError(f"The function given to {name} should return a single Tensor, not a tuple of {len(found)}")
+    if found[0].numel() != 1:
+        raise RuntimeError(
+            f"The Tensor returned by the function given to {name} should contain a single element: it has shape "
+            f"{tuple(found[0].shape)}"
+        )
+    return found[0]
+
+
+def _vector(v: Any, like: Sequence[Any], single: bool, name: str, condition: str) -> list[Any]:
+    """The vector of a product, a tensor for each of those it multiplies."""
+    if v is None:
+        if len(like) != 1 or like[0].numel() != 1:
+            raise RuntimeError(f"The vector v can only be None {condition} with a single element.")
+        return [tensor_of(np.ones(tuple(like[0].shape), like[0]._dtype))]
+    given, _ = _tensors(v, f"The v given to {name}", "v")
+    if len(given) != len(like):
+        if single:
+            raise RuntimeError("The given v should contain a single Tensor.")
+        raise RuntimeError(f"v is a tuple of invalid length: should be {len(like)} but got {len(given)}.")
+    for index, (part, wanted) in enumerate(zip(given, like, strict=True)):
+        if tuple(part.shape) != tuple(wanted.shape):
+            entry = "" if single else f"Entry {index} in "
+            raise RuntimeError(f"{entry}v has invalid size: should be {size(wanted.shape)} but got {size(part.shape)}.")
+    return given
+
+
+def _pulled(
+    outputs: Sequence[Any], variables: Sequence[Any], cotangents: Sequence[Any], create_graph: bool, strict: bool
+) -> tuple[Any, ...]:
+    """What cotangents pull back to; zeros, or an error, where nothing arrives."""
+    tracked = [(y, g) for y, g in zip(outputs, cotangents, strict=True) if y._node is not None]
+    found: tuple[Any, ...] = (None,) * len(variables)
+    if tracked:
+        found = _backward.grad(
+            [y for y, _ in tracked],
+            variables,
+            [g for _, g in tracked],
+            create_graph=create_graph,
+            allow_unused=True,
+        )
+    for place, g in enumerate(found):
+        if g is None and strict:
+            raise RuntimeError(
+                f"The output of the user-provided function is independent of input {place}. This is not allowed in strict "
+                "mode."
+            )
+    return tuple(
+        tensor_of(np.zeros(tuple(x.shape), x._dtype)) if g is None else g for g, x in zip(found, variables, strict=True)
+    )
+
+
+def _finished(outputs: Sequence[Any], alone: bool, create_graph: bool) -> Any:
+    """The function's outputs as they are handed back."""
+    return _single(tuple(y if create_graph else y.detach() for y in outputs), alone)
+
+
+def _single(values: tuple[Any, ...], single: bool) -> Any:
+    return values[0] if single else values

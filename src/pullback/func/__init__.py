@@ -1,0 +1,21 @@
+"""Functions of functions: derivatives of every kind, and batching, nested at will. torch.func's names and semantics."""
+
+from .forward import jvp, linearize
+from .jacobians import hessian, jacfwd, jacrev
+from .mapping import vmap
+from .modules import functional_call, stack_module_state
+from .reverse import grad, grad_and_value, vjp
+
+__all__ = [
+    "functional_call",
+    "grad",
+    "grad_and_value",
+    "hessian",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "linearize",
+    "stack_module_state",
+    "vjp",
+    "vmap",
+]

@@ -1,0 +1,121 @@
+"""Values in a batch, and the ways to lay the batch's axis beside theirs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import ops
+from .._core import Primitive
+
+Params = dict[str, Any]
+
+
+class Argument(NamedTuple):
+    """A value, and whether its first axis is the batch's; if not, all examples share it."""
+
+    value: Any
+    batched: bool
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of one example."""
+        shape = tuple(getattr(self.value, "shape", ()))
+        return shape[1:] if self.batched else shape
+
+
+Rule = Callable[[int, Primitive, list[Argument], Params], Any]
+
+
+def raised(arg: Argument, rank: int) -> Any:
+    """A value whose examples have so many axes: new ones, of length 1, come first."""
+    if not arg.batched:
+        return arg.value
+    missing = rank - len(arg.value.shape) + 1
+    if missing <= 0:
+        return arg.value
+    return ops.reshape(arg.value, shape=(arg.value.shape[0], *(1,) * missing, *arg.shape))
+
+
+def whole(size: int, arg: Argument) -> Any:
+    """A value with the axis of the batch, repeated where the examples share it."""
+    return arg.value if arg.batched else ops.broadcast_to(np_or(arg.value), shape=(size, *arg.shape))
+
+
+def np_or(value: Any) -> Any:
+    """A value as it is; a Python number as an array."""
+    return value if hasattr(value, "shape") else np.asarray(value)
+
+
+def spread(size: int, arg: Argument, shape: tuple[int, ...]) -> Any:
+    """A value with the axis of the batch, broadcast to a shape of the examples."""
+    return ops.broadcast_to(np_or(raised(arg, len(shape))), shape=(size, *shape))
+
+
+def folded(size: int, arg: Argument) -> Any:
+    """A value whose first axis counts what was there before, of one example after the other."""
+    value = whole(size, arg)
+    return ops.reshape(value, shape=(size * arg.shape[0], *arg.shape[1:]))
+
+
+def unfolded(size: int, result: Any, count: int) -> Any:
+    """The opposite of `folded`, of a result or of several; `count` is the length of the axis of one example."""
+    if type(result) is tuple:
+        return tuple([unfolded(size, piece, count) for piece in result])
+    return ops.reshape(result, shape=(size, count, *result.shape[1:]))
+
+
+def merged(value: Any, axis: int) -> Any:
+    """The batch's axis, the first, made one with an axis of the examples, which is counted without it."""
+    order = (*range(1, axis + 1), 0, *range(axis + 1, len(value.shape)))
+    moved = ops.permute_dims(value, axes=order) if axis else value
+    shape = tuple(moved.shape)
+    return ops.reshape(moved, shape=(*shape[:axis], shape[axis] * shape[axis + 1], *shape[axis + 2 :]))
+
+
+def parted(size: int, value: Any, axis: int) -> Any:
+    """The opposite of `merged`."""
+    shape = tuple(value.shape)
+    count = shape[axis] // size if size else 0
+    value = ops.reshape(value, shape=(*shape[:axis], size, count, *shape[axis + 1 :]))
+    return ops.permute_dims(value, axes=(axis, *range(axis), *range(axis + 1, len(shape) + 1))) if axis else value
+
+
+def one_by_one(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """The rule for everything: each example alone, and the results together."""
+    if not size:
+        return _of_none(primitive, args, params)
+    rows = [
+        primitive(*[ops.getitem(arg.value, index=(i, ...)) if arg.batched else arg.value for arg in args], **params)
+        for i in range(size)
+    ]
+    if type(rows[0]) is tuple:
+        return tuple([ops.stack(*pieces, axis=0) for pieces in zip(*rows, strict=True)])
+    return ops.stack(*rows, axis=0)
+
+
+def _of_none(primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """The result for no examples, shaped as that of an example of ones would be."""
+
+    def example(arg: Argument) -> Any:
+        if not arg.batched:
+            return arg.value
+        dtype = arg.value._dtype if hasattr(arg.value, "_dtype") else arg.value.dtype
+        if dtype.kind not in "fc":
+            return np.zeros(arg.shape, dtype)
+        square = len(arg.shape) > 1 and arg.shape[-1] == arg.shape[-2]
+        return np.broadcast_to(np.eye(arg.shape[-1], dtype=dtype) if square else np.ones((), dtype), arg.shape).copy()
+
+    def none(y: Any) -> Any:
+        return np.zeros((0, *y.shape), y._dtype if hasattr(y, "_dtype") else y.dtype)
+
+    result = primitive(*map(example, args), **params)
+    return tuple(map(none, result)) if type(result) is tuple else none(result)
+
+
+def count(shape: tuple[int, ...]) -> int:
+    """The number of elements of a shape."""
+    return math.prod(shape)

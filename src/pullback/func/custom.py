@@ -1,0 +1,298 @@
+"""Custom functions under the transforms: the user's jvp and vmap, and the rule for batches made from a function itself."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from .. import ops
+from .._core import Carrier, Primitive
+from .._custom import Call, Meta, checked_count, tensor_of
+from .._modes import FieldBlock, innermost
+from .._refusals import size
+from .._shapes import sum_to
+from .._trees import flatten, spread, unflatten
+from ..autograd.function import NO_JVP, Function, FunctionCtx, FunctionPrimitive, has_context
+from . import axes, pushforwards
+from .arguments import Argument, Params
+from .levels import inner
+from .mapping import vmap
+
+EXTENDING = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
+
+# 1. Forwards
+
+
+def pushed(primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: Params) -> Any:
+    """The tangents of a custom function's outputs, by its jvp."""
+    assert isinstance(primitive, FunctionPrimitive)
+    function, call = primitive.function, params["call"]
+    if not getattr(innermost.get(), "takes_old_form", False):
+        primitive.require_context()
+    if function.jvp is Function.jvp:
+        raise NotImplementedError(NO_JVP.format(function.__name__))
+    ctx = call.context
+    if has_context(function):
+        ctx = FunctionCtx()
+        ctx.needs_input_grad = (False,) * len(call.constants)
+        with FieldBlock(grad=False):
+            function.setup_context(ctx, call.filled(primals), call.assembled(y))
+    moves: list[Any] = [None] * len(call.constants)
+    for place, primal, tangent in zip(call.places, primals, tangents, strict=True):
+        meta = Meta.of(tensor_of(primal))
+        if tangent is not None:
+            moves[place] = tensor_of(tangent)
+        elif ctx._materialize and meta is not None and meta.dtype.kind in "fc":
+            moves[place] = meta.zeros()
+    answer = ctx.pushing(lambda: function.jvp(ctx, *moves))
+    return _checked_tangents(function, call, y, answer)
+
+
+def _checked_tangents(function: type[Function], call: Call, y: Sequence[Any], answer: Any) -> tuple[Any, ...]:
+    """The tangents that jvp returned, those of the tensors among the outputs."""
+    answers = answer if isinstance(answer, tuple) else (answer,)
+    count = len(call.template)
+    if len(answers) != count:
+        raise RuntimeError(
+            f"Function's jvp returned an invalid number of forward gradients (expected {count} but got {len(answers)}): "
+            f"jvp of {function.__name__} returns one for each output of forward, None for one that is no tensor"
+        )
+    positions = call.positions()
+    tangents = []
+    for number, tangent in enumerate(answers):
+        out = tensor_of(y[positions.index(number)]) if number in positions else None
+        if out is not None and out._dtype.kind in "fc":
+            tangents.append(_checked_tangent(function, number, out, tangent))
+            continue
+        if tangent is not None:
+            raise RuntimeError(
+                f"Function's jvp returned a gradient at position {number}, but  the corresponding forward output is not a "
+                f"differentiable Tensor.You should return None at that position instead. This is jvp of {function.__name__}"
+            )
+        if out is not None:
+            tangents.append(None)
+    return tuple(tangents)
+
+
+def _checked_tangent(function: type[Function], number: int, out: Any, tangent: Any) -> Any:
+    if tangent is None:
+        return None
+    if not isinstance(tangent, Carrier):
+        raise RuntimeError(
+            f"expected Variable or None (got {type(tangent).__name__}) for grad output {number}.: jvp of "
+            f"{function.__name__} returns a tensor of shape {tuple(out.shape)} there, or None"
+        )
+    if tuple(tangent.shape) != tuple(out.shape):
+        raise RuntimeError(
+            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
+            f"supported. Tensor is of size {size(out.shape)} while the given forward gradient is of size "
+            f"{size(tangent.shape)}: it is output {number} of {function.__name__}"
+        )
+    return tangent if tangent._dtype == out._dtype else ops.astype(tangent, dtype=out._dtype, source=tangent._dtype)
+
+
+# 2. Batches
+
+
+class VmapInfo(NamedTuple):
+    """What a function's `vmap` is told of the batch: its size, and what random numbers inside do."""
+
+    batch_size: int
+    randomness: str
+
+
+def batched(count: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """The outputs for all examples of a batch."""
+    assert isinstance(primitive, FunctionPrimitive)
+    function, call = primitive.function, params["call"]
+    primitive.require_context()
+    dims: list[int | None] = [None] * len(call.constants)
+    for place, arg in zip(call.places, args, strict=True):
+        dims[place] = 0 if arg.batched else None
+    given = call.filled([arg.value for arg in args])
+    own = function.vmap is not Function.vmap
+    if function.generate_vmap_rule and own:
+        raise RuntimeError(
+            f"You tried to vmap over {function.__name__}, but it has both generate_vmap_rule=True and an overridden vmap "
+            "staticmethod. Please set generate_vmap_rule=False or delete the overridden vmap staticmethod to avoid "
+            f"ambiguity. {EXTENDING}"
+        )
+    if function.generate_vmap_rule:
+        outputs, places = on_batches(function, tuple(dims)).apply(*given), 0
+    elif own:
+        info = VmapInfo(count, getattr(innermost.get(), "randomness", "error"))
+        outputs, places = _two(function.vmap(info, tuple(dims), *given))
+    else:
+        raise RuntimeError(
+            f"You tried to vmap over {function.__name__}, but it does not have vmap support. Please override and implement "
+            f"the vmap staticmethod or set generate_vmap_rule=True. {EXTENDING}"
+        )
+    return _examples_first(count, function, call, outputs, places)
+
+
+def _two(answer: Any) -> tuple[Any, Any]:
+    if not isinstance(answer, tuple) or len(answer) != 2:
+        got = f"{len(answer)} returns" if isinstance(answer, tuple) else f"a {type(answer)}"
+        raise RuntimeError(
+            "Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure compatible "
+            f"with the output. Got {got} instead"
+        )
+    return answer
+
+
+def _examples_first(count: int, function: type[Function], call: Call, outputs: Any, out_dims: Any) -> Any:
+    """The tensors among the outputs, each with the axis of the batch first."""
+    leaves, structure = flatten(outputs)
+    dims = spread(out_dims, structure)
+    if dims is None:
+        raise RuntimeError(
+            "The autograd.Function's vmap staticmethod returned an incompatible (output, out_dims) tuple. Expected "
+            f"out_dims={out_dims} to be compatible with the structure of `output`. out_dims has structure "
+            f"{flatten(out_dims)[1]} but output has structure {structure}. {EXTENDING}"
+        )
+    moved = []
+    for leaf, dim in zip(leaves, dims, strict=True):
+        if not isinstance(leaf, Carrier):
+            moved.append(leaf)
+        elif dim is None:
+            moved.append(leaf.expand(count, *leaf.shape))
+        elif not -leaf.ndim <= dim < leaf.ndim or leaf.shape[dim] != count:
+            raise RuntimeError(
+                f"vmap of {function.__name__} returned an output of shape {tuple(leaf.shape)} with out_dims {dim}: that axis "
+                f"must exist and count the {count} examples of the batch"
+            )
+        else:
+            moved.append(leaf.movedim(dim, 0))
+    call.aliases, call.dirty = {}, {}
+    return tuple(map(inner, call.taken_apart(unflatten(structure, moved))))
+
+
+# A function on batches is again a function, whose forward, backward and jvp are those of the first under vmap. What is
+# saved are the batches; an input that is saved stays that input, so that derivatives of higher order reach it.
+
+
+class _Noted(FunctionCtx):
+    """The ctx of all examples at once."""
+
+    def __init__(self, ctx: Any, saved: tuple[Any, ...] = ()) -> None:
+        self.needs_input_grad = ctx.needs_input_grad
+        self._pushed = saved
+
+    def attributes(self) -> dict[str, Any]:
+        """What the user set on it."""
+        return {name: value for name, value in vars(self).items() if name not in _OWN}
+
+
+_OWN = {*vars(FunctionCtx), "needs_input_grad"}
+
+
+def on_batches(function: type[Function], dims: tuple[int | None, ...]) -> type[Function]:
+    """The function that computes a batch of examples; `dims` are the axes of the batch in the arguments."""
+    members = {
+        "forward": staticmethod(_forward(function, dims)),
+        "setup_context": staticmethod(_setup_context(function, dims)),
+        "backward": staticmethod(_backward(function, dims)),
+        "generate_vmap_rule": True,
+    }
+    if function.jvp is not Function.jvp:
+        members["jvp"] = staticmethod(_jvp(function, dims))
+    return type(f"Vmapped{function.__name__}", (Function,), members)
+
+
+def _forward(function: type[Function], dims: tuple[int | None, ...]) -> Callable[..., Any]:
+    def forward(*args: Any) -> Any:
+        nest = Call(())
+        outs = vmap(lambda *examples: nest.taken_apart(function.forward(*examples)), in_dims=dims)(*args)
+        return nest.assembled(outs)
+
+    forward.__signature__ = inspect.signature(function.forward)  # type: ignore[attr-defined]  # the user's names
+    return forward
+
+
+def _setup_context(function: type[Function], dims: tuple[int | None, ...]) -> Callable[..., None]:
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        noted = _Noted(ctx)
+        outputs = Call(())
+        batches = outputs.taken_apart(output)
+        metas: list[Meta | None] = []
+        origins: list[Any] = []
+
+        def one(inputs: tuple[Any, ...], outs: list[Any]) -> list[Any]:
+            metas.extend(map(Meta.of, inputs))
+            function.setup_context(noted, inputs, outputs.assembled(outs))
+            if noted._dirty:
+                raise RuntimeError(
+                    f"vmap over {function.__name__}, which writes to its inputs (mark_dirty), is not supported with "
+                    "generate_vmap_rule=True: write the vmap staticmethod"
+                )
+            noted._tensors(noted._saved)
+            known = [*zip(inputs, range(len(inputs)), strict=True), *zip(outs, range(-len(outs), 0), strict=True)]
+            origins.extend(next((n for other, n in known if other is t), None) for t in noted._saved)
+            return [t for t, n in zip(noted._saved, origins, strict=True) if n is None and t is not None]
+
+        computed = iter(vmap(one, in_dims=(dims, 0))(inputs, batches))
+        saved: list[Any] = []
+        ctx.saved_dims = []
+        for tensor, origin in zip(noted._saved, origins, strict=True):
+            if origin is None:
+                saved.append(None if tensor is None else next(computed))
+            else:
+                saved.append(inputs[origin] if origin >= 0 else batches[origin])
+            ctx.saved_dims.append(None if tensor is None else dims[origin] if origin is not None and origin >= 0 else 0)
+        ctx.save_for_backward(*saved)
+        ctx.example = metas
+        ctx.attributes = noted.attributes()
+        ctx.set_materialize_grads(noted._materialize)
+
+    return setup_context
+
+
+def _restored(ctx: Any, saved: Sequence[Any]) -> _Noted:
+    """The ctx of all examples at once, as setup_context left it."""
+    noted = _Noted(ctx, tuple(saved))
+    vars(noted).update(ctx.attributes)
+    return noted
+
+
+def _backward(function: type[Function], dims: tuple[int | None, ...]) -> Callable[..., Any]:
+    def backward(ctx: Any, *g: Any) -> Any:
+        answered: list[bool] = []
+
+        def one(saved: list[Any], *g: Any) -> list[Any]:
+            answers = checked_count(ctx.title(), function_names(function, dims), _rule(function)(_restored(ctx, saved), *g))
+            answered.extend(r is not None for r in answers)
+            return [
+                r if meta is None or not isinstance(r, Carrier) else sum_to(ops, r, meta.shape)
+                for r, meta in zip(answers, ctx.example, strict=True)
+                if r is not None
+            ]
+
+        in_dims = (ctx.saved_dims, *(None if each is None else 0 for each in g))
+        found = iter(vmap(one, in_dims=in_dims)(list(ctx.saved_tensors), *g))
+        rows = [next(found) if one_has else None for one_has in answered]
+        return tuple(r.sum(0) if r is not None and dim is None else r for r, dim in zip(rows, dims, strict=True))
+
+    return backward
+
+
+def _jvp(function: type[Function], dims: tuple[int | None, ...]) -> Callable[..., Any]:
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        answered: list[bool] = []
+
+        def one(saved: list[Any], *tangents: Any) -> list[Any]:
+            noted = _restored(ctx, saved)
+            answer = noted.pushing(lambda: function.jvp(noted, *tangents))
+            answers = answer if isinstance(answer, tuple) else (answer,)
+            answered.extend(t is not None for t in answers)
+            return [t for t in answers if t is not None]
+
+        moved = [None if t is None else dim for t, dim in zip(tangents, dims, strict=True)]
+        found = iter(vmap(one, in_dims=(ctx.saved_dims, *moved))(list(ctx.saved_tensors), *tangents))
+        return tuple(next(found) if one_has else None for one_has in answered)
+
+    return jvp
+
+
+pushforwards.PUSHFORWARDS["custom"] = pushed
+axes.KINDS["custom"] = batched

@@ -1,0 +1,182 @@
+"""Batches of cotangents that are diagonal: row i is nonzero only at place i of one axis.
+
+A Jacobian, and per-example gradients, pull back one unit vector for each output element. Along an elementwise operation
+or a product of rows such a batch stays diagonal, and one array of the size of a single cotangent says it all. This
+interpreter keeps it so as long as it can, and falls back to vmap's rules where an operation mixes the rows. So it is
+always exact, and where the rows of a batch do not mix, per-example gradients cost one pass.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import ops
+from .._core import Carrier, Primitive
+from .._shapes import Size, size_of
+from .batching import Batch, BatchedTensor
+
+Params = dict[str, Any]
+Kept = tuple[Any, int] | None  # a value with the axis of its diagonal; None where the result is not diagonal
+
+
+class DiagonalTensor(BatchedTensor):
+    """Example i holds row i of `_array` along `axis`, in its place, and zeros elsewhere; None for any other batch."""
+
+    __slots__ = ("axis",)
+
+    axis: int | None
+    _held = (*BatchedTensor._held, "axis")
+
+    @property
+    def shape(self) -> Size:
+        """The length of each axis of one example."""
+        return super().shape if self.axis is None else size_of(self._array.shape)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes of one example."""
+        return super().ndim if self.axis is None else len(self._array.shape)
+
+
+class Rows(Batch):
+    """Computes a batch of cotangents, the diagonal ones as single arrays."""
+
+    carrier = DiagonalTensor
+
+    def box(self, value: Any, batched: bool = True, axis: int | None = None) -> Any:
+        """A value with an example along each row, or a diagonal batch with the examples along an axis."""
+        boxed = super().box(value, batched)
+        for piece in boxed if type(boxed) is tuple else (boxed,):
+            piece.axis = axis
+        return boxed
+
+    def process(self, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
+        """The operation, along the diagonal where it stays there."""
+        rule = RULES.get(primitive.name)
+        diagonal = [self.holds(arg) and arg.axis is not None for arg in args]
+        if rule is not None and any(diagonal):
+            plain = all(is_diagonal or not self.holds(arg) for arg, is_diagonal in zip(args, diagonal, strict=True))
+            kept = rule(self, primitive, args, params) if plain else None
+            if type(kept) is tuple:
+                return self.box(kept[0], axis=kept[1])
+            if kept is not None:
+                return self.box(kept)
+        return super().process(primitive, [self.spread(arg) for arg in args], params)
+
+    def spread(self, arg: Any) -> Any:
+        """A diagonal batch with its zeros; anything else as it is."""
+        if not self.holds(arg) or arg.axis is None:
+            return arg
+        shape = [1] * len(arg.shape)
+        shape[arg.axis] = self.size
+        units = np.eye(self.size, dtype=arg._dtype).reshape(self.size, *shape)
+        rows = ops.reshape(arg._array, shape=(1, *arg.shape))
+        return self.box(ops.where(units != 0, rows, 0))
+
+    def rows(self, value: Any) -> Any:
+        """What a value holds for all examples, along a first axis."""
+        spread = self.spread(value)
+        if self.holds(spread) and spread.batched:
+            return spread._array
+        shared = self.unbox(spread)
+        return ops.broadcast_to(shared, shape=(self.size, *shared.shape))
+
+
+# The rules say what an operation makes of diagonal operands: a value and the axis of its diagonal, an ordinary batch, or
+# None where they know neither. Operations on cotangents are linear in them, so that zeros stay zeros.
+
+
+def _elementwise(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
+    rank = max(len(np.shape(arg)) if not isinstance(arg, Carrier) else arg.ndim for arg in args)
+    axes = {arg.axis + rank - arg.ndim for arg in args if rows.holds(arg)}
+    if len(axes) > 1:
+        return None
+    value = primitive(*map(rows.unbox, args), **params)
+    (axis,) = axes
+    return (value, axis) if value.shape[axis] == rows.size else None
+
+
+def _sum(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
+    (x,) = args
+    axis, keepdims = params["axis"], params["keepdims"]
+    if x.axis not in axis:
+        gone = 0 if keepdims else sum(one < x.axis for one in axis)
+        return primitive(x._array, **params), x.axis - gone
+    others = tuple(one for one in axis if one != x.axis)  # what is left of row i is its own sum
+    total = primitive(x._array, **{**params, "axis": others, "keepdims": True}) if others else x._array
+    order = (x.axis, *(i for i in range(x.ndim) if i != x.axis))
+    front = ops.permute_dims(total, axes=order)
+    kept = [1 if i in axis else n for i, n in enumerate(x.shape) if keepdims or i not in axis]
+    return ops.reshape(front, shape=(rows.size, *kept))
+
+
+def _matmul(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
+    a, b = args
+    if rows.holds(a) == rows.holds(b) or a.ndim != 2 or b.ndim > 2:
+        return None
+    if rows.holds(a):
+        if a.axis == 0:
+            return primitive(a._array, b, **params), 0
+        return _outer(ops.matrix_transpose(a._array), b) if b.ndim == 2 else None
+    if b.ndim == 2 and b.axis == 1:
+        return primitive(a, b._array, **params), 1
+    columns = ops.matrix_transpose(a)
+    return _outer(columns, b._array) if b.ndim == 2 else columns * ops.reshape(b._array, shape=(rows.size, 1))
+
+
+def _outer(left: Any, right: Any) -> Any:
+    """For each row the outer product of two rows."""
+    return ops.reshape(left, shape=(*left.shape, 1)) * ops.reshape(right, shape=(right.shape[0], 1, right.shape[1]))
+
+
+def _reshape(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
+    (x,) = args
+    before, shape = math.prod(x.shape[: x.axis]), params["shape"]
+    for axis, length in enumerate(shape):
+        if length == rows.size and math.prod(shape[:axis]) == before:
+            return primitive(x._array, **params), axis
+    return None
+
+
+def _permute(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
+    return primitive(args[0]._array, **params), params["axes"].index(args[0].axis)
+
+
+def _transpose(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
+    (x,) = args
+    last = x.ndim - 1
+    return primitive(x._array), {last: last - 1, last - 1: last}.get(x.axis, x.axis)
+
+
+def _broadcast(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
+    (x,) = args
+    return primitive(x._array, **params), x.axis + len(params["shape"]) - x.ndim
+
+
+def _same(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
+    return primitive(args[0]._array, **params), args[0].axis
+
+
+def _along(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
+    """An operation along another axis, or, for rows taken by number, along the last."""
+    x, *others = args
+    if any(map(rows.holds, others)) or params.get("axis", x.ndim) == x.axis:
+        return None
+    return primitive(x._array, *others, **params), x.axis
+
+
+RULES: dict[str, Callable[[Rows, Primitive, Sequence[Any], Params], Any]] = {
+    **dict.fromkeys(("add", "subtract", "negative", "multiply", "divide", "where", "select"), _elementwise),
+    **dict.fromkeys(("astype", "clone"), _same),
+    **dict.fromkeys(("take_along_axis", "put_along_axis", "select_along", "cumsum", "flip", "put_rows"), _along),
+    "sum": _sum,
+    "matmul": _matmul,
+    "reshape": _reshape,
+    "permute_dims": _permute,
+    "matrix_transpose": _transpose,
+    "broadcast_to": _broadcast,
+}

@@ -1,0 +1,293 @@
+"""A function of nested parameters as a function of one vector, which is what optimizers of other libraries minimise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _backward, _refusals
+from .._core import Carrier
+from .._creation import from_numpy
+from .._modes import FieldBlock
+from .._trees import Structure, flatten, paths, unflatten
+from .live import hessian, jacobian
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Function = Callable[..., Any]
+DOUBLE = np.dtype(np.float64)
+
+
+class Leaf(NamedTuple):
+    """What a leaf of the parameters was: its path, shape and dtype, and how it is made again from an array."""
+
+    path: str
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    made: Function
+
+
+class Problem(NamedTuple):
+    """What `flatten_problem` returns: the function of a vector, the vector to start from, and the way back."""
+
+    fun: FlatFunction
+    x0: Array
+    unflatten: Function
+
+
+def flatten_problem(f: Function, params: Any, *, allow_nan: bool = False) -> Problem:
+    """A function of nested parameters as `fun, x0, unflatten`: a function of one float64 vector, for SciPy's `minimize`.
+
+    Parameters
+    ----------
+    f
+        Takes parameters nested like `params`, with tensors for leaves, and returns a tensor of one element. It is
+        taken to depend on nothing else that changes.
+    params
+        Tuples, lists, dicts, named tuples and dataclasses of tensors, arrays and floats, to any depth. A float becomes
+        a tensor of float64; None stays None.
+    allow_nan
+        Hand a NaN to the optimizer instead of raising. Infinities are always handed over: they bound a search.
+
+    Returns
+    -------
+    Problem
+        `fun(x)` is the value, a float, and the gradient, a vector; `fun.value(x)`, `fun.grad(x)`, `fun.hess(x)` and
+        `fun.hessp(x, p)` are each alone. `x0` holds the leaves one after another in their order. `unflatten(x)` nests
+        the entries of a vector as `params` is, each leaf of its own kind and dtype. For least squares, where f returns
+        several residuals, `fun.residuals(x)` and `fun.jacobian(x)`. Further arguments are passed on to f.
+
+    Raises
+    ------
+    TypeError
+        If a leaf is no tensor, array or float, or not of a real floating dtype, with its path; if f gives no tensor.
+    RuntimeError
+        If what f returns has several elements, or depends on no parameter.
+    FloatingPointError
+        If a value or derivative is NaN, with the path of the first leaf that it belongs to.
+
+    >>> import pullback
+    >>> def loss(params):
+    ...     return (params["slope"] * 3 + params["offsets"]).square().sum() + params["slope"] ** 2
+    >>> fun, x0, unflatten = pullback.flatten_problem(loss, {"slope": 2.0, "offsets": pullback.zeros(2)})
+    >>> x0
+    array([2., 0., 0.])
+    >>> fun(x0)
+    (76.0, array([76., 12., 12.]))
+    >>> unflatten(x0 + 1)
+    {'slope': 3.0, 'offsets': tensor([1., 1.])}
+
+    With SciPy: `minimize(fun, x0, jac=True, hessp=fun.hessp, method="trust-krylov")`.
+    """
+    if not callable(f):
+        raise TypeError(f"flatten_problem(): f must be a function of the parameters, not {_kind(f)}")
+    values, structure = flatten(params)
+    leaves: list[Leaf | None] = []
+    parts: list[Array] = []
+    for value, path in zip(values, paths(structure, "params"), strict=True):
+        leaf = None
+        if value is not None:
+            leaf, array = _leaf(value, path)
+            parts.append(array.astype(DOUBLE).reshape(-1))
+        leaves.append(leaf)
+    if not parts:
+        raise ValueError(f"flatten_problem(): there are no parameters in {structure}")
+    fun = FlatFunction(f, structure, leaves, allow_nan)
+    return Problem(fun, np.concatenate(parts), fun.unflatten)
+
+
+def _leaf(value: Any, path: str) -> tuple[Leaf, Array]:
+    """A leaf of the parameters, and what it holds."""
+    if isinstance(value, Carrier):
+        if value.level:
+            raise NotImplementedError(f"{path} belongs to a transform: call flatten_problem outside of it")
+        array = value._array
+        made: Function = from_numpy
+    elif isinstance(value, (np.ndarray, np.floating)):
+        array = np.asarray(value)
+        made = np.asarray if isinstance(value, np.ndarray) else value.dtype.type
+    elif type(value) is float:
+        array, made = np.asarray(value), float
+    else:
+        fix = "Write 1.0 for 1" if type(value) is int else "Pass what is not to be optimised to f in another way"
+        raise TypeError(f"{path} is {_kind(value)}: parameters are tensors, arrays and floats. {fix}")
+    if array.dtype.kind != "f":
+        raise TypeError(
+            f"{path} has dtype {array.dtype}: only Tensors of floating point dtype can require gradients. Convert it to "
+            "floats if it is to be optimised, else pass it to f in another way"
+        )
+    if np.isnan(array).any():
+        raise FloatingPointError(f"{path} is NaN at the start")
+    return Leaf(path, array.shape, array.dtype, made), array
+
+
+class FlatFunction:
+    """A function of nested parameters, called with one vector; `flatten_problem` makes it."""
+
+    def __init__(self, f: Function, structure: Structure, leaves: list[Leaf | None], allow_nan: bool) -> None:
+        self._f = f
+        self._structure = structure
+        self._leaves = leaves
+        self._allow_nan = allow_nan
+        self._known = [leaf for leaf in leaves if leaf is not None]
+        self._sizes = [math.prod(leaf.shape) for leaf in self._known]
+        self._last: Any = None
+
+    def __call__(self, x: Any, *args: Any) -> tuple[float, Array]:
+        """The value and the gradient at x."""
+        self._last = None
+        flat, loss = self._loss(x, args)
+        (g,) = _backward.grad(loss, flat)
+        return self._value(loss, flat), self._checked("gradient", g)
+
+    def value(self, x: Any, *args: Any) -> float:
+        """The value at x."""
+        self._last = None
+        with FieldBlock(grad=False):
+            flat = self._flat(x)
+            return self._value(_scalar(self._output(flat, args)), flat)
+
+    def grad(self, x: Any, *args: Any) -> Array:
+        """The gradient at x."""
+        return self(x, *args)[1]
+
+    def hess(self, x: Any, *args: Any) -> Array:
+        """The matrix of second derivatives at x."""
+        flat, loss = self._loss(x, args)
+        return self._checked("Hessian", hessian(loss, flat))
+
+    def hessp(self, x: Any, p: Any, *args: Any) -> Array:
+        """The matrix of second derivatives at x times p; for several p at one x, the function is computed once."""
+        flat, g = self._gradient(x, args)
+        p = self._vector("p", p)
+        if g._node is None:
+            return np.zeros(p.size)
+        (product,) = _backward.grad(g, flat, from_numpy(p), retain_graph=True, materialize_grads=True)
+        return self._checked("product with the Hessian", product)
+
+    def residuals(self, x: Any, *args: Any) -> Array:
+        """What f returns at x, as a vector: for `scipy.optimize.least_squares`."""
+        self._last = None
+        with FieldBlock(grad=False):
+            flat = self._flat(x)
+            found = _tensor(self._output(flat, args))
+        residuals: Array = np.array(found._array, DOUBLE).reshape(-1)
+        if not self._allow_nan and np.isnan(residuals).any():
+            raise FloatingPointError(f"residual {int(np.isnan(residuals).argmax())} is NaN{self._blame(flat)}")
+        return residuals
+
+    def jacobian(self, x: Any, *args: Any) -> Array:
+        """The derivatives of the residuals at x, a row for each."""
+        flat, output = self._tracked(x, args)
+        return self._checked("Jacobian", jacobian(output.reshape(-1), flat))
+
+    def unflatten(self, x: Any) -> Any:
+        """The entries of a vector nested as the parameters are, each leaf of its own kind and dtype."""
+        pieces = iter(np.split(self._vector("x", x), np.cumsum(self._sizes)[:-1]))
+        made = [leaf and leaf.made(next(pieces).reshape(leaf.shape).astype(leaf.dtype)) for leaf in self._leaves]
+        return unflatten(self._structure, made)
+
+    def _vector(self, name: str, x: Any) -> Array:
+        """A vector from the optimizer, as an array of its own."""
+        vector: Array = np.array(x.detach().numpy() if isinstance(x, Carrier) else x, DOUBLE)
+        if vector.shape != (sum(self._sizes),):
+            raise ValueError(
+                f"{name} has shape {vector.shape}, but the parameters have {sum(self._sizes)} elements: pass a vector laid "
+                "out like x0"
+            )
+        return vector
+
+    def _flat(self, x: Any) -> Any:
+        return from_numpy(self._vector("x", x))
+
+    def _output(self, flat: Any, args: tuple[Any, ...]) -> Any:
+        """What f returns for the parameters that a tensor holds."""
+        pieces = iter(flat.split(self._sizes))
+        made = [
+            leaf and next(pieces).reshape(leaf.shape).to(from_numpy(np.empty(0, leaf.dtype)).dtype)
+            for leaf in self._leaves
+        ]
+        return self._f(unflatten(self._structure, made), *args)
+
+    def _tracked(self, x: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
+        """The vector as a tensor that requires grad, and what f returns."""
+        flat = self._flat(x).requires_grad_()
+        with FieldBlock(grad=True):
+            output = _tensor(self._output(flat, args))
+        if output._node is None:
+            raise _refusals.no_history(0, output)
+        return flat, output
+
+    def _loss(self, x: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
+        flat, output = self._tracked(x, args)
+        return flat, _scalar(output)
+
+    def _gradient(self, x: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
+        """The vector as a tensor, and the gradient there with its graph; that of the last call if nothing has changed."""
+        last = self._last
+        if last is not None and np.array_equal(last[0], x) and len(args) == len(last[1]):
+            if all(map(lambda a, b: a is b, args, last[1])):
+                return last[2:]  # type: ignore[no-any-return]  # two tensors
+        flat, loss = self._loss(x, args)
+        with FieldBlock(grad=True):
+            (g,) = _backward.grad(loss, flat, create_graph=True)
+        self._last = flat._array.copy(), args, flat, g
+        return flat, g
+
+    def _value(self, loss: Any, flat: Any) -> float:
+        value = float(loss._array.reshape(()))
+        if math.isnan(value) and not self._allow_nan:
+            raise FloatingPointError(f"the value is NaN{self._blame(flat)}")
+        return value
+
+    def _blame(self, flat: Any) -> str:
+        """Which parameters are NaN or infinite, in words."""
+        place = np.flatnonzero(~np.isfinite(flat._array))
+        return f": {self._path(int(place[0]))} is {flat._array[place[0]]}" if place.size else " at finite parameters"
+
+    def _checked(self, what: str, found: Any) -> Array:
+        """A derivative as an array of its own, refused where it is NaN."""
+        array: Array = np.array(found.detach()._array, DOUBLE)
+        if not self._allow_nan and np.isnan(array).any():
+            place = int(np.argwhere(np.isnan(array))[0][-1])
+            raise FloatingPointError(
+                f"the {what} is NaN at {self._path(place)}. Find the operation that made it, or pass allow_nan=True to "
+                "leave it to the optimizer"
+            )
+        return array
+
+    def _path(self, place: int) -> str:
+        """The leaf that an entry of the vector belongs to, and where in it."""
+        ends = np.cumsum([0, *self._sizes])
+        for leaf, (start, end) in zip(self._known, pairwise(ends.tolist()), strict=True):
+            if start <= place < end:
+                index = np.unravel_index(place - start, leaf.shape) if leaf.shape else ()
+                return leaf.path + (f"[{', '.join(map(str, index))}]" if index else "")
+        raise IndexError(place)
+
+
+def _tensor(output: Any) -> Any:
+    if not isinstance(output, Carrier):
+        raise TypeError(f"The function given to flatten_problem must return a Tensor, not {_kind(output)}")
+    if output._dtype.kind != "f":
+        raise TypeError(
+            f"The function given to flatten_problem must return real numbers of floating point, not a {_refusals.kind(output)}"
+        )
+    return output
+
+
+def _scalar(output: Any) -> Any:
+    output = _tensor(output)
+    if output.numel() != 1:
+        raise RuntimeError(
+            "The Tensor returned by the function given to flatten_problem should contain a single element, but it is a "
+            f"{_refusals.kind(output)}: sum it, or use fun.residuals and fun.jacobian for least squares"
+        )
+    return output
+
+
+def _kind(value: Any) -> str:
+    return "None" if value is None else f"a {type(value).__name__}"

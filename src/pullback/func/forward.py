@@ -1,0 +1,186 @@
+"""Forward mode: jvp and linearize, on values that carry their tangent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import ops
+from .._core import Carrier, Primitive
+from .._trees import flatten, mapped, unflatten
+from ..interpreters import Boxed, Interpreter
+from .levels import Level, inner, require_tensors, tensor_of
+from .pushforwards import dtype_of, pushforward
+from .reverse import split, tracked
+
+Function = Callable[..., Any]
+
+
+class DualTensor(Boxed):
+    """A value with its tangent, or with None if it does not depend on what varies."""
+
+    __slots__ = ("tangent",)
+
+    tangent: Any
+    _held = (*Boxed._held, "tangent")
+
+    def __repr__(self) -> str:
+        primal = repr(tensor_of(self._array))
+        return (
+            primal
+            if self.tangent is None or not self.interpreter.entered
+            else f"{primal[:-1]}, tangent={tensor_of(self.tangent)!r})"
+        )
+
+    def _cut_off(self, reason: str) -> None:
+        super()._cut_off(reason)
+        self.tangent = None
+
+
+class Forward(Interpreter):
+    """The interpreter that pushes tangents forwards, through every operation, whatever the grad mode."""
+
+    carrier = DualTensor
+
+    def dual(self, primal: Any, tangent: Any) -> Any:
+        """A value with a tangent; several pairwise."""
+        if type(primal) is tuple:
+            tangents = (None,) * len(primal) if tangent is None else tangent
+            return tuple(map(self.dual, primal, tangents))
+        boxed = self.box(primal)
+        boxed.tangent = tangent
+        return boxed
+
+    def box(self, value: Any) -> Any:
+        """A value without a tangent."""
+        boxed = super().box(value)
+        for piece in boxed if type(boxed) is tuple else (boxed,):
+            piece.tangent = None
+        return boxed
+
+    def adopt(self, made: Any) -> Any:
+        """A value of this interpreter, so that it can be written to with others."""
+        return self.box(made._array)
+
+    def tangent(self, value: Any) -> Any:
+        """The tangent of a value: None for one of another level."""
+        return value.tangent if self.holds(value) else None
+
+    def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+        """The operation on the values, and its derivative on their tangents."""
+        primals = [self.unbox(arg) for arg in args]
+        y = primitive(*primals, **params)
+        tangents = [self.tangent(arg) for arg in args]
+        known = primitive.differentiable and any(tangent is not None for tangent in tangents)
+        if not known or dtype_of(y[0] if type(y) is tuple else y).kind not in "fc":
+            return self.box(y)
+        with np.errstate(all="ignore"):
+            return self.dual(y, pushforward(primitive, primals, tangents, y, params))
+
+
+def jvp(f: Function, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
+    """f(*primals), and the derivative of f at the primals in the direction of the tangents.
+
+    Both are tuples, nested alike; a tangent has its primal's shape. Returns (outputs, tangents), and with `has_aux`
+    (outputs, tangents, aux). An output that does not depend on the primals has tangent zero, and with `strict` is
+    refused. Nothing is recorded: memory does not grow with the length of the computation.
+
+    Raises
+    ------
+    RuntimeError
+        If primals and tangents do not fit each other, or f does not return tensors.
+
+    >>> import pullback
+    >>> pullback.func.jvp(lambda x: x * x, (pullback.tensor([1.0, 2.0]),), (pullback.tensor([1.0, 10.0]),))
+    (tensor([1., 4.]), tensor([ 2., 40.]))
+    """
+    name = "jvp(f, primals, tangents)"
+    leaves, moves, structure = _fitting(name, primals, tangents)
+    with Forward() as forward:
+        duals = [forward.dual(inner(leaf), inner(move)) for leaf, move in zip(leaves, moves, strict=True)]
+        outputs, aux = split(f(*unflatten(structure, duals)), has_aux, "jvp")
+        results, nested = flatten(outputs)
+        for result in results:
+            if not isinstance(result, Carrier):
+                raise RuntimeError(
+                    f"{name}: Expected f(*args) to return only tensors, got unsupported type {type(result)}"
+                )
+    pushed = []
+    for result in results:
+        tangent = forward.tangent(result)
+        if tangent is None and strict:
+            raise RuntimeError(
+                "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not "
+                "allowed with strict=True."
+            )
+        pushed.append(tensor_of(np.zeros(tuple(result.shape), result._dtype) if tangent is None else tangent))
+
+    def lowered(value: Any) -> Any:
+        return tensor_of(forward.unbox(value))
+
+    values = unflatten(nested, list(map(lowered, results)))
+    answer = (values, unflatten(nested, pushed))
+    return (*answer, mapped(lowered, aux)) if has_aux else answer
+
+
+def linearize(f: Function, *primals: Any) -> Any:
+    """f(*primals), and the derivative of f there as a function of tangents, which runs f no more.
+
+    Returns (outputs, jvp_fn); jvp_fn takes one tangent for each primal, of its shape, and gives one for each output.
+
+    >>> import pullback
+    >>> y, push = pullback.func.linearize(lambda x: x * x, pullback.tensor([1.0, 2.0]))
+    >>> push(pullback.tensor([1.0, 10.0]))
+    tensor([ 2., 40.])
+    """
+    with Level() as level:
+        given, variables, _ = tracked(level, primals, range(len(primals)))
+        leaves, nested = flatten(f(*given))
+        for leaf in leaves:
+            if not isinstance(leaf, Carrier):
+                raise RuntimeError(
+                    f"linearize(f, *primals): expected f(*primals) to return only tensors, got type {type(leaf)}"
+                )
+    with Level() as transposing:  # the pullback is linear in its cotangents: its pullback is the derivative itself
+        cotangents = [transposing.variable(tensor_of(np.zeros(tuple(leaf.shape), leaf._dtype))) for leaf in leaves]
+        pulled = level.pull(leaves, cotangents, variables, retain_graph=False)
+
+    def push(*tangents: Any) -> Any:
+        """The derivative in the direction of the tangents."""
+        moves = _fitting("jvp_fn(*tangents)", primals, tangents)[1]
+        answers = transposing.pull(pulled, list(map(inner, moves)), cotangents, retain_graph=True)
+        return unflatten(nested, answers)
+
+    return unflatten(nested, list(map(level.lowered, leaves))), push
+
+
+def _fitting(name: str, primals: Any, tangents: Any) -> tuple[list[Any], list[Any], Any]:
+    """The leaves of primals and of tangents that fit them, and how they nest."""
+    if not isinstance(primals, tuple):
+        raise RuntimeError(f"{name}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
+    leaves, structure = flatten(primals)
+    moves, given = flatten(tangents)
+    if given != structure:
+        raise RuntimeError(
+            f"{name}: Expected primals and tangents to have the same python structure. For example, if primals is a "
+            f"tuple of 3 tensors, tangents also must be. Got primals with structure {structure} and tangents with "
+            f"structure {given}"
+        )
+    if not leaves:
+        raise RuntimeError(f"{name}: Expected primals to contain at least one Tensor.")
+    require_tensors(leaves, structure, "primals", "Thing passed to transform API must be Tensor")
+    fitted = []
+    for leaf, move in zip(leaves, moves, strict=True):
+        if not isinstance(move, Carrier):
+            raise ValueError(f"Thing passed to transform API must be Tensor, got {type(move)} as a tangent")
+        if tuple(move.shape) != tuple(leaf.shape):
+            raise RuntimeError(
+                "Trying to set a forward gradient that has a different size than that of the original Tensor, this is "
+                f"not supported. Tensor is of size {list(leaf.shape)} while the given forward gradient is of size "
+                f"{list(move.shape)}."
+            )
+        fits = move._dtype == leaf._dtype
+        fitted.append(move if fits else ops.astype(move, dtype=leaf._dtype, source=move._dtype))
+    return leaves, fitted, structure

@@ -1,0 +1,184 @@
+"""Whole derivatives of functions: jacrev, jacfwd and hessian."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._core import Carrier
+from .._tensor import Tensor
+from .._trees import Structure, flatten, mapped, unflatten
+from .forward import jvp
+from .levels import Level, chosen
+from .mapping import vmap
+from .reverse import regrouped, split, tracked
+
+Function = Callable[..., Any]
+Numbers = int | tuple[int, ...]
+
+
+def jacrev(f: Function, argnums: Numbers = 0, *, has_aux: bool = False, chunk_size: int | None = None) -> Function:
+    """The function that gives the Jacobian of f, computed row by row in reverse mode, all rows at once.
+
+    The answer nests as f's outputs do, and each part of it as the argument does (a tuple of arguments for a tuple of
+    `argnums`); a Jacobian has the shape of the output followed by that of the input. Cheapest where there are fewer
+    outputs than inputs. `chunk_size` limits how many rows are computed at once; `has_aux` is as for `grad`.
+
+    >>> import pullback
+    >>> pullback.func.jacrev(lambda x: x * x)(pullback.tensor([1.0, 2.0]))
+    tensor([[2., 0.],
+            [0., 4.]])
+    """
+    if chunk_size is not None and chunk_size <= 0:
+        raise ValueError(f"jacrev: `chunk_size` should be greater than 0. (got {chunk_size})")
+
+    @functools.wraps(f)
+    def jacobian(*args: Any, **kwargs: Any) -> Any:
+        places = chosen(argnums, len(args))
+        with Level() as level:
+            given, variables, structures = tracked(level, args, places)
+            outputs, aux = split(f(*given, **kwargs), has_aux, "jacrev")
+            leaves, nested = flatten(outputs)
+            for leaf in leaves:
+                if not isinstance(leaf, Carrier):
+                    raise RuntimeError(
+                        f"vjp(f, *primals): expected f(*primals) to return only tensors, got unsupported type {type(leaf)}"
+                    )
+        rows = _rows(level, leaves, variables, chunk_size)
+        parts = _parts(rows, leaves, variables, structures, isinstance(argnums, int))
+        answer = unflatten(nested, parts)
+        return (answer, mapped(level.lowered, aux)) if has_aux else answer
+
+    return jacobian
+
+
+def _rows(level: Level, outputs: Sequence[Any], variables: Sequence[Any], chunk_size: int | None) -> list[Any]:
+    """For each variable, what each element of the outputs pulls back to, along a first axis."""
+
+    def pull(*cotangents: Any) -> Any:
+        return tuple(level.pull(outputs, cotangents, variables, retain_graph=True))
+
+    basis = identity(outputs)
+    if len(outputs) == 1 and not outputs[0].ndim:  # one row: no batch
+        return [row.unsqueeze(0) for row in pull(basis[0]._array.reshape(()))]
+    return list(vmap(pull, chunk_size=chunk_size)(*basis))
+
+
+def identity(tensors: Sequence[Any]) -> list[Any]:
+    """The unit vectors of the space in which several tensors lie together: for each its parts, along a first axis."""
+    sizes = [math.prod(tensor.shape) for tensor in tensors]
+    total = sum(sizes)
+    basis = []
+    start = 0
+    for tensor, size in zip(tensors, sizes, strict=True):
+        units = np.eye(total, size, -start, dtype=tensor._dtype)
+        basis.append(Tensor.interpreter.wrap(units.reshape(total, *tensor.shape), None))
+        start += size
+    return basis
+
+
+def _parts(
+    rows: Sequence[Any], outputs: Sequence[Any], variables: Sequence[Any], structures: Sequence[Structure], single: bool
+) -> list[Any]:
+    """For each output its Jacobians, nested as the arguments are."""
+    parts = []
+    start = 0
+    for output in outputs:
+        stop = start + math.prod(output.shape)
+        own = [
+            row[start:stop].reshape(*output.shape, *variable.shape)
+            for row, variable in zip(rows, variables, strict=True)
+        ]
+        grouped = regrouped(own, structures)
+        parts.append(grouped[0] if single else tuple(grouped))
+        start = stop
+    return parts
+
+
+def jacfwd(
+    f: Function,
+    argnums: Numbers = 0,
+    has_aux: bool = False,
+    *,
+    randomness: str = "error",
+    chunk_size: int | None = None,
+) -> Function:
+    """The function that gives the Jacobian of f, computed column by column in forward mode, all columns at once.
+
+    As `jacrev` otherwise. Cheapest where there are fewer inputs than outputs; nothing is recorded. `randomness` is that
+    of `vmap`.
+
+    >>> import pullback
+    >>> pullback.func.jacfwd(lambda x: x * x)(pullback.tensor([1.0, 2.0]))
+    tensor([[2., 0.],
+            [0., 4.]])
+    """
+
+    @functools.wraps(f)
+    def jacobian(*args: Any, **kwargs: Any) -> Any:
+        places = chosen(argnums, len(args))
+        trees = [flatten(args[place]) for place in places]
+        leaves = [leaf for found, _ in trees for leaf in found]
+        structures = [structure for _, structure in trees]
+        kept: list[Any] = []
+
+        def of_primals(*primals: Any) -> Any:
+            given = list(args)
+            for place, part in zip(places, regrouped(primals, structures), strict=True):
+                given[place] = part
+            return f(*given, **kwargs)
+
+        def push(*tangents: Any) -> Any:
+            result = jvp(of_primals, tuple(leaves), tangents, has_aux=has_aux)
+            kept[:] = [result[0], *result[2:]]
+            return result[1]
+
+        check_inputs(leaves)
+        basis = identity(leaves)
+        columns, nested = flatten(vmap(push, out_dims=-1, randomness=randomness, chunk_size=chunk_size)(*basis))
+        parts = _columns(columns, leaves, structures, isinstance(argnums, int))
+        answer = unflatten(nested, parts)
+        return (answer, kept[1]) if has_aux else answer
+
+    return jacobian
+
+
+def check_inputs(leaves: Sequence[Any]) -> None:
+    """Refuse what has no Jacobian."""
+    for leaf in leaves:
+        if not isinstance(leaf, Carrier):
+            raise ValueError(f"Thing passed to transform API must be Tensor, got {type(leaf)}")
+        if leaf._dtype.kind not in "fc":
+            raise RuntimeError(f"jacfwd: Expected all inputs to be real or complex but received {leaf.dtype}")
+
+
+def _columns(columns: Sequence[Any], inputs: Sequence[Any], structures: Sequence[Structure], single: bool) -> list[Any]:
+    """For each output its Jacobians, nested as the arguments are, from one with the inputs along the last axis."""
+    parts = []
+    for column in columns:
+        own = []
+        start = 0
+        for tensor in inputs:
+            stop = start + math.prod(tensor.shape)
+            own.append(column[..., start:stop].reshape(*column.shape[:-1], *tensor.shape))
+            start = stop
+        grouped = regrouped(own, structures)
+        parts.append(grouped[0] if single else tuple(grouped))
+    return parts
+
+
+def hessian(f: Function, argnums: Numbers = 0) -> Function:
+    """The function that gives the second derivatives of f: jacfwd of jacrev.
+
+    Nested as the Jacobian of a Jacobian is. For a scalar function of one tensor, its shape twice.
+
+    >>> import pullback
+    >>> pullback.func.hessian(lambda x: (x**3).sum())(pullback.tensor([1.0, 2.0]))
+    tensor([[ 6.,  0.],
+            [ 0., 12.]])
+    """
+    return jacfwd(jacrev(f, argnums), argnums)

@@ -1,0 +1,148 @@
+"""What the transforms have in common: a tape of a further level, and the ways into a level and out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from .. import ops
+from .._attributes import DIFFERENTIABLE
+from .._core import Carrier, Primitive
+from .._modes import Mode, changed, mode
+from .._node import Node
+from .._pass import pull_back
+from .._refusals import kind
+from .._tape import Tape
+from .._tensor import Tensor
+from .._trees import Structure, paths
+from .._views import alias
+from ..interpreters import Boxed, Interpreter
+
+
+def tensor_of(value: Any) -> Any:
+    """A value from beneath a level, as the tensor that users see."""
+    return value if isinstance(value, Carrier) else Tensor.interpreter.wrap(value, None)
+
+
+def inner(tensor: Any) -> Any:
+    """What a level computes with in the place of a tensor: the array, where nobody else is interested."""
+    return tensor._array if type(tensor) is Tensor and tensor._node is None else tensor
+
+
+class GradTrackingTensor(Boxed):
+    """A tensor inside `grad`, `vjp` and their kin."""
+
+    __slots__ = ()
+
+
+class Level(Tape, Interpreter):
+    """A tape that stands further out: inside a `with` block it records, whatever the mode around it.
+
+    What it computes beneath, on lower levels, is recorded there as the mode around the block says.
+    """
+
+    carrier = GradTrackingTensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._around: list[tuple[Mode, Any]] = []
+
+    def __enter__(self) -> Self:
+        self._around.append((mode.get(), mode.set(changed(grad=True))))
+        return super().__enter__()
+
+    def __exit__(self, *exc: object) -> None:
+        super().__exit__(*exc)
+        mode.reset(self._around.pop()[1])
+
+    @property
+    def outside(self) -> Mode:
+        """The mode of what happens beneath this level."""
+        return self._around[-1][0] if self._around else mode.get()
+
+    def wrap(self, value: Any, node: Node | None) -> Any:
+        """A tensor of this level."""
+        boxed = self.box(value)
+        boxed._node = node
+        return boxed
+
+    def adopt(self, made: Any) -> Any:
+        """A tensor of this level, so that it can be written to with values of this level."""
+        return self.wrap(made._array, None)
+
+    def beneath(self, primitive: Primitive, values: Sequence[Any], params: dict[str, Any]) -> Any:
+        """The operation one level further in, in the mode that holds there."""
+        token = mode.set(self.outside)
+        try:
+            return primitive(*values, **params)
+        finally:
+            mode.reset(token)
+
+    def recording(self, create_graph: bool, cotangents: Sequence[Any]) -> bool:
+        """What happens beneath is recorded as the mode outside says."""
+        return self.outside.grad or super().recording(create_graph, cotangents)
+
+    def variable(self, tensor: Any) -> Any:
+        """A leaf of this level that requires grad, with a tensor's value; the tensor's history goes on beneath."""
+        plain = type(tensor) is Tensor and tensor._node is None
+        boxed = self.wrap(tensor._array if plain else tensor, None)
+        if plain:
+            alias(tensor, boxed, counted=False)  # values that this level saves are protected from writes to the tensor
+        boxed.requires_grad = True
+        return boxed
+
+    def pull(
+        self, outputs: Sequence[Any], cotangents: Sequence[Any], inputs: Sequence[Any], *, retain_graph: bool
+    ) -> list[Any]:
+        """What cotangents of outputs pull back to at inputs, as tensors of the level beneath: zeros if nothing."""
+        roots = [
+            (output._node, cotangent)
+            for output, cotangent in zip(outputs, cotangents, strict=True)
+            if self.holds(output) and output._node is not None
+        ]
+        places = [tensor._node for tensor in inputs]
+        found: dict[Any, Any] = {}
+        if roots:
+            found = pull_back(self, roots, targets=places, retain_graph=retain_graph, create_graph=False).found
+        answers = []
+        for tensor, place in zip(inputs, places, strict=True):
+            g = found.get(place)
+            if g is None:
+                g = np.zeros(tuple(tensor.shape), tensor._dtype)
+            elif (dtype := tensor_of(g)._dtype) != tensor._dtype:
+                g = ops.astype(g, dtype=tensor._dtype, source=dtype)
+            answers.append(tensor_of(g))
+        return answers
+
+    def lowered(self, value: Any) -> Any:
+        """What a value is outside this level."""
+        return tensor_of(value._array) if self.holds(value) else value
+
+
+def require_tensors(leaves: Sequence[Any], structure: Structure, name: str, message: str) -> None:
+    """Refuse leaves that are no tensors, or hold no real or complex numbers, by the way to them."""
+    for leaf, path in zip(leaves, paths(structure, name), strict=True):
+        if not isinstance(leaf, Carrier):
+            raise ValueError(f"{message}, got {type(leaf)} for {path}")
+        if leaf._dtype.kind not in "fc":
+            raise RuntimeError(f"only {DIFFERENTIABLE}: {path} is a {kind(leaf)}")
+
+
+def chosen(argnums: Any, count: int) -> tuple[int, ...]:
+    """The numbers of the arguments to differentiate by, each checked and counted from 0."""
+    if not isinstance(argnums, (int, tuple)) or isinstance(argnums, bool):
+        raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
+    numbers = (argnums,) if isinstance(argnums, int) else argnums
+    if not numbers:
+        raise RuntimeError("argnums must be non-empty: name an argument to differentiate by")
+    for number in numbers:
+        if not isinstance(number, int):
+            raise RuntimeError(f"argnums must be int or Tuple[int, ...], got an element of {type(number)}")
+        if not -count <= number < count:
+            raise RuntimeError(f"Got argnum={number}, but only {count} positional inputs")
+    placed = tuple(number % count for number in numbers)
+    if len(set(placed)) != len(placed):
+        raise RuntimeError(f"argnums elements must be unique, got {argnums}")
+    return placed

@@ -1,0 +1,303 @@
+"""Derivatives of tensors that exist: jacobian, hessian, per-example gradients, and all of a function's at once.
+
+The graph that made a tensor is walked for all rows of its Jacobian at once; or, where the inputs have fewer elements
+than the outputs, for all columns: the walk is linear in its cotangent, and walking back over the walk is the derivative
+forwards.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _backward, _refusals
+from .._core import Carrier
+from .._pass import youngest_first
+from .._tensor import Tensor
+from .._trees import flatten, paths, unflatten
+from ..vocabulary.shapes import cat
+from .levels import Level, tensor_of
+from .rows import of_some_units, of_units
+
+Function = Callable[..., Any]
+MEMORY = 1 << 28  # bytes that the rows of one chunk may take
+
+
+class Plan(NamedTuple):
+    """How a Jacobian was computed: 'reverse' or 'forward', how many rows or columns, and how many at once."""
+
+    mode: str
+    passes: int
+    chunk_size: int
+
+
+def jacobian(
+    y: Any,
+    x: Any,
+    *,
+    mode: str | None = None,
+    chunk_size: int | None = None,
+    memory: int = MEMORY,
+    create_graph: bool = False,
+    allow_unused: bool = False,
+    plan: bool = False,
+) -> Any:
+    """The Jacobian of a tensor with respect to others that it was computed from.
+
+    Parameters
+    ----------
+    y
+        A tensor that is tracked; its graph is kept.
+    x
+        A tensor, or a tuple or list of them: the answer is a tuple then. Each Jacobian has the shape of y followed by
+        that of the tensor.
+    mode
+        'reverse' (a row for each element of y) or 'forward' (a column for each element of x); left out, whichever is
+        fewer.
+    chunk_size, memory
+        How many rows or columns are computed at once; left out, as many as fit into `memory` bytes.
+    create_graph
+        Record the computation, for further derivatives.
+    allow_unused
+        Give zeros for a tensor that y does not depend on, instead of an error.
+    plan
+        Return (answer, Plan): how it was computed.
+
+    Raises
+    ------
+    RuntimeError
+        If y or an x is not tracked, or y does not depend on an x: with the reason.
+    ValueError
+        If mode or chunk_size is none of those.
+
+    >>> import pullback
+    >>> x = pullback.tensor([1.0, 2.0], requires_grad=True)
+    >>> pullback.jacobian(x * x.sum(), x)
+    tensor([[4., 1.],
+            [2., 5.]])
+    """
+    single = isinstance(x, Carrier)
+    inputs = [x] if single else list(x)
+    _backward.check_inputs(inputs, False, None)
+    _backward.check_output(0, y)
+    chosen = _plan(y, inputs, mode, chunk_size, memory)
+    compute = _by_columns if chosen.mode == "forward" else _by_rows
+    found = compute(y, inputs, chosen.chunk_size, create_graph, allow_unused)
+    answer = found[0] if single else tuple(found)
+    return (answer, chosen) if plan else answer
+
+
+def _plan(y: Any, inputs: Sequence[Any], mode: str | None, chunk_size: int | None, memory: int) -> Plan:
+    if mode not in (None, "reverse", "forward"):
+        raise ValueError(f"jacobian: mode is 'reverse', 'forward' or None, not {mode!r}")
+    if chunk_size is not None and (type(chunk_size) is not int or chunk_size < 1):
+        raise ValueError(f"jacobian: chunk_size is a positive int, not {chunk_size!r}")
+    rows, columns = y.numel(), sum(x.numel() for x in inputs)
+    if mode is None:
+        mode = "forward" if 2 * columns < rows else "reverse"  # a column costs about two rows
+    passes = columns if mode == "forward" else rows
+    if chunk_size is None:
+        widest = max((math.prod(node.shape) for node in youngest_first([y._node]) if node.shape is not None), default=1)
+        chunk_size = max(1, memory // max(1, 4 * widest * y._dtype.itemsize))
+    return Plan(mode, passes, max(1, min(chunk_size, passes)))
+
+
+def _by_rows(y: Any, inputs: Sequence[Any], chunk_size: int, create_graph: bool, allow_unused: bool) -> list[Any]:
+    def pull(g: Any) -> Any:
+        return _pulled(y, inputs, g, create_graph, allow_unused)
+
+    rows = _chunked(pull, y, chunk_size)
+    return [_filled(row, (*y.shape, *x.shape), x) for row, x in zip(rows, inputs, strict=True)]
+
+
+def _by_columns(y: Any, inputs: Sequence[Any], chunk_size: int, create_graph: bool, allow_unused: bool) -> list[Any]:
+    with Level() as level:
+        g = level.variable(tensor_of(np.zeros(tuple(y.shape), y._dtype)))
+        pulled = _pulled(y, inputs, g, create_graph, allow_unused)
+    found = []
+    for x, back in zip(inputs, pulled, strict=True):
+
+        def push(tangent: Any, back: Any = back) -> Any:
+            return level.pull([back], [tangent], [g], retain_graph=True)
+
+        known = level.holds(back) and back._node is not None
+        (columns,) = _chunked(push, back, chunk_size) if known else [None]
+        if columns is not None:
+            columns = columns.reshape(*x.shape, *y.shape).movedim(
+                tuple(range(x.ndim)), tuple(range(y.ndim, y.ndim + x.ndim))
+            )
+        found.append(_filled(columns, (*y.shape, *x.shape), x))
+    return found
+
+
+def _pulled(y: Any, inputs: Sequence[Any], g: Any, create_graph: bool, allow_unused: bool) -> Any:
+    return _backward.grad(
+        y, inputs, grad_outputs=g, retain_graph=True, create_graph=create_graph, allow_unused=allow_unused
+    )
+
+
+def _chunked(pull: Function, y: Any, chunk_size: int) -> list[Any]:
+    """What all unit vectors of y pull back to, so many at once."""
+    count = y.numel()
+    if chunk_size >= count:
+        return of_units(pull, y)
+    parts = [of_some_units(pull, y, start, min(start + chunk_size, count)) for start in range(0, count, chunk_size)]
+    return [None if column[0] is None else cat(column) for column in zip(*parts, strict=True)]
+
+
+def _filled(rows: Any, shape: tuple[int, ...], like: Any) -> Any:
+    """Rows in the shape of a Jacobian; zeros where there are none."""
+    if rows is None:
+        return tensor_of(np.zeros(shape, like._dtype))
+    return rows.reshape(shape)
+
+
+def hessian(
+    loss: Any,
+    x: Any,
+    *,
+    chunk_size: int | None = None,
+    memory: int = MEMORY,
+    create_graph: bool = False,
+    allow_unused: bool = False,
+) -> Any:
+    """The second derivatives of a one-element tensor with respect to tensors that it was computed from.
+
+    For one tensor x its shape twice; for a tuple or list a tuple of tuples, entry [i][j] with the shapes of x[i] and
+    x[j]. The options are those of `jacobian`. An x on which the loss depends linearly has second derivatives zero; one
+    on which it does not depend is refused.
+
+    >>> import pullback
+    >>> x = pullback.tensor([1.0, 2.0], requires_grad=True)
+    >>> pullback.hessian(x.prod() + x[0], x)
+    tensor([[0., 1.],
+            [1., 0.]])
+
+    Raises
+    ------
+    RuntimeError
+        As `jacobian` does, and if the loss has more than one element.
+    """
+    single = isinstance(x, Carrier)
+    inputs = [x] if single else list(x)
+    _backward.check_output(0, loss)
+    if loss.numel() != 1:
+        raise RuntimeError(
+            f"hessian: the loss has one element, but this is a {_refusals.kind(loss)}. Take .sum() or .mean() of it, or "
+            "jacobian of each of its gradients"
+        )
+    gradients = _backward.grad(loss, inputs, create_graph=True, allow_unused=allow_unused)
+    found = tuple(
+        _second(g, a, inputs, chunk_size, memory, create_graph) for g, a in zip(gradients, inputs, strict=True)
+    )
+    return found[0][0] if single else found
+
+
+def _second(g: Any, a: Any, inputs: Sequence[Any], chunk_size: int | None, memory: int, create_graph: bool) -> Any:
+    """The Jacobians of one gradient; zeros where it is constant."""
+    if g is None or g._node is None:
+        return tuple(tensor_of(np.zeros((*a.shape, *x.shape), x._dtype)) for x in inputs)
+    return jacobian(
+        g,
+        tuple(inputs),
+        mode="reverse",
+        chunk_size=chunk_size,
+        memory=memory,
+        create_graph=create_graph,
+        allow_unused=True,
+    )
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    *,
+    batched: bool = False,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool | None = None,
+) -> Any:
+    """The gradients of outputs with respect to inputs, as `autograd.grad`; `batched`, those of each element.
+
+    With `batched=True` outputs is one tensor, say the losses of the examples of a batch, and each gradient gets its axes
+    in front: one pass computes them all, and where the examples do not mix it costs little more than the gradient of
+    their sum.
+
+    Raises
+    ------
+    RuntimeError
+        As `autograd.grad` does.
+    TypeError
+        If `batched` is combined with `grad_outputs`, or with several outputs.
+
+    >>> import pullback
+    >>> w = pullback.tensor([1.0, 2.0], requires_grad=True)
+    >>> losses = (pullback.tensor([[1.0, 0.0], [2.0, 1.0]]) * w).sum(1) ** 2
+    >>> pullback.grad(losses, [w], batched=True)
+    (tensor([[2., 0.],
+            [16., 8.]]),)
+    """
+    if not batched:
+        return _backward.grad(
+            outputs,
+            inputs,
+            grad_outputs,
+            retain_graph=retain_graph,
+            create_graph=create_graph,
+            allow_unused=allow_unused,
+        )
+    if grad_outputs is not None:
+        raise TypeError("grad: batched=True takes the gradient of each element of outputs: leave grad_outputs out")
+    if not isinstance(outputs, Carrier):
+        raise TypeError(
+            f"grad: with batched=True outputs is one tensor, not {type(outputs).__name__}: join several with stack"
+        )
+    given = [inputs] if isinstance(inputs, Carrier) else list(inputs.values() if isinstance(inputs, dict) else inputs)
+    found = jacobian(outputs, given, mode="reverse", create_graph=create_graph, allow_unused=bool(allow_unused))
+    return dict(zip(inputs, found, strict=True)) if isinstance(inputs, dict) else found
+
+
+def value_grad_hessian(f: Function, *params: Any) -> tuple[Any, Any, Any]:
+    """The value of a scalar function, its gradient and its second derivatives, from one run.
+
+    `params` are tensors, or trees of them; the gradient nests as they do (a tuple for several), the second derivatives
+    twice over. None of the results is tracked.
+
+    >>> import pullback
+    >>> value, gradient, second = pullback.value_grad_hessian(lambda x: (x**3).sum(), pullback.tensor([1.0, 2.0]))
+    >>> value, gradient
+    (tensor(9.), tensor([ 3., 12.]))
+    >>> second
+    tensor([[ 6.,  0.],
+            [ 0., 12.]])
+
+    Raises
+    ------
+    RuntimeError
+        If f does not return a one-element tensor, or does not depend on its arguments.
+    TypeError
+        If an argument is no tensor.
+    """
+    tree = params[0] if len(params) == 1 else params
+    leaves, structure = flatten(tree)
+    for leaf, path in zip(leaves, paths(structure, "params"), strict=True):
+        if not isinstance(leaf, Carrier):
+            raise TypeError(f"value_grad_hessian: {path} must be a Tensor, not {type(leaf).__name__}")
+    variables = [leaf.detach().requires_grad_() for leaf in leaves]
+    given = unflatten(structure, variables)
+    value = f(given) if len(params) == 1 else f(*given)
+    if not isinstance(value, Carrier) or value.numel() != 1:
+        raise RuntimeError(
+            "value_grad_hessian: f must return a tensor of one element, not "
+            f"{_refusals.kind(value) if isinstance(value, Carrier) else type(value).__name__}"
+        )
+    gradients = _backward.grad(value, variables, create_graph=True)
+    second = [
+        unflatten(structure, _second(g, a, variables, None, MEMORY, False))
+        for g, a in zip(gradients, variables, strict=True)
+    ]
+    return value.detach(), unflatten(structure, [g.detach() for g in gradients]), unflatten(structure, second)

@@ -1,0 +1,102 @@
+"""Modules as functions of their parameters: `functional_call`, and the stacked state of an ensemble."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..nn.utils.stateless import called
+from ..vocabulary.shapes import stack
+
+
+def functional_call(
+    module: Any,
+    parameter_and_buffer_dicts: dict[str, Any] | Sequence[dict[str, Any]],
+    args: Any = None,
+    kwargs: dict[str, Any] | None = None,
+    *,
+    tie_weights: bool = True,
+    strict: bool = False,
+) -> Any:
+    """What a module computes with other parameters and buffers, so that it can be differentiated or mapped by them.
+
+    The tensors are given by their paths, in one dictionary or several; the module's own stand in for what is left out,
+    and are unchanged afterwards. `args` is a tuple of arguments, or the only one. Parameters of several names are
+    replaced under all of them, unless `tie_weights` is False. What the module changes, such as running statistics, is
+    changed in the dictionary.
+
+    Raises
+    ------
+    ValueError
+        If a name is in several dictionaries, or one parameter is given several values.
+    TypeError
+        If a value is no tensor.
+    RuntimeError
+        With `strict`, if names are missing or unexpected.
+
+    >>> import pullback
+    >>> from pullback import nn
+    >>> layer = nn.Linear(2, 1)
+    >>> tensors = {"weight": pullback.tensor([[1.0, 2.0]]), "bias": pullback.tensor([3.0])}
+    >>> pullback.func.functional_call(layer, tensors, pullback.ones(2))
+    tensor([6.])
+    """
+    if isinstance(parameter_and_buffer_dicts, dict):
+        tensors = parameter_and_buffer_dicts
+    elif not isinstance(parameter_and_buffer_dicts, Sequence):
+        raise ValueError(
+            "Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got "
+            f"{type(parameter_and_buffer_dicts)}"
+        )
+    else:
+        tensors = _together(parameter_and_buffer_dicts)
+    return called(module, tensors, args, kwargs, tie_weights=tie_weights, strict=strict)
+
+
+def _together(dicts: Sequence[Any]) -> dict[str, Any]:
+    """Several dictionaries as one."""
+    if not all(isinstance(each, dict) for each in dicts):
+        raise ValueError("Expected all elements of parameter_and_buffer_dicts to be dictionaries")
+    keys = [key for each in dicts for key in each]
+    repeated = {key for key in keys if keys.count(key) > 1}
+    if repeated:
+        raise ValueError(f"{repeated} appear in multiple dictionaries; behavior of functional call is ambiguous")
+    return {key: value for each in dicts for key, value in each.items()}
+
+
+def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The parameters and the buffers of several models of one kind, stacked along a new first axis, for `vmap`.
+
+    Raises
+    ------
+    RuntimeError
+        If there is no model, or they differ in class, in mode, or in which parameters require grad.
+
+    >>> import pullback
+    >>> from pullback import nn
+    >>> params, buffers = pullback.func.stack_module_state([nn.Linear(3, 2) for _ in range(5)])
+    >>> params["weight"].shape, buffers
+    (pullback.Size([5, 2, 3]), {})
+    """
+    if not models:
+        raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
+    if any(model.training != models[0].training for model in models):
+        raise RuntimeError("stack_module_state: Expected all models to have the same training/eval mode.")
+    if any(type(model) is not type(models[0]) for model in models):
+        raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
+    return _stacked([dict(model.named_parameters()) for model in models]), _stacked(
+        [dict(model.named_buffers()) for model in models]
+    )
+
+
+def _stacked(states: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """One leaf for each name."""
+    found = {}
+    for name, first in states[0].items():
+        tensors = [state[name] for state in states]
+        if any(tensor.requires_grad != first.requires_grad for tensor in tensors):
+            raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")
+        leaf = stack(tensors).detach()
+        leaf._cut = None
+        found[name] = leaf.requires_grad_(first.requires_grad)
+    return found

@@ -1,0 +1,277 @@
+"""Places under vmap: indices of integers and masks, rows of tables, and chains of views.
+
+An index that differs between the examples gets one more array in front, the number of the example. NumPy puts the axes
+of an index where its arrays stand if they stand side by side, and in front of all others if something is between them:
+with the batch's axis in front as well, axes have to be moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _xp, ops
+from .._core import Carrier, Primitive
+from .arguments import Argument, Params, count, folded, one_by_one, raised, spread, unfolded, whole
+
+DYNAMIC = (
+    "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over aten::{name}: each "
+    "example would have a result of its own shape. Compute it outside of vmap and pass it in, or write "
+    "pullback.where(mask, a, b), which has one shape for all"
+)
+
+
+def refuse_dynamic(name: str) -> None:
+    """Raise torch's error for an operation whose result has a shape that depends on values."""
+    raise RuntimeError(DYNAMIC.format(name=name))
+
+
+# 1. Indices of arrays
+
+
+class Layout(NamedTuple):
+    """Where an index puts the axes of its arrays: at which axis, how many, in a result of how many axes.
+
+    `steady` where a slice in front of the index changes nothing: its arrays are shared, and stand side by side.
+    """
+
+    start: int
+    width: int
+    rank: int
+    steady: bool
+
+
+def _layout(rank: int, spec: tuple[Any, ...], arrays: list[Argument]) -> Layout:
+    """What an index of integer arrays does to an example with `rank` axes."""
+    marked = [i for i, entry in enumerate(spec) if entry is _xp.array]
+    consumed = sum(entry is not None and entry is not Ellipsis for entry in spec)
+    lengths = [rank - consumed if entry is Ellipsis else 1 for entry in spec]
+    together = marked[-1] - marked[0] == len(marked) - 1
+    others = sum(length for i, length in enumerate(lengths) if i not in marked)
+    others += 0 if Ellipsis in spec else rank - consumed
+    width = max(len(arg.shape) for arg in arrays)
+    steady = together and not any(arg.batched for arg in arrays)
+    return Layout(sum(lengths[: marked[0]]) if together else 0, width, others + width, steady)
+
+
+def _integers(spec: tuple[Any, ...], arrays: list[Argument]) -> tuple[tuple[Any, ...], list[Argument]]:
+    """The index with integer arrays in the place of shared masks; those of the batch have no shape of their own."""
+    entries: list[Any] = []
+    found: list[Argument] = []
+    rest = iter(arrays)
+    for entry in spec:
+        if entry is not _xp.array:
+            entries.append(entry)
+            continue
+        arg = next(rest)
+        if _kind(arg.value) != "b":
+            entries.append(entry)
+            found.append(arg)
+            continue
+        if arg.batched:
+            refuse_dynamic("nonzero")
+        mask = arg.value._concrete() if isinstance(arg.value, Carrier) else arg.value
+        places = np.nonzero(mask)
+        entries += [_xp.array] * len(places)
+        found += [Argument(place, False) for place in places]
+    return tuple(entries), found
+
+
+def _kind(value: Any) -> str:
+    dtype: np.dtype[Any] = value._dtype if isinstance(value, Carrier) else np.asarray(value).dtype
+    return dtype.kind
+
+
+def _forward(layout: Layout) -> tuple[int, ...]:
+    """The order of axes that moves the arrays' behind the batch's to where they are in an example."""
+    if layout.steady:
+        return tuple(range(layout.rank + 1))
+    start, width, rank, _ = layout
+    others = iter(range(width + 1, rank + 1))
+    return (0, *(next(others) for _ in range(start)), *range(1, width + 1), *others)
+
+
+def _inverse(order: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(sorted(range(len(order)), key=order.__getitem__))
+
+
+def _within(size: int, spec: tuple[Any, ...], arrays: list[Argument], layout: Layout) -> tuple[Any, list[Any]]:
+    """The index into all examples: with a slice in front, or with their numbers."""
+    values = [raised(arg, layout.width) for arg in arrays]
+    if layout.steady:
+        return (slice(None), *spec), values
+    return (_xp.array, *spec), [np.arange(size).reshape(size, *(1,) * layout.width), *values]
+
+
+def _split(args: list[Argument], leading: int, params: Params) -> tuple[tuple[Any, ...], list[Argument]] | None:
+    """The index of an operation without masks; None for what only NumPy can read."""
+    spec = params["spec"]
+    if any(type(entry) is int for entry in spec):
+        return None
+    if any(_kind(arg.value) == "b" and not arg.shape and not arg.batched for arg in args[leading:]):
+        return None
+    return _integers(spec, args[leading:])
+
+
+def index(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """x at an index."""
+    found = _split(args, 1, params)
+    if found is None:
+        return one_by_one(size, primitive, args, params)
+    x, (spec, arrays) = args[0], found
+    layout = _layout(len(x.shape), spec, arrays)
+    order = _forward(layout)
+    if not x.batched:  # the batch is one more axis of the arrays
+        y = primitive(x.value, *[raised(arg, layout.width) for arg in arrays], **{**params, "spec": spec})
+        front = layout.start
+        return ops.permute_dims(y, axes=(front, *range(front), *range(front + 1, layout.rank + 1))) if front else y
+    wider, values = _within(size, spec, arrays, layout)
+    y = primitive(x.value, *values, **{**params, "spec": wider})
+    return y if order == tuple(range(len(order))) else ops.permute_dims(y, axes=order)
+
+
+def index_add(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """Zeros with g added at an index."""
+    found = _split(args, 1, params)
+    if found is None:
+        return one_by_one(size, primitive, args, params)
+    spec, arrays = found
+    layout = _layout(len(params["shape"]), spec, arrays)
+    wider, values = _within(size, spec, arrays, layout)
+    g = _placed(size, args[0], layout)
+    return primitive(g, *values, **{**params, "spec": wider, "shape": (size, *params["shape"])})
+
+
+def index_put(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """A copy of x that holds a value at an index."""
+    found = _split(args, 2, params)
+    if found is None:
+        return one_by_one(size, primitive, args, params)
+    spec, arrays = found
+    layout = _layout(len(args[0].shape), spec, arrays)
+    wider, values = _within(size, spec, arrays, layout)
+    value = _placed(size, args[1], layout) if args[1].shape else raised(args[1], layout.rank)
+    return primitive(whole(size, args[0]), value, *values, **{**params, "spec": wider})
+
+
+def _placed(size: int, arg: Argument, layout: Layout) -> Any:
+    """What goes to an index, with the arrays' axes behind the batch's."""
+    order = _inverse(_forward(layout))
+    value = raised(Argument(whole(size, arg), True), layout.rank)
+    return value if order == tuple(range(len(order))) else ops.permute_dims(value, axes=order)
+
+
+# 2. Rows of tables
+
+
+def embedding(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """Rows of a table, which may be another for each example: of all the tables below each other."""
+    x, indices = args
+    if params.get("by_frequency") or (x.batched and params.get("padding") is not None):
+        return one_by_one(size, primitive, args, params)
+    if not x.batched:
+        return primitive(x.value, indices.value, **params)
+    return primitive(folded(size, x), _numbered(size, indices, x.shape[0]), **params)
+
+
+def scatter_rows(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """Zeros with rows added at indices."""
+    g, indices = args
+    rows = params["rows"]
+    y = primitive(whole(size, g), _numbered(size, indices, rows), **{**params, "rows": size * rows})
+    return unfolded(size, y, rows)
+
+
+def _numbered(size: int, indices: Argument, rows: int) -> Any:
+    """Numbers of rows in tables below each other."""
+    first = np.arange(size).reshape(size, *(1,) * len(indices.shape)) * rows
+    return ops.add(whole(size, indices), first)
+
+
+def index_shares(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """What counts at each index: unless it depends on the others, of all examples at once."""
+    if params["by_frequency"]:
+        return one_by_one(size, primitive, args, params)
+    return primitive(args[0].value, **params)
+
+
+def put_rows(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """Zeros with one element in each row."""
+    rows, columns = params["shape"]
+    values = [ops.reshape(spread(size, arg, (rows,)), shape=(size * rows,)) for arg in args]
+    return unfolded(size, primitive(*values, shape=(size * rows, columns)), rows)
+
+
+def searchsorted(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """Where values go: among one sequence, which may be the example's, or among one for each row."""
+    ordered, values = args
+    if not ordered.batched and len(ordered.shape) == 1:
+        return primitive(ordered.value, values.value, **params)
+    flat = whole(size, values)
+    if len(ordered.shape) == 1:
+        flat = ops.reshape(flat, shape=(size, count(values.shape)))
+    y = primitive(whole(size, ordered), flat, **params)
+    return ops.reshape(y, shape=(size, *values.shape)) if len(ordered.shape) == 1 else y
+
+
+def isin(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """Whether elements are among others, if these are the same for all examples."""
+    elements, others = args
+    if others.batched:
+        return one_by_one(size, primitive, args, params)
+    return primitive(elements.value, others.value, **params)
+
+
+# 3. Metadata, and chains of views
+
+
+def _further(axis: Any) -> Any:
+    """An axis, or several, counted with the batch's in front."""
+    return axis + 1 if isinstance(axis, int) else tuple([one + 1 for one in axis])
+
+
+MOVED: dict[str, Callable[[int, Any], Any]] = {
+    "axis": lambda size, axis: _further(axis),
+    "axes": lambda size, axes: _further(axes),
+    "index": lambda size, index: (slice(None), *index),
+    "shape": lambda size, shape: (size, *shape),
+}
+
+
+def moved(size: int, primitive: Primitive, params: Params) -> Params:
+    """The metadata of an operation with the batch's axis in front of all others."""
+    found = {name: MOVED[name](size, value) if name in MOVED else value for name, value in params.items()}
+    if primitive is ops.permute_dims:
+        found["axes"] = (0, *found["axes"])
+    return found
+
+
+CHAINED = {
+    "getitem", "permute_dims", "expand_dims", "reshape", "squeeze", "matrix_transpose", "diagonal", "windows", "real",
+    "imag", "view_as_real", "view_as_complex", "unbind", "split", "clone", "broadcast_to",
+}  # fmt: skip
+
+
+def viewed(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """An operation on the region of its first argument that a chain of views leads to."""
+    path = params["path"]
+    if any(step.name not in CHAINED for step, _ in path):
+        return one_by_one(size, primitive, args, params)
+    chain: list[Any] = []
+    region: Any = np.broadcast_to(np.zeros((), _probe(path)), args[0].shape)
+    for step, metadata in path:
+        if step is ops.broadcast_to and len(metadata["shape"]) > region.ndim:
+            shape = (size, *(1,) * (len(metadata["shape"]) - region.ndim), *region.shape)
+            chain.append((ops.reshape, {"shape": shape}))
+        chain.append((step, moved(size, step, metadata)))
+        region = step.forward(region, **metadata)
+    values = [whole(size, args[0])]
+    values += [raised(arg, region.ndim) for arg in args[1:]]
+    return primitive(*values, **{**params, "path": tuple(chain)})
+
+
+def _probe(path: Any) -> Any:
+    """The dtype that a chain of views starts from: it matters where parts of complex numbers are seen."""
+    return next((metadata["source"] for _, metadata in path if metadata.get("source") is not None), np.bool_)

@@ -1,0 +1,137 @@
+"""Products under vmap: of matrices, over labels, with the weights of layers, and convolutions.
+
+Examples that share a factor are more rows of one product; where both factors differ, one product is a stack of them.
+The convolutions of a batch are the groups of one.
+"""
+
+from __future__ import annotations
+
+import string
+from typing import Any
+
+from .. import ops
+from .._core import Primitive
+from .arguments import Argument, Params, count, folded, merged, parted, raised, unfolded, whole
+
+
+def matmul(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """Products of vectors, matrices and stacks of matrices."""
+    a, b = args
+    ranks = len(a.shape), len(b.shape)
+    if not b.batched and ranks[1] == 2:  # one product of many rows
+        rows = ops.reshape(a.value, shape=(size * count(a.shape[:-1]), a.shape[-1]))
+        product = primitive(rows, b.value, **params)
+        return ops.reshape(product, shape=(size, *a.shape[:-1], b.shape[-1]))
+    if not a.batched and ranks == (2, 1):
+        return primitive(b.value, ops.matrix_transpose(a.value), **params)
+    left, right = _matrix(a, -2), _matrix(b, -1)
+    rank = max(len(left.shape), len(right.shape))
+    product = primitive(raised(left, rank), raised(right, rank), **params)
+    shape = list(product.shape)
+    for is_vector, axis in ((ranks[1] == 1, -1), (ranks[0] == 1, -2 if ranks[1] > 1 else -1)):
+        if is_vector:
+            del shape[axis]
+    return ops.reshape(product, shape=tuple(shape))
+
+
+def _matrix(arg: Argument, axis: int) -> Argument:
+    """A vector as a matrix with an axis of length 1; a matrix as it is."""
+    if len(arg.shape) > 1:
+        return arg
+    shape = tuple(arg.value.shape)
+    wider = (*shape[:-1], 1, shape[-1]) if axis == -2 else (*shape, 1)
+    return Argument(ops.reshape(arg.value, shape=wider), arg.batched)
+
+
+def einsum(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """Sums of products over labels: the batch gets a label of its own."""
+    terms, result = params["equation"].split("->")
+    label = next(letter for letter in string.ascii_letters if letter not in params["equation"])
+    marked = [f"{label}{term}" if arg.batched else term for term, arg in zip(terms.split(","), args, strict=True)]
+    return primitive(*[arg.value for arg in args], **{**params, "equation": f"{','.join(marked)}->{label}{result}"})
+
+
+def affine(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """x times the transpose of a weight, plus a bias."""
+    x, weight, *bias = args
+    if not weight.batched and not any(arg.batched for arg in bias):
+        return primitive(x.value, weight.value, *[arg.value for arg in bias], **params)
+    if not x.batched and not weight.batched:
+        return ops.add(ops.project(x.value, weight.value), raised(bias[0], len(x.shape)))
+    product = matmul(size, ops.matmul, [x, Argument(ops.matrix_transpose(weight.value), weight.batched)], {})
+    return ops.add(product, raised(bias[0], len(x.shape))) if bias else product
+
+
+# Convolutions
+
+
+def _grouped(size: int, window: Any) -> Any:
+    return window._replace(groups=window.groups * size)
+
+
+def convolve(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """An image and a weight: more images, more results, or more groups."""
+    x, weight = args
+    if not weight.batched:
+        return unfolded(size, primitive(folded(size, x), weight.value, **params), x.shape[0])
+    window = params["window"]
+    if not x.batched and window.groups == 1:
+        return parted(size, primitive(x.value, folded(size, weight), **params), 1)
+    y = primitive(merged(whole(size, x), 1), folded(size, weight), **{**params, "window": _grouped(size, window)})
+    return parted(size, y, 1)
+
+
+def convolve_transpose(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """A result and a weight: more images, or more groups."""
+    y, weight = args
+    if not weight.batched:
+        return unfolded(size, primitive(folded(size, y), weight.value, **params), y.shape[0])
+    window = _grouped(size, params["window"])
+    x = primitive(merged(whole(size, y), 1), folded(size, weight), **{**params, "window": window})
+    return parted(size, x, 1)
+
+
+def convolve_weight(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """An image and a result: more results, or more groups."""
+    x, y = args
+    window = params["window"]
+    if not x.batched and window.groups == 1:
+        return unfolded(size, primitive(x.value, merged(y.value, 1), **params), y.shape[1])
+    grouped = {**params, "window": _grouped(size, window)}
+    return unfolded(size, primitive(merged(whole(size, x), 1), merged(whole(size, y), 1), **grouped), y.shape[1])
+
+
+def biased(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """An image with a bias for each channel."""
+    x, bias = args
+    if not bias.batched:
+        return unfolded(size, primitive(folded(size, x), bias.value, **params), x.shape[0])
+    column = ops.reshape(bias.value, shape=(size, 1, bias.shape[0], *(1,) * (len(x.shape) - 2)))
+    return ops.add(whole(size, x), column)
+
+
+# Losses of rows
+
+
+def cross_entropy(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """The losses of all rows of all examples, and then their sums."""
+    x, indices = args
+    rows = primitive(folded(size, x), folded(size, indices), reduction="none", known=None)
+    losses = unfolded(size, rows, x.shape[0])
+    if params["reduction"] == "none":
+        return losses
+    total = ops.sum(losses, axis=(1,), keepdims=False)
+    return total if params["reduction"] == "sum" else total / x.shape[0]
+
+
+def cross_entropy_pullback(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """The cotangents of all rows of all examples, each of which has its own share of what its example was given."""
+    given, x, indices = args
+    shares = whole(size, given)
+    if params["reduction"] != "none":
+        shares = ops.broadcast_to(ops.expand_dims(shares, axis=1), shape=(size, x.shape[0]))
+    if params["reduction"] == "mean":
+        shares = shares / x.shape[0]
+    flat = ops.reshape(shares, shape=(size * x.shape[0],))
+    y = primitive(flat, folded(size, x), folded(size, indices), reduction="none", known=None)
+    return unfolded(size, y, x.shape[0])

@@ -1,0 +1,177 @@
+"""Reverse mode: grad, grad_and_value, vjp."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .._backward import cotangent
+from .._core import Carrier
+from .._trees import Structure, flatten, mapped, paths, unflatten
+from .levels import Level, chosen, require_tensors, tensor_of
+
+Function = Callable[..., Any]
+
+
+def grad(f: Function, argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Function:
+    """The function that gives the gradient of a scalar function f.
+
+    Parameters
+    ----------
+    f
+        A function of tensors, or of nested tuples, lists, dicts and dataclasses of tensors, to a 0-d tensor.
+    argnums
+        Which positional argument to differentiate by; for a tuple the answer is a tuple.
+    has_aux
+        f returns (value, aux), and the new function (gradient, aux).
+
+    What f does not depend on has gradient zero. Outside, the answer is tracked where the arguments are.
+
+    Raises
+    ------
+    RuntimeError
+        If f does not return a 0-d tensor, `argnums` does not fit, or an argument holds integers.
+    ValueError
+        If what is differentiated by is no tensor.
+
+    >>> import pullback
+    >>> from pullback.func import grad
+    >>> grad(grad(lambda x: x**3))(pullback.tensor(2.0))
+    tensor(12.)
+    """
+    both = grad_and_value(f, argnums, has_aux)
+
+    @functools.wraps(f)
+    def derivative(*args: Any, **kwargs: Any) -> Any:
+        gradient, value = both(*args, **kwargs)
+        return (gradient, value[1]) if has_aux else gradient
+
+    return derivative
+
+
+def grad_and_value(f: Function, argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Function:
+    """The function that gives the gradient of a scalar function f and its value; as `grad` otherwise.
+
+    With `has_aux` the answer is (gradient, (value, aux)).
+
+    >>> import pullback
+    >>> pullback.func.grad_and_value(lambda x: (x * x).sum())(pullback.tensor([1.0, 2.0]))
+    (tensor([2., 4.]), tensor(5.))
+    """
+
+    @functools.wraps(f)
+    def derivative(*args: Any, **kwargs: Any) -> Any:
+        places = chosen(argnums, len(args))
+        with Level() as level:
+            given, variables, structures = tracked(level, args, places)
+            value, aux = split(f(*given, **kwargs), has_aux, "grad_and_value")
+            _require_scalar(value)
+            start = [cotangent(level, value, None, 0, False)] if level.holds(value) else [None]
+        flat = level.pull([value], start, variables, retain_graph=False)
+        gradients = regrouped(flat, structures)
+        answer = level.lowered(value)
+        return (
+            gradients[0] if isinstance(argnums, int) else tuple(gradients),
+            (answer, mapped(level.lowered, aux)) if has_aux else answer,
+        )
+
+    return derivative
+
+
+def vjp(f: Function, *primals: Any, has_aux: bool = False) -> Any:
+    """f(*primals), and the function that pulls cotangents of it back to the primals.
+
+    Returns (outputs, pullback), with `has_aux` (outputs, pullback, aux). The pullback takes cotangents nested as the
+    outputs are, each with its output's shape, and gives one result for each primal; it may be called again.
+
+    Raises
+    ------
+    RuntimeError
+        If f returns anything but tensors, or cotangents do not fit the outputs.
+    ValueError
+        If a primal is no tensor.
+
+    >>> import pullback
+    >>> y, pull = pullback.func.vjp(lambda x: x * x, pullback.tensor([1.0, 2.0]))
+    >>> pull(pullback.tensor([1.0, 10.0]))
+    (tensor([ 2., 40.]),)
+    """
+    with Level() as level:
+        given, variables, structures = tracked(level, primals, range(len(primals)))
+        outputs, aux = split(f(*given), has_aux, "vjp")
+        leaves, structure = flatten(outputs)
+        for leaf in leaves:
+            if not isinstance(leaf, Carrier):
+                raise RuntimeError(
+                    f"vjp(f, *primals): expected f(*primals) to return only tensors, got unsupported type {type(leaf)}"
+                )
+
+    def pull(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
+        """What cotangents of the outputs pull back to, one for each primal."""
+        start = _fitting(level, cotangents, leaves, structure)
+        return tuple(regrouped(level.pull(leaves, start, variables, retain_graph=retain_graph), structures))
+
+    lowered = unflatten(structure, list(map(level.lowered, leaves)))
+    return (lowered, pull, mapped(level.lowered, aux)) if has_aux else (lowered, pull)
+
+
+def tracked(level: Level, args: Sequence[Any], places: Sequence[int]) -> tuple[list[Any], list[Any], list[Structure]]:
+    """The arguments with variables of a level in some places; these variables; and how each place nests them."""
+    given = list(args)
+    variables: list[Any] = []
+    structures = []
+    for place in places:
+        leaves, structure = flatten(args[place])
+        require_tensors(leaves, structure, f"args[{place}]", "Thing passed to transform API must be Tensor")
+        own = list(map(level.variable, leaves))
+        given[place] = unflatten(structure, own)
+        variables += own
+        structures.append(structure)
+    return given, variables, structures
+
+
+def regrouped(flat: Sequence[Any], structures: Sequence[Structure]) -> list[Any]:
+    """Leaves of several trees, one after the other, as these trees."""
+    rest = iter(flat)
+    return [unflatten(structure, [next(rest) for _ in range(structure.leaf_count())]) for structure in structures]
+
+
+def split(result: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
+    """What a function returned, and the rest of it if it says that there is one."""
+    if not has_aux:
+        return result, ()
+    if not isinstance(result, tuple) or len(result) != 2:
+        raise RuntimeError(
+            f"{name}(f)(*args): output of function f should be a tuple: (output, aux) if has_aux is True, not "
+            f"{type(result).__name__}"
+        )
+    for leaf, path in zip(flatten(result[1])[0], paths(flatten(result[1])[1], "aux"), strict=True):
+        if not isinstance(leaf, Carrier):
+            raise RuntimeError(f"Expected tensors, got unsupported type {type(leaf)} for {path}")
+    return result[0], result[1]
+
+
+def _require_scalar(value: Any) -> None:
+    where = "grad_and_value(f)(*args): Expected f(*args) to return"
+    if not isinstance(value, Carrier):
+        raise RuntimeError(f"{where} a Tensor, got {type(value)}")
+    if value.ndim:
+        raise RuntimeError(
+            f"{where} a scalar Tensor, got tensor with {value.ndim} dims, of shape {tuple(value.shape)}. Maybe you wanted "
+            "to use the vjp or jacrev APIs instead?"
+        )
+
+
+def _fitting(level: Level, cotangents: Any, outputs: Sequence[Any], structure: Structure) -> list[Any]:
+    """The cotangents, each in its output's shape and dtype."""
+    leaves, given = flatten(cotangents)
+    if given != structure:
+        raise RuntimeError(
+            "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. "
+            f"cotangents: {given}, primal output: {structure}"
+        )
+    return [
+        cotangent(level, output, tensor_of(g), index, False) if level.holds(output) else None
+        for index, (g, output) in enumerate(zip(leaves, outputs, strict=True))
+    ]

@@ -1,0 +1,43 @@
+"""Many cotangents in one pass: a batch of them, or the unit vectors of an output."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .diagonal import Rows
+from .levels import inner, tensor_of
+
+Pull = Callable[..., Sequence[Any]]
+
+
+def together(pull: Pull, batches: Sequence[Any], size: int) -> list[Any]:
+    """What a function of one cotangent for each output pulls back, for a batch of each, along a first axis."""
+    with Rows(size) as rows:
+        return _seen(rows, pull(*[rows.box(inner(batch)) for batch in batches]))
+
+
+def of_units(pull: Pull, output: Any) -> list[Any]:
+    """What a function of one cotangent pulls back from each element of an output, along a first axis."""
+    size = output.numel()
+    if not output.ndim:
+        start = tensor_of(np.ones((), output._dtype))
+        return [None if g is None else tensor_of(inner(g)).unsqueeze(0) for g in pull(start)]
+    with Rows(size) as rows:
+        if output.ndim == 1:
+            return _seen(rows, pull(rows.box(np.ones(size, output._dtype), axis=0)))
+        units = np.eye(size, dtype=output._dtype).reshape(size, *output.shape)
+        return _seen(rows, pull(rows.box(units)))
+
+
+def of_some_units(pull: Pull, output: Any, start: int, stop: int) -> list[Any]:
+    """The same for some of the elements, by their numbers."""
+    units = np.eye(stop - start, output.numel(), start, dtype=output._dtype)
+    return together(pull, [tensor_of(units.reshape(stop - start, *output.shape))], stop - start)
+
+
+def _seen(rows: Rows, pulled: Sequence[Any]) -> list[Any]:
+    """The results outside the batch."""
+    return [None if g is None else tensor_of(rows.rows(g)) for g in pulled]

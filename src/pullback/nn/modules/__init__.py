@@ -1,0 +1,60 @@
+"""The modules, by torch's families; the index says where each is defined, and it is imported when first asked for."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+INDEX: dict[str, str] = {
+    "module": "Module",
+    "container": "ModuleDict ModuleList ParameterDict ParameterList Sequential",
+    "linear": "Bilinear Identity Linear",
+    "sparse": "Embedding EmbeddingBag",
+    "activation": (
+        "CELU ELU GELU GLU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid LogSoftmax Mish PReLU RReLU "
+        "ReLU ReLU6 SELU SiLU Sigmoid Softmax Softmax2d Softmin Softplus Softshrink Softsign Tanh Tanhshrink Threshold"
+    ),
+    "conv": "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d",
+    "batchnorm": "BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm",
+    "instancenorm": "InstanceNorm1d InstanceNorm2d InstanceNorm3d",
+    "normalization": "CrossMapLRN2d GroupNorm LayerNorm LocalResponseNorm RMSNorm",
+    "dropout": "AlphaDropout Dropout Dropout1d Dropout2d Dropout3d FeatureAlphaDropout",
+    "pooling": (
+        "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d "
+        "AvgPool1d AvgPool2d AvgPool3d FractionalMaxPool2d FractionalMaxPool3d LPPool1d LPPool2d LPPool3d MaxPool1d "
+        "MaxPool2d MaxPool3d MaxUnpool1d MaxUnpool2d MaxUnpool3d"
+    ),
+    "padding": (
+        "CircularPad1d CircularPad2d CircularPad3d ConstantPad1d ConstantPad2d ConstantPad3d ReflectionPad1d "
+        "ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d ZeroPad1d ZeroPad2d ZeroPad3d"
+    ),
+    "loss": (
+        "BCELoss BCEWithLogitsLoss CTCLoss CosineEmbeddingLoss CrossEntropyLoss GaussianNLLLoss HingeEmbeddingLoss "
+        "HuberLoss KLDivLoss L1Loss LinearCrossEntropyLoss MSELoss MarginRankingLoss MultiLabelMarginLoss "
+        "MultiLabelSoftMarginLoss MultiMarginLoss NLLLoss PoissonNLLLoss SmoothL1Loss SoftMarginLoss TripletMarginLoss "
+        "TripletMarginWithDistanceLoss"
+    ),
+    "distance": "CosineSimilarity PairwiseDistance",
+    "flatten": "Flatten Unflatten",
+    "fold": "Fold Unfold",
+    "pixelshuffle": "PixelShuffle PixelUnshuffle",
+    "channelshuffle": "ChannelShuffle",
+    "upsampling": "Upsample UpsamplingBilinear2d UpsamplingNearest2d",
+}
+
+LATER = {name: module for module, names in INDEX.items() for name in names.split()}
+
+__all__ = [*LATER]  # noqa: PLE0604  # strings, of the index
+
+
+def __getattr__(name: str) -> Any:
+    if name in INDEX:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name not in LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(importlib.import_module(f"{__name__}.{LATER[name]}"), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *INDEX, *LATER]

@@ -1,0 +1,251 @@
+"""Activations: each a function of nn.functional with its settings."""
+
+from __future__ import annotations
+
+from dataclasses import InitVar
+from typing import Any
+
+from .. import functional as F  # noqa: N812  # as everybody calls it
+from .. import init
+from ..parameter import allocate
+from .declared import declared
+from .module import Module
+
+
+@declared(F.threshold)
+class Threshold(Module):
+    """x where it is above a threshold, else a value."""
+
+    threshold: float
+    value: float
+    inplace: bool = False
+
+
+@declared(F.relu)
+class ReLU(Module):
+    """x where it is positive, else 0.
+
+    >>> import pullback
+    >>> pullback.nn.ReLU()(pullback.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
+
+    inplace: bool = False
+
+
+@declared(F.rrelu, shows="lower={lower}, upper={upper}")
+class RReLU(Module):
+    """A leaky ReLU whose slope is drawn for each element from [lower, upper); their mean in evaluation."""
+
+    lower: float = 1.0 / 8
+    upper: float = 1.0 / 3
+    inplace: bool = False
+
+
+@declared(F.hardtanh)
+class Hardtanh(Module):
+    """x, moved to the nearer of two bounds where it lies outside of them."""
+
+    min_val: float = -1.0
+    max_val: float = 1.0
+    inplace: bool = False
+    min_value: InitVar[float | None] = None
+    max_value: InitVar[float | None] = None
+
+    def __post_init__(self, min_value: float | None = None, max_value: float | None = None) -> None:
+        Module.__init__(self)
+        self.min_val = self.min_val if min_value is None else min_value
+        self.max_val = self.max_val if max_value is None else max_value
+        if self.max_val <= self.min_val:
+            raise AssertionError(f"max_val must be greater than min_val: got {self.max_val} and {self.min_val}")
+
+
+class ReLU6(Hardtanh):
+    """x, moved to the nearer of 0 and 6 where it lies outside of them."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__(0.0, 6.0, inplace)
+
+    def extra_repr(self) -> str:
+        return "inplace=True" if self.inplace else ""
+
+
+@declared(F.sigmoid)
+class Sigmoid(Module):
+    """1 / (1 + exp(-x)).
+
+    >>> import pullback
+    >>> pullback.nn.Sigmoid()(pullback.zeros(2))
+    tensor([0.5000, 0.5000])
+    """
+
+
+@declared(F.hardsigmoid, shows="")
+class Hardsigmoid(Module):
+    """A sigmoid of straight lines: x / 6 + 1 / 2, between 0 and 1."""
+
+    inplace: bool = False
+
+
+@declared(F.tanh)
+class Tanh(Module):
+    """The hyperbolic tangent."""
+
+
+@declared(F.silu)
+class SiLU(Module):
+    """x * sigmoid(x), also called swish."""
+
+    inplace: bool = False
+
+
+@declared(F.mish)
+class Mish(Module):
+    """x * tanh(softplus(x))."""
+
+    inplace: bool = False
+
+
+@declared(F.hardswish, shows="")
+class Hardswish(Module):
+    """x * hardsigmoid(x)."""
+
+    inplace: bool = False
+
+
+@declared(F.elu)
+class ELU(Module):
+    """x where it is positive, else alpha * (exp(x) - 1)."""
+
+    alpha: float = 1.0
+    inplace: bool = False
+
+
+@declared(F.celu)
+class CELU(Module):
+    """x where it is positive, else alpha * (exp(x / alpha) - 1)."""
+
+    alpha: float = 1.0
+    inplace: bool = False
+
+
+@declared(F.selu)
+class SELU(Module):
+    """A scaled ELU, with which activations keep mean 0 and variance 1."""
+
+    inplace: bool = False
+
+
+@declared(F.glu)
+class GLU(Module):
+    """The first half along an axis, times the sigmoid of the second."""
+
+    dim: int = -1
+
+
+@declared(F.gelu)
+class GELU(Module):
+    """x times the probability that a standard normal number is below it; 'tanh' approximates that."""
+
+    approximate: str = "none"
+
+
+@declared(F.hardshrink, shows="{lambd}")
+class Hardshrink(Module):
+    """x where its magnitude is above lambd, else 0."""
+
+    lambd: float = 0.5
+
+
+@declared(F.leaky_relu)
+class LeakyReLU(Module):
+    """x where it is positive, else negative_slope * x."""
+
+    negative_slope: float = 0.01
+    inplace: bool = False
+
+
+@declared(F.logsigmoid)
+class LogSigmoid(Module):
+    """The logarithm of the sigmoid."""
+
+
+@declared(F.softplus)
+class Softplus(Module):
+    """log(1 + exp(beta * x)) / beta, a smooth ReLU; x itself where beta * x is above the threshold."""
+
+    beta: float = 1.0
+    threshold: float = 20.0
+
+
+@declared(F.softshrink, shows="{lambd}")
+class Softshrink(Module):
+    """x moved towards 0 by lambd, and not past it."""
+
+    lambd: float = 0.5
+
+
+@declared(F.softsign)
+class Softsign(Module):
+    """x / (1 + |x|)."""
+
+
+@declared(F.tanhshrink)
+class Tanhshrink(Module):
+    """x - tanh(x)."""
+
+
+@declared(F.softmin)
+class Softmin(Module):
+    """Softmax of -x along an axis."""
+
+    dim: int | None = None
+
+
+@declared(F.softmax)
+class Softmax(Module):
+    """exp(x) divided by its sum along an axis."""
+
+    dim: int | None = None
+
+
+@declared(F.log_softmax)
+class LogSoftmax(Module):
+    """The logarithm of the softmax along an axis."""
+
+    dim: int | None = None
+
+
+class Softmax2d(Module):
+    """The softmax over the channels of images (N, C, H, W) or (C, H, W)."""
+
+    def forward(self, input: Any) -> Any:
+        if input.ndim not in {3, 4}:
+            raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.ndim}D instead")
+        return F.softmax(input, -3)
+
+
+class PReLU(Module):
+    """x where it is positive, else x times a slope that is learned: one for all channels, or one for each.
+
+    >>> import pullback
+    >>> pullback.nn.PReLU()(pullback.tensor([-1.0, 2.0]))
+    tensor([-0.2500,  2.0000], grad_fn=<PreluKernelBackward0>)
+    """
+
+    def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
+        super().__init__()
+        self.num_parameters = num_parameters
+        self.init = init
+        self.weight = allocate(num_parameters, device=device, dtype=dtype)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """The slopes as they were at the start."""
+        init.constant_(self.weight, self.init)
+
+    def forward(self, input: Any) -> Any:
+        return F.prelu(input, self.weight)
+
+    def extra_repr(self) -> str:
+        return f"num_parameters={self.num_parameters}"

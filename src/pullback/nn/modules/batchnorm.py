@@ -1,0 +1,148 @@
+"""Normalisation of each channel over the batch: Ioffe and Szegedy, Batch normalization, 2015."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._creation import ones, tensor, zeros
+from .. import functional as F  # noqa: N812  # as everybody calls it
+from .normalization import Scaled
+
+
+class _NormBase(Scaled):
+    """What normalisations of channels have: weight and bias, and running statistics as buffers."""
+
+    _version = 2
+    _axes: tuple[int, ...]
+    """How many axes the input may have."""
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__()
+        self.num_features = num_features
+        self.eps = eps
+        self.momentum = momentum
+        self.affine = affine
+        self.track_running_stats = track_running_stats
+        self._scale((num_features,), affine, affine and bias, device, dtype)
+        placed = {"device": device, "dtype": dtype}
+        tracked = track_running_stats
+        self.register_buffer("running_mean", zeros(num_features, **placed) if tracked else None)
+        self.register_buffer("running_var", ones(num_features, **placed) if tracked else None)
+        self.register_buffer("num_batches_tracked", tensor(0, device=device) if tracked else None)
+        self.reset_parameters()
+
+    def reset_running_stats(self) -> None:
+        """Forget the statistics: mean 0, variance 1, no batches."""
+        if self.track_running_stats:
+            self.running_mean.zero_()
+            self.running_var.fill_(1)
+            self.num_batches_tracked.zero_()
+
+    def reset_parameters(self) -> None:
+        """Weight, bias and statistics as they were at the start."""
+        self.reset_running_stats()
+        super().reset_parameters()
+
+    def _check_input_dim(self, input: Any) -> None:
+        if input.ndim not in self._axes:
+            expected = " or ".join(f"{count}D" for count in self._axes)
+            raise ValueError(f"expected {expected} input (got {input.ndim}D input)")
+
+    def extra_repr(self) -> str:
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
+            f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
+        )
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, local_metadata: Any, *rest: Any) -> None:
+        """States older than version 2 know nothing of `num_batches_tracked`."""
+        if (local_metadata.get("version") or 1) < 2 and self.track_running_stats:
+            count = self.num_batches_tracked
+            state_dict.setdefault(f"{prefix}num_batches_tracked", tensor(0) if count is None else count)
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
+
+
+class _BatchNorm(_NormBase):
+    """Normalisation over the batch, or, in evaluation, by the running statistics."""
+
+    def forward(self, input: Any) -> Any:
+        self._check_input_dim(input)
+        momentum = 0.0 if self.momentum is None else self.momentum
+        learning = self.training and self.track_running_stats
+        if learning and self.num_batches_tracked is not None:
+            self.num_batches_tracked.add_(1)
+            if self.momentum is None:
+                momentum = 1.0 / float(self.num_batches_tracked)
+        used = not self.training or self.track_running_stats
+        return F.batch_norm(
+            input,
+            self.running_mean if used else None,
+            self.running_var if used else None,
+            self.weight,
+            self.bias,
+            self.training or (self.running_mean is None and self.running_var is None),
+            momentum,
+            self.eps,
+        )
+
+
+class BatchNorm1d(_BatchNorm):
+    """Each feature of (N, C) or (N, C, L) with mean 0 and variance 1 over the batch, times a weight plus a bias.
+
+    In training the running mean and variance move towards those of the batch, by `momentum` (None: their plain
+    average); in evaluation they are used. The running variance is the unbiased one.
+
+    >>> import pullback
+    >>> norm = pullback.nn.BatchNorm1d(3)
+    >>> norm(pullback.randn(20, 3)).shape, norm.num_batches_tracked
+    (pullback.Size([20, 3]), tensor(1))
+    """
+
+    _axes = (2, 3)
+
+
+class BatchNorm2d(_BatchNorm):
+    """Each channel of (N, C, H, W) with mean 0 and variance 1 over the batch; as `BatchNorm1d`."""
+
+    _axes = (4,)
+
+
+class BatchNorm3d(_BatchNorm):
+    """Each channel of (N, C, D, H, W) with mean 0 and variance 1 over the batch; as `BatchNorm1d`."""
+
+    _axes = (5,)
+
+
+class SyncBatchNorm(_BatchNorm):
+    """Batch normalisation over several processes, of which there is one here: as `BatchNorm1d`, for any axes."""
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        process_group: Any = None,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
+        self.process_group = process_group
+
+    def _check_input_dim(self, input: Any) -> None:
+        if input.ndim < 2:
+            raise ValueError(f"expected at least 2D input (got {input.ndim}D input)")

@@ -1,0 +1,14 @@
+"""Channels mixed between groups: Zhang, Zhou, Lin and Sun, ShuffleNet, 2018."""
+
+from __future__ import annotations
+
+from .. import functional as F  # noqa: N812  # as everybody calls it
+from .declared import declared
+from .module import Module
+
+
+@declared(F.channel_shuffle)
+class ChannelShuffle(Module):
+    """Channels in a new order: the first of each group, the second of each, and so on."""
+
+    groups: int

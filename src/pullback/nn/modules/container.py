@@ -1,0 +1,446 @@
+"""Modules that hold others, or parameters: Sequential, lists and dictionaries."""
+
+from __future__ import annotations
+
+import operator
+from collections import OrderedDict
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
+from itertools import chain, groupby
+from typing import Any, Self
+
+from ..._core import Carrier
+from ..parameter import Parameter
+from .members import type_name
+from .module import Module, indented
+
+
+def _place(index: Any, length: int) -> int:
+    """An index, counted from the front."""
+    place = operator.index(index)
+    if not -length <= place < length:
+        raise IndexError(f"index {place} is out of range: there are {length}")
+    return place % length
+
+
+class _Numbered(Module):
+    """Modules one after another: what Sequential and ModuleList have in common with a list."""
+
+    def _renumber(self, modules: Iterable[Any]) -> None:
+        """Hold these modules, numbered from 0."""
+        self._modules = {str(place): module for place, module in enumerate(modules)}
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._modules.values())
+
+    def __setitem__(self, idx: int, module: Any) -> None:
+        setattr(self, list(self._modules)[_place(idx, len(self))], module)
+
+    def __delitem__(self, idx: int | slice) -> None:
+        modules = list(self)
+        del modules[idx if isinstance(idx, slice) else _place(idx, len(self))]
+        self._renumber(modules)
+
+    def append(self, module: Any) -> Self:
+        """Add a module at the end."""
+        self.add_module(str(len(self)), module)
+        return self
+
+    def extend(self, modules: Any) -> Self:
+        """Add modules at the end."""
+        if not isinstance(modules, Iterable):
+            kind = type(self).__name__
+            raise TypeError(f"{kind}.extend should be called with an iterable, but got {type(modules).__name__}")
+        for module in list(modules):
+            self.append(module)
+        return self
+
+    def insert(self, index: int, module: Any) -> Any:
+        """Add a module before the one at an index."""
+        if not isinstance(module, Module):
+            raise AssertionError(f"module should be of type: {Module}, got {type_name(module)}")
+        if not -len(self) <= index <= len(self):
+            raise IndexError(f"Index out of range: {index}")
+        modules = list(self)
+        modules.insert(index, module)
+        self._renumber(modules)
+        return self
+
+    def pop(self, key: int | slice) -> Any:
+        """Take out and return the module at an index."""
+        module = self[key]  # type: ignore[index]  # what has a length here has items
+        del self[key]
+        return module
+
+
+class Sequential(_Numbered):
+    """Modules called one after another, each with the result of the one before.
+
+    Made from modules, or from an OrderedDict that names them. Indexing gives a module, slicing a Sequential.
+
+    >>> import pullback
+    >>> from pullback import nn
+    >>> net = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2))
+    >>> net(pullback.ones(5, 4)).shape
+    pullback.Size([5, 2])
+    >>> net[:2]
+    Sequential(
+      (0): Linear(in_features=4, out_features=3, bias=True)
+      (1): ReLU()
+    )
+    """
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__()
+        if len(args) == 1 and isinstance(args[0], OrderedDict):
+            for name, module in args[0].items():
+                self.add_module(name, module)
+        else:
+            self.extend(args)
+
+    def forward(self, input: Any) -> Any:
+        for module in self._modules.values():
+            input = module(input)
+        return input
+
+    def __getitem__(self, idx: int | slice) -> Any:
+        if isinstance(idx, slice):
+            return type(self)(OrderedDict(list(self._modules.items())[idx]))
+        return list(self)[_place(idx, len(self))]
+
+    def _other(self, other: Any) -> Any:
+        if not isinstance(other, Sequential):
+            raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")
+        return other
+
+    def __add__(self, other: Any) -> Sequential:
+        return Sequential(*self, *self._other(other))
+
+    def __iadd__(self, other: Any) -> Self:
+        return self.extend(self._other(other))
+
+    def _factor(self, other: Any) -> int:
+        if not isinstance(other, int):
+            raise TypeError(f"unsupported operand type(s) for *: {type(self)} and {type(other)}")
+        if other <= 0:
+            raise ValueError(f"Non-positive multiplication factor {other} for {type(self)}")
+        return other
+
+    def __mul__(self, other: int) -> Sequential:
+        return Sequential(*list(self) * self._factor(other))
+
+    __rmul__ = __mul__
+
+    def __imul__(self, other: int) -> Self:
+        return self.extend(list(self) * (self._factor(other) - 1))
+
+
+class ModuleList(_Numbered):
+    """A list of modules, which are registered.
+
+    >>> from pullback import nn
+    >>> nn.ModuleList(nn.Linear(2, 2) for _ in range(3))
+    ModuleList(
+      (0-2): 3 x Linear(in_features=2, out_features=2, bias=True)
+    )
+    """
+
+    def __init__(self, modules: Iterable[Any] | None = None) -> None:
+        super().__init__()
+        if modules is not None:
+            self.extend(modules)
+
+    def __getitem__(self, idx: int | slice) -> Any:
+        if isinstance(idx, slice):
+            return type(self)(list(self)[idx])
+        return self._modules[str(_place(idx, len(self)))]
+
+    def __add__(self, other: Iterable[Any]) -> ModuleList:
+        return ModuleList(chain(self, other))
+
+    def __iadd__(self, modules: Iterable[Any]) -> Self:
+        return self.extend(modules)
+
+    def __repr__(self) -> str:
+        lines = []
+        for text, run in groupby(enumerate(map(repr, self)), key=operator.itemgetter(1)):
+            places = [place for place, _ in run]
+            alone = len(places) == 1
+            head = f"({places[0]}): " if alone else f"({places[0]}-{places[-1]}): {len(places)} x "
+            lines.append(indented(head + text))
+        return f"{self._get_name()}(" + ("\n  " + "\n  ".join(lines) + "\n" if lines else "") + ")"
+
+
+def _pairs(kind: str, values: Any, expected: str) -> Iterator[tuple[Any, Any]]:
+    """The keys and values of a mapping, or of an iterable of pairs."""
+    if not isinstance(values, Iterable):
+        raise TypeError(
+            f"{expected}.update should be called with an iterable of key/value pairs, but got {type(values).__name__}"
+        )
+    if isinstance(values, Mapping) or hasattr(values, "items"):
+        yield from values.items()
+        return
+    for place, pair in enumerate(values):
+        if not isinstance(pair, Iterable):
+            raise TypeError(f"{kind} update sequence element #{place} should be Iterable; is{type(pair).__name__}")
+        found = tuple(pair)
+        if len(found) != 2:
+            raise ValueError(f"{kind} update sequence element #{place} has length {len(found)}; 2 is required")
+        yield found
+
+
+class ModuleDict(Module):
+    """A dictionary of modules, which are registered, in the order in which they were added.
+
+    >>> from pullback import nn
+    >>> branches = nn.ModuleDict({"smooth": nn.GELU(), "sharp": nn.ReLU()})
+    >>> branches["sharp"]
+    ReLU()
+    """
+
+    def __init__(self, modules: Any = None) -> None:
+        super().__init__()
+        if modules is not None:
+            self.update(modules)
+
+    def __getitem__(self, key: str) -> Any:
+        return self._modules[key]
+
+    def __setitem__(self, key: str, module: Any) -> None:
+        self.add_module(key, module)
+
+    def __delitem__(self, key: str) -> None:
+        del self._modules[key]
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._modules
+
+    def clear(self) -> None:
+        """Take out all modules."""
+        self._modules.clear()
+
+    def pop(self, key: str) -> Any:
+        """Take out and return the module under a key."""
+        return self._modules.pop(key)
+
+    def keys(self) -> KeysView[str]:
+        """The keys."""
+        return self._modules.keys()
+
+    def items(self) -> ItemsView[str, Any]:
+        """The keys with their modules."""
+        return self._modules.items()
+
+    def values(self) -> ValuesView[Any]:
+        """The modules."""
+        return self._modules.values()
+
+    def update(self, modules: Any) -> None:
+        """Add the modules of a mapping, or of an iterable of pairs of key and module."""
+        for key, module in _pairs("ModuleDict", modules, "ModuleDict"):
+            self[key] = module
+
+
+def _registered(value: Any) -> Any:
+    """A value as it is held: a tensor as a parameter."""
+    return Parameter(value) if isinstance(value, Carrier) and not isinstance(value, Parameter) else value
+
+
+def _described(key: object, value: Any, dtype: str) -> str:
+    if not isinstance(value, Carrier):
+        return f"  ({key}): Object of type: {type(value).__name__}"
+    kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
+    return f"  ({key}): {kind} containing: [{dtype} of size {'x'.join(map(str, value.shape))}]"
+
+
+class ParameterList(Module):
+    """A list of parameters, which are registered; tensors become parameters, anything else is held as it is.
+
+    >>> import pullback
+    >>> from pullback import nn
+    >>> nn.ParameterList([pullback.ones(2, 3), pullback.ones(2)])
+    ParameterList(
+        (0): Parameter containing: [pullback.float32 of size 2x3]
+        (1): Parameter containing: [pullback.float32 of size 2]
+    )
+    """
+
+    def __init__(self, values: Iterable[Any] | None = None) -> None:
+        super().__init__()
+        self._size = 0
+        if values is not None:
+            self.extend(values)
+
+    def __getitem__(self, idx: int | slice) -> Any:
+        if isinstance(idx, slice):
+            return type(self)([self[place] for place in range(len(self))[idx]])
+        return getattr(self, str(_place(idx, len(self))))
+
+    def __setitem__(self, idx: int, param: Any) -> None:
+        setattr(self, str(_place(idx, len(self))), _registered(param))
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([self[place] for place in range(len(self))])
+
+    def __iadd__(self, parameters: Iterable[Any]) -> Self:
+        return self.extend(parameters)
+
+    def append(self, value: Any) -> Self:
+        """Add a parameter at the end."""
+        setattr(self, str(self._size), _registered(value))
+        self._size += 1
+        return self
+
+    def extend(self, values: Any) -> Self:
+        """Add parameters at the end.
+
+        Raises
+        ------
+        TypeError
+            If `values` is a single tensor, or not iterable.
+        """
+        if not isinstance(values, Iterable) or isinstance(values, Carrier):
+            raise TypeError(f"ParameterList.extend should be called with an iterable, but got {type(values).__name__}")
+        for value in list(values):
+            self.append(value)
+        return self
+
+    def extra_repr(self) -> str:
+        return "\n".join(_described(place, value, str(getattr(value, "dtype", ""))) for place, value in enumerate(self))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError("ParameterList should not be called.")
+
+
+class ParameterDict(Module):
+    """A dictionary of parameters, which are registered; tensors become parameters, anything else is held as it is.
+
+    >>> import pullback
+    >>> from pullback import nn
+    >>> params = nn.ParameterDict({"scale": pullback.ones(2)})
+    >>> params["shift"] = pullback.zeros(2)
+    >>> list(params.keys())
+    ['scale', 'shift']
+    """
+
+    def __init__(self, parameters: Any = None) -> None:
+        super().__init__()
+        self._keys: dict[str, None] = {}
+        if parameters is not None:
+            self.update(parameters)
+
+    def __getitem__(self, key: str) -> Any:
+        if key not in self._keys:
+            raise KeyError(key)
+        return getattr(self, key)
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        if not isinstance(key, str):
+            raise TypeError(
+                "Index given to ParameterDict cannot be used as a key as it is not a string (type is "
+                f"'{type(key).__name__}')."
+            )
+        setattr(self, key, _registered(value))
+        self._keys[key] = None
+
+    def __delitem__(self, key: str) -> None:
+        del self._keys[key]
+        delattr(self, key)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._keys)
+
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(self._keys)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._keys
+
+    def copy(self) -> ParameterDict:
+        """Another dictionary of the same parameters."""
+        return ParameterDict(OrderedDict(self.items()))
+
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        """The parameter under a key, which is `default` from now on if there is none."""
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def clear(self) -> None:
+        """Take out all parameters."""
+        for key in list(self._keys):
+            del self[key]
+
+    def pop(self, key: str) -> Any:
+        """Take out and return the parameter under a key."""
+        value = self[key]
+        del self[key]
+        return value
+
+    def popitem(self) -> tuple[str, Any]:
+        """Take out and return the last key with its parameter."""
+        if not self._keys:
+            raise KeyError("popitem(): dictionary is empty")
+        key = next(reversed(self._keys))
+        return key, self.pop(key)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """The parameter under a key, or `default`."""
+        return getattr(self, key) if key in self._keys else default
+
+    def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
+        """A dictionary with one value under every key."""
+        return ParameterDict((key, default) for key in keys)
+
+    def keys(self) -> KeysView[str]:
+        """The keys."""
+        return self._keys.keys()
+
+    def items(self) -> list[tuple[str, Any]]:
+        """The keys with their parameters."""
+        return [(key, self[key]) for key in self._keys]
+
+    def values(self) -> list[Any]:
+        """The parameters."""
+        return [self[key] for key in self._keys]
+
+    def update(self, parameters: Any) -> None:
+        """Add the parameters of a mapping, or of an iterable of pairs; those of a plain mapping in the order of keys."""
+        pairs = _pairs("ParameterDict", parameters, "ParametersDict")
+        ordered = isinstance(parameters, OrderedDict) or not isinstance(parameters, Mapping)
+        for key, value in pairs if ordered else sorted(pairs, key=operator.itemgetter(0)):
+            self[key] = value
+
+    def __or__(self, other: Any) -> ParameterDict:
+        copy = self.copy()
+        copy.update(other)
+        return copy
+
+    def __ror__(self, other: Any) -> ParameterDict:
+        copy = ParameterDict(other)
+        copy.update(self)
+        return copy
+
+    def __ior__(self, other: Any) -> Self:
+        self.update(other)
+        return self
+
+    def extra_repr(self) -> str:
+        return "\n".join(_described(key, value, type_name(value)) for key, value in self.items())
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError("ParameterDict should not be called.")

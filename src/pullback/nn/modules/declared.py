@@ -1,0 +1,95 @@
+"""Modules that are a function with settings: the class names the function and the settings, the rest follows.
+
+    @declared(functional.elu)
+    class ELU(Module):
+        alpha: float = 1.0
+        inplace: bool = False
+
+`__init__` takes the settings in their order, as a dataclass does; `__post_init__` may check or convert them. `forward`
+takes those arguments of the function that are no settings, and passes the settings by name, with `training` where the
+function asks for it. The module prints its settings: `ELU(alpha=1.0)`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import linecache
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar, dataclass_transform
+
+from ..._sites import GENERATED
+from .module import Module
+
+M = TypeVar("M", bound=type[Module])
+
+
+@dataclass_transform(eq_default=False)
+def declared(function: Callable[..., Any], shows: str | None = None) -> Callable[[M], M]:
+    """A decorator that makes a module of a class: of a function and the settings that the class declares.
+
+    `shows` is how they are printed, with braces as for `str.format`: all but `inplace` when left out, which always
+    appears if it is set and not shown otherwise.
+    """
+
+    def declare(cls: M) -> M:
+        if "__post_init__" not in cls.__dict__ and not hasattr(cls, "__post_init__"):
+            cls.__post_init__ = _begun  # type: ignore[attr-defined]  # a module's first duty
+        dataclasses.dataclass(eq=False, repr=False)(cls)
+        fields = [field.name for field in dataclasses.fields(cls)]  # type: ignore[arg-type]  # it is one now
+        for name in cls.__dict__.keys() & cls.__annotations__.keys():
+            delattr(cls, name)  # a default on the class would hide a buffer of its name
+        cls._shows = _shown(fields) if shows is None else shows  # type: ignore[attr-defined]  # for extra_repr
+        if "forward" not in cls.__dict__:
+            cls.forward = _forward(cls, function, fields)
+        if cls.extra_repr is Module.extra_repr:
+            cls.extra_repr = _extra_repr  # type: ignore[method-assign]  # printed by its settings
+        return cls
+
+    return declare
+
+
+def _begun(module: Any) -> None:
+    """The end of `__init__`, which has assigned the settings: the module itself."""
+    Module.__init__(module)
+
+
+def per_axis(value: Any, count: int) -> tuple[Any, ...]:
+    """A setting for each of some axes, from one for all or one for each.
+
+    >>> per_axis(2, 3), per_axis([1, 2], 2)
+    ((2, 2, 2), (1, 2))
+    """
+    return tuple(value) if isinstance(value, Iterable) else (value,) * count
+
+
+def _shown(fields: list[str]) -> str:
+    return ", ".join(f"{name}={{{name}!r}}" for name in fields if name != "inplace")
+
+
+def _extra_repr(self: Any) -> str:
+    """The settings as text."""
+    text: str = self._shows.format(**vars(self))
+    if "inplace" not in self._shows and getattr(self, "inplace", False):
+        text += ", inplace=True" if text else "inplace=True"
+    return text
+
+
+def _forward(cls: type, function: Callable[..., Any], fields: list[str]) -> Any:
+    """A method that calls a function with its arguments and the module's settings.
+
+    Written out, since looking the settings up by name would cost more than some of the functions.
+    """
+    takes = inspect.signature(function).parameters
+    given = [name for name, p in takes.items() if name not in fields and p.default is p.empty and name != "training"]
+    passed = [f"{name}=self.{name}" for name in takes if name in fields or name == "training"]
+    source = f"def forward(self, {', '.join(given)}):\n    return function({', '.join([*given, *passed])})\n"
+    filename = f"{GENERATED}{cls.__name__}.forward>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    scope: dict[str, Any] = {"function": function}
+    exec(compile(source, filename, "exec"), scope)  # noqa: S102  # our own text, of names Python has accepted
+    forward = scope["forward"]
+    forward.__module__ = cls.__module__
+    forward.__qualname__ = f"{cls.__qualname__}.forward"
+    forward.__doc__ = f"`{function.__name__}` of {' and '.join(given)}, with the settings of the module."
+    return forward

@@ -1,0 +1,29 @@
+"""Distances between vectors."""
+
+from __future__ import annotations
+
+from .. import functional as F  # noqa: N812  # as everybody calls it
+from .declared import declared
+from .module import Module
+
+
+@declared(F.pairwise_distance, shows="")
+class PairwiseDistance(Module):
+    """The p-norm of x1 - x2 over the last axis."""
+
+    p: float = 2.0
+    eps: float = 1e-6
+    keepdim: bool = False
+
+
+@declared(F.cosine_similarity, shows="")
+class CosineSimilarity(Module):
+    """The cosine of the angle between x1 and x2 along an axis.
+
+    >>> import pullback
+    >>> pullback.nn.CosineSimilarity()(pullback.tensor([[1.0, 0.0]]), pullback.tensor([[1.0, 1.0]]))
+    tensor([0.7071])
+    """
+
+    dim: int = 1
+    eps: float = 1e-8

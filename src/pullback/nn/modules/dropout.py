@@ -1,0 +1,77 @@
+"""Dropout: parts of the input set to zero at random in training, and nothing changed in evaluation.
+
+Srivastava, Hinton, Krizhevsky, Sutskever and Salakhutdinov, Dropout: a simple way to prevent neural networks from
+overfitting, 2014. Alpha dropout: Klambauer, Unterthiner, Mayr and Hochreiter, Self-normalizing neural networks, 2017.
+"""
+
+from __future__ import annotations
+
+from .. import functional as F  # noqa: N812  # as everybody calls it
+from .declared import declared
+from .module import Module
+
+SHOWS = "p={p}, inplace={inplace}"
+
+
+class _DropoutNd(Module):
+    """What all kinds of dropout check."""
+
+    p: float
+
+    def __post_init__(self) -> None:
+        Module.__init__(self)
+        if not 0 <= self.p <= 1:
+            raise ValueError(f"dropout probability has to be between 0 and 1, but got {self.p}")
+
+
+@declared(F.dropout, SHOWS)
+class Dropout(_DropoutNd):
+    """Each element set to zero with probability p, the others divided by 1 - p.
+
+    >>> import pullback
+    >>> pullback.nn.Dropout(0.5).eval()(pullback.ones(2))
+    tensor([1., 1.])
+    """
+
+    p: float = 0.5
+    inplace: bool = False
+
+
+@declared(F.dropout1d, SHOWS)
+class Dropout1d(_DropoutNd):
+    """Each channel of (N, C, L) or (C, L) set to zero with probability p, the others divided by 1 - p."""
+
+    p: float = 0.5
+    inplace: bool = False
+
+
+@declared(F.dropout2d, SHOWS)
+class Dropout2d(_DropoutNd):
+    """Each channel of (N, C, H, W) set to zero with probability p, the others divided by 1 - p."""
+
+    p: float = 0.5
+    inplace: bool = False
+
+
+@declared(F.dropout3d, SHOWS)
+class Dropout3d(_DropoutNd):
+    """Each channel of (N, C, D, H, W) set to zero with probability p, the others divided by 1 - p."""
+
+    p: float = 0.5
+    inplace: bool = False
+
+
+@declared(F.alpha_dropout, SHOWS)
+class AlphaDropout(_DropoutNd):
+    """Dropout for SELU: elements take its least value, and mean and variance stay."""
+
+    p: float = 0.5
+    inplace: bool = False
+
+
+@declared(F.feature_alpha_dropout, SHOWS)
+class FeatureAlphaDropout(_DropoutNd):
+    """Alpha dropout of whole channels."""
+
+    p: float = 0.5
+    inplace: bool = False

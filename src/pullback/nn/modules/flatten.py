@@ -1,0 +1,62 @@
+"""Axes joined, and split."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .module import Module
+
+
+class Flatten(Module):
+    """The axes from start_dim to end_dim joined into one: all but the first, unless told otherwise.
+
+    >>> import pullback
+    >>> pullback.nn.Flatten()(pullback.zeros(2, 3, 4)).shape
+    pullback.Size([2, 12])
+    """
+
+    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
+        super().__init__()
+        self.start_dim = start_dim
+        self.end_dim = end_dim
+
+    def forward(self, input: Any) -> Any:
+        return input.flatten(self.start_dim, self.end_dim)
+
+    def extra_repr(self) -> str:
+        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
+
+
+class Unflatten(Module):
+    """An axis split into several, of sizes that multiply to its own.
+
+    Raises
+    ------
+    TypeError
+        If the sizes are no tuple or list of integers.
+
+    >>> import pullback
+    >>> pullback.nn.Unflatten(1, (3, 4))(pullback.zeros(2, 12)).shape
+    pullback.Size([2, 3, 4])
+    """
+
+    def __init__(self, dim: int, unflattened_size: Any) -> None:
+        super().__init__()
+        if not isinstance(unflattened_size, (tuple, list)):
+            raise TypeError(
+                f"unflattened_size must be a tuple of ints, but found type {type(unflattened_size).__name__}"
+            )
+        for place, size in enumerate(unflattened_size):
+            if not isinstance(size, int):
+                raise TypeError(
+                    f"unflattened_size must be tuple of ints, but found element of type {type(size).__name__} at pos "
+                    f"{place}"
+                )
+        self.dim = dim
+        self.unflattened_size = unflattened_size
+
+    def forward(self, input: Any) -> Any:
+        return input.unflatten(self.dim, self.unflattened_size)
+
+    def extra_repr(self) -> str:
+        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"

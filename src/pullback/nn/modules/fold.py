@@ -1,0 +1,30 @@
+"""Windows of images as columns, and columns added up to images."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import functional as F  # noqa: N812  # as everybody calls it
+from .declared import declared
+from .module import Module
+
+
+@declared(F.fold)
+class Fold(Module):
+    """Columns (N, C * window, number of windows) added up to images (N, C, *output_size)."""
+
+    output_size: Any
+    kernel_size: Any
+    dilation: Any = 1
+    padding: Any = 0
+    stride: Any = 1
+
+
+@declared(F.unfold)
+class Unfold(Module):
+    """The windows of images (N, C, H, W) as columns (N, C * window, number of windows)."""
+
+    kernel_size: Any
+    dilation: Any = 1
+    padding: Any = 0
+    stride: Any = 1

@@ -1,0 +1,211 @@
+"""Hooks of modules: handles to take them away, hooks on every module, and how gradients are caught at a module's ends.
+
+For backward hooks the tensors that enter and leave a module pass through a node each, which knows all their gradients
+at once: the node behind the module keeps what arrives, the node before it hands both to the hooks.
+"""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..._core import Carrier, general
+from ..._modes import mode
+from ..._node import RemovableHandle, hooks_of
+
+Hook = Callable[..., Any]
+
+_count = itertools.count()
+
+
+class Handle(RemovableHandle):
+    """What registering a hook on a module returns: `remove()` takes the hook away, as does leaving a `with` block."""
+
+    def __init__(self, hooks: dict[int, Any], hook: Any, *notes: dict[int, Any], prepend: bool = False) -> None:
+        self.id = next(_count)
+        self._places = (hooks, *notes)
+        hooks[self.id] = hook
+        for note in notes:
+            note[self.id] = True
+        if prepend and isinstance(hooks, OrderedDict):
+            hooks.move_to_end(self.id, last=False)
+
+    def remove(self) -> None:
+        """Take the hook away; a second call does nothing."""
+        for place in self._places:
+            place.pop(self.id, None)
+
+
+class Everywhere:
+    """The hooks on every module, under the names that a module's own have."""
+
+    used = False
+    """Whether there has ever been one; modules look no further if not."""
+
+    def __init__(self) -> None:
+        for name in ("", "_with_kwargs", "_always_called"):
+            setattr(self, f"_forward_hooks{name}", OrderedDict())
+            setattr(self, f"_forward_pre_hooks{name}", OrderedDict())
+        self._backward_hooks: dict[int, Hook] = OrderedDict()
+        self._backward_pre_hooks: dict[int, Hook] = OrderedDict()
+
+    def add(self, kind: str, hook: Hook, *notes: str) -> Handle:
+        """Register a hook of a kind on every module."""
+        self.used = True
+        return Handle(getattr(self, kind), hook, *(getattr(self, kind + note) for note in notes))
+
+
+EVERYWHERE = Everywhere()
+
+
+def register_module_forward_pre_hook(hook: Hook) -> Handle:
+    """Call `hook(module, args)` before every module's forward, for debugging; see `Module.register_forward_pre_hook`."""
+    return EVERYWHERE.add("_forward_pre_hooks", hook)
+
+
+def register_module_forward_hook(hook: Hook, *, with_kwargs: bool = False, always_call: bool = False) -> Handle:
+    """Call `hook(module, args, output)` after every module's forward; see `Module.register_forward_hook`."""
+    notes = {"_with_kwargs": with_kwargs, "_always_called": always_call}
+    return EVERYWHERE.add("_forward_hooks", hook, *(note for note, wanted in notes.items() if wanted))
+
+
+def register_module_full_backward_pre_hook(hook: Hook) -> Handle:
+    """Call `hook(module, grad_output)` before every module's backward; see `Module.register_full_backward_pre_hook`."""
+    return EVERYWHERE.add("_backward_pre_hooks", hook)
+
+
+def register_module_full_backward_hook(hook: Hook) -> Handle:
+    """Call `hook(module, grad_input, grad_output)` after every module's backward.
+
+    See `Module.register_full_backward_hook`.
+    """
+    return EVERYWHERE.add("_backward_hooks", hook)
+
+
+# Gradients at the ends of a module
+#
+# The node's tensors are copies: what the module writes to its input in place is nobody else's.
+
+_pass_through = general(
+    "pass_through",
+    forward=lambda *values: tuple(value.copy() for value in values),
+    inputs=("*values",),
+    joint=lambda xp, g: g,
+    title="BackwardHookFunctionBackward",
+    complex="as written",
+)
+
+
+class _End:
+    """One end of a module, in one call: which of its values are tensors that are tracked, and the node behind them."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.places: list[int] = []
+        self.arrived: set[int] = set()
+
+    @property
+    def tracked(self) -> bool:
+        """Whether anything can arrive here."""
+        return bool(self.places)
+
+    def passed(self, values: tuple[Any, ...], hook: Hook) -> tuple[Any, ...]:
+        """The values after the node, on which a hook runs after the gradients have passed it."""
+        self.count = len(values)
+        tensors = [isinstance(value, Carrier) and value.requires_grad for value in values]
+        if not mode.get().grad or not any(tensors):
+            return values
+        self.places = [place for place, tensor in enumerate(tensors) if tensor]
+        copies = _pass_through(*(values[place] for place in self.places))
+        for place, copy in zip(self.places, copies, strict=True):
+            hooks_of(copy._node).add("tensor", lambda _, place=place: self.arrived.add(place))
+        copies[0].grad_fn.register_hook(hook)
+        found = dict(zip(self.places, copies, strict=True))
+        return tuple(found.get(place, value) for place, value in enumerate(values))
+
+    def full(self, gradients: Sequence[Any]) -> tuple[Any, ...]:
+        """One gradient for each value: None where none can arrive, or none has."""
+        found = {place: g for place, g in zip(self.places, gradients, strict=True) if place in self.arrived}
+        self.arrived.clear()
+        return tuple(found.get(place) for place in range(self.count))
+
+    def short(self, gradients: Sequence[Any]) -> tuple[Any, ...]:
+        """The gradients that the node hands on."""
+        return tuple(gradients[place] for place in self.places)
+
+
+class BackwardHooks:
+    """The full backward hooks of a module in one call of it."""
+
+    def __init__(self, module: Any, hooks: Sequence[Hook], pre_hooks: Sequence[Hook]) -> None:
+        self.module, self.hooks, self.pre_hooks = module, hooks, pre_hooks
+        self.front, self.back = _End(), _End()
+        self.grad_outputs: Any = None
+
+    def enter(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The arguments of the module, after the node at its front."""
+        return self.front.passed(args, self._after)
+
+    def leave(self, result: Any) -> Any:
+        """The result of the module, after the node at its back."""
+        if isinstance(result, tuple):
+            return self.back.passed(result, self._before)
+        if not isinstance(result, Carrier):
+            warnings.warn(
+                "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but received "
+                f"{type(result)}",
+                stacklevel=4,
+            )
+            return result
+        return self.back.passed((result,), self._before)[0]
+
+    def _before(self, _: Any, given: Sequence[Any]) -> tuple[Any, ...]:
+        """What happens when the gradients of the outputs are there."""
+        gradients = self.back.full(given)
+        for hook in self.pre_hooks:
+            answer = hook(self.module, gradients)
+            if answer is not None:
+                answer = answer if isinstance(answer, tuple) else (answer,)
+                self._check("Backward pre hook", "grad_output", answer, gradients)
+                gradients = answer
+        if self.front.tracked:
+            self.grad_outputs = gradients
+            return self.back.short(gradients)
+        if self.hooks:
+            warnings.warn(
+                "Full backward hook is firing when gradients are computed with respect to module outputs since no "
+                f"inputs require gradients: the hook of {type(self.module).__name__} is given None for each.",
+                stacklevel=2,
+            )
+        for hook in self.hooks:
+            answer = hook(self.module, (None,) * self.front.count, gradients)
+            if answer is not None and not (isinstance(answer, tuple) and all(each is None for each in answer)):
+                raise RuntimeError(
+                    "Backward hook for Modules where no input requires gradient should always return None or None for "
+                    "all gradients."
+                )
+        return self.back.short(gradients)
+
+    def _after(self, given: Sequence[Any], _: Any) -> Any:
+        """What happens when the gradients of the inputs are there."""
+        if self.grad_outputs is None:
+            return None  # they came another way than through the outputs
+        gradients = self.front.full(given)
+        for hook in self.hooks:
+            answer = hook(self.module, gradients, self.grad_outputs)
+            if answer is not None:
+                answer = answer if isinstance(answer, tuple) else (answer,)
+                self._check("Backward hook", "grad_input", answer, gradients)
+                gradients = answer
+        self.grad_outputs = None
+        return self.front.short(gradients)
+
+    @staticmethod
+    def _check(what: str, name: str, answer: Sequence[Any], given: Sequence[Any]) -> None:
+        if len(answer) != len(given):
+            raise RuntimeError(
+                f"{what} returned an invalid number of {name}, got {len(answer)}, but expected {len(given)}"
+            )

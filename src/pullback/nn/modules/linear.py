@@ -1,0 +1,109 @@
+"""Linear maps: Identity, Linear and Bilinear."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .. import functional as F  # noqa: N812  # as everybody calls it
+from .. import init
+from ..parameter import allocate
+from .module import Module
+
+
+class Identity(Module):
+    """What passes on its input; takes any arguments, to stand in for any module."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+
+    def forward(self, input: Any) -> Any:
+        return input
+
+
+class Linear(Module):
+    """x @ weight.T + bias, over the last axis of x.
+
+    `weight` has shape (out_features, in_features), `bias` (out_features,); both start evenly distributed between
+    -1 / sqrt(in_features) and 1 / sqrt(in_features). With `bias=False` there is none.
+
+    >>> import pullback
+    >>> from pullback import nn
+    >>> layer = nn.Linear(20, 30)
+    >>> layer(pullback.randn(128, 20)).shape
+    pullback.Size([128, 30])
+    """
+
+    def __init__(
+        self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__()
+        self.in_features = in_features
+        self.out_features = out_features
+        self.weight = allocate(out_features, in_features, device=device, dtype=dtype)
+        self.register_parameter("bias", allocate(out_features, device=device, dtype=dtype) if bias else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """New random weights."""
+        evenly(self.weight, self.bias, fan_in=self.in_features)
+
+    def forward(self, input: Any) -> Any:
+        return F.linear(input, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
+
+
+def evenly(*parameters: Any, fan_in: int) -> None:
+    """Fill parameters evenly, within 1 / sqrt(fan_in): torch's start of linear maps and convolutions."""
+    bound = 1 / math.sqrt(fan_in) if fan_in > 0 else 0.0
+    for parameter in parameters:
+        if parameter is not None:
+            init.uniform_(parameter, -bound, bound)
+
+
+class NonDynamicallyQuantizableLinear(Linear):
+    """A Linear, under the name that torch's attention gives its own."""
+
+
+class Bilinear(Module):
+    """x1 @ weight[k] @ x2 + bias[k] for each output k, over the last axes of x1 and x2.
+
+    `weight` has shape (out_features, in1_features, in2_features).
+
+    >>> import pullback
+    >>> layer = pullback.nn.Bilinear(2, 3, 4)
+    >>> layer(pullback.randn(5, 2), pullback.randn(5, 3)).shape
+    pullback.Size([5, 4])
+    """
+
+    def __init__(
+        self,
+        in1_features: int,
+        in2_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        if in1_features <= 0:
+            raise ValueError(f"in1_features must be > 0, but got {in1_features}")
+        self.in1_features = in1_features
+        self.in2_features = in2_features
+        self.out_features = out_features
+        self.weight = allocate(out_features, in1_features, in2_features, device=device, dtype=dtype)
+        self.register_parameter("bias", allocate(out_features, device=device, dtype=dtype) if bias else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """New random weights."""
+        evenly(self.weight, self.bias, fan_in=self.in1_features)
+
+    def forward(self, input1: Any, input2: Any) -> Any:
+        return F.bilinear(input1, input2, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        sizes = f"in1_features={self.in1_features}, in2_features={self.in2_features}, out_features={self.out_features}"
+        return f"{sizes}, bias={self.bias is not None}"

@@ -1,0 +1,369 @@
+"""Losses: each a function of nn.functional with its settings.
+
+`reduction` is 'mean', 'sum' or 'none'; `size_average` and `reduce` are torch's old words for it. A weight for each
+class is a buffer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import KW_ONLY, InitVar
+from typing import Any
+
+from ...vocabulary.losses import chosen
+from .. import functional as F  # noqa: N812  # as everybody calls it
+from .declared import declared
+from .distance import PairwiseDistance
+from .linear import Linear
+from .module import Module
+
+
+class _Loss(Module):
+    """What all losses begin with: torch's old words for the reduction, and tensors among the settings as buffers."""
+
+    def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
+        super().__init__()
+        self.reduction = chosen(size_average, reduce, reduction)
+
+    def __post_init__(self, size_average: bool | None = None, reduce: bool | None = None) -> None:
+        tensors = {name: self.__dict__.pop(name) for name in ("weight", "pos_weight") if name in self.__dict__}
+        _Loss.__init__(self, size_average, reduce, self.reduction)
+        for name, tensor in tensors.items():
+            self.register_buffer(name, tensor)
+
+
+class _WeightedLoss(_Loss):
+    """A loss with a weight for each class."""
+
+    def __init__(
+        self,
+        weight: Any = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
+
+
+@declared(F.l1_loss, shows="")
+class L1Loss(_Loss):
+    """The absolute differences of input and target."""
+
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
+
+
+@declared(F.mse_loss, shows="")
+class MSELoss(_Loss):
+    """The squared differences of input and target.
+
+    >>> import pullback
+    >>> pullback.nn.MSELoss()(pullback.tensor([1.0, 2.0]), pullback.tensor([1.0, 4.0]))
+    tensor(2.)
+    """
+
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
+
+
+@declared(F.smooth_l1_loss, shows="")
+class SmoothL1Loss(_Loss):
+    """Squared differences where they are below beta, absolute ones above, joined smoothly."""
+
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
+    beta: float = 1.0
+
+
+@declared(F.huber_loss, shows="")
+class HuberLoss(_Loss):
+    """Half the squared differences where they are below delta, delta times absolute ones above."""
+
+    reduction: str = "mean"
+    delta: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.delta, (float, int)):
+            raise TypeError(f"delta must be a float or int, got: {type(self.delta)}")
+
+
+@declared(F.nll_loss, shows="")
+class NLLLoss(_WeightedLoss):
+    """Minus the log-probability of the class that the target names, of log-probabilities (N, C, ...) or (C,)."""
+
+    weight: Any = None
+    size_average: InitVar[bool | None] = None
+    ignore_index: int = -100
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
+
+
+@declared(F.cross_entropy, shows="")
+class CrossEntropyLoss(_WeightedLoss):
+    """Minus the log-probability of the target's class, or of its probabilities, of scores (N, C, ...) or (C,).
+
+    >>> import pullback
+    >>> pullback.nn.CrossEntropyLoss()(pullback.zeros(1, 2), pullback.tensor([1]))
+    tensor(0.6931)
+    """
+
+    weight: Any = None
+    size_average: InitVar[bool | None] = None
+    ignore_index: int = -100
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
+    label_smoothing: float = 0.0
+
+
+class LinearCrossEntropyLoss(_WeightedLoss):
+    """A linear layer and the cross entropy of its scores: `linear` is the layer.
+
+    With `out_features=(d1, ...)` each input gives scores (num_classes, d1, ...).
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        num_classes: int,
+        *,
+        out_features: tuple[int, ...] = (),
+        bias: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+        reduction: str = "mean",
+        weight: Any = None,
+        ignore_index: int | None = None,
+        label_smoothing: float = 0.0,
+        options: Any = None,
+    ) -> None:
+        if weight is not None and tuple(weight.shape) != (num_classes,):
+            raise RuntimeError(f"expected weight shape to be {(num_classes,)}, got {tuple(weight.shape)}")
+        if not 0 <= label_smoothing <= 1:
+            raise RuntimeError(f"expected label_smoothing to be in range [0, 1], got {label_smoothing}")
+        super().__init__(weight, reduction=reduction)
+        self.num_classes = num_classes
+        self.out_features = out_features
+        self.ignore_index = ignore_index
+        self.label_smoothing = label_smoothing
+        self.linear = Linear(in_features, math.prod(out_features, start=num_classes), bias, device, dtype)
+        self.options = options
+
+    def forward(self, input: Any, target: Any) -> Any:
+        shape = (self.num_classes, *self.out_features)
+        bias = self.linear.bias
+        return F.linear_cross_entropy(
+            input,
+            self.linear.weight.reshape(*shape, self.linear.in_features),
+            target,
+            linear_bias=None if bias is None else bias.reshape(shape),
+            weight=self.weight,
+            reduction=self.reduction,
+            ignore_index=self.ignore_index,
+            label_smoothing=self.label_smoothing,
+            options=self.options,
+        )
+
+    def extra_repr(self) -> str:
+        own = ("reduction", "ignore_index", "label_smoothing", "options")
+        return (
+            f"in_features={self.linear.in_features}, num_classes={self.num_classes}, out_features={self.out_features}, "
+            f"bias={self.linear.bias is not None}, " + ", ".join(f"{name}={getattr(self, name)}" for name in own)
+        )
+
+
+@declared(F.binary_cross_entropy, shows="")
+class BCELoss(_WeightedLoss):
+    """The binary cross entropy of probabilities and targets from 0 to 1."""
+
+    weight: Any = None
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
+
+
+@declared(F.binary_cross_entropy_with_logits, shows="")
+class BCEWithLogitsLoss(_Loss):
+    """The binary cross entropy of the sigmoid of scores and targets from 0 to 1, exact for large scores."""
+
+    weight: Any = None
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
+    pos_weight: Any = None
+
+
+@declared(F.kl_div, shows="")
+class KLDivLoss(_Loss):
+    """The Kullback-Leibler divergence, elementwise, of log-probabilities from a target ('batchmean' sums it rightly)."""
+
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
+    log_target: bool = False
+
+
+@declared(F.poisson_nll_loss, shows="")
+class PoissonNLLLoss(_Loss):
+    """Minus the log-likelihood of counts under Poisson distributions with the input, or its exponential, as mean."""
+
+    log_input: bool = True
+    full: bool = False
+    size_average: InitVar[bool | None] = None
+    eps: float = 1e-8
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
+
+
+@declared(F.gaussian_nll_loss, shows="")
+class GaussianNLLLoss(_Loss):
+    """Minus the log-likelihood of targets under normal distributions of given means and variances."""
+
+    _: KW_ONLY
+    full: bool = False
+    eps: float = 1e-6
+    reduction: str = "mean"
+
+
+@declared(F.hinge_embedding_loss, shows="")
+class HingeEmbeddingLoss(_Loss):
+    """The input where the target is 1, and margin - input, at least 0, where it is -1."""
+
+    margin: float = 1.0
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
+
+
+@declared(F.margin_ranking_loss, shows="")
+class MarginRankingLoss(_Loss):
+    """How far the first input is from being above the second by a margin, or below it where the target is -1."""
+
+    margin: float = 0.0
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
+
+
+@declared(F.multilabel_margin_loss, shows="")
+class MultiLabelMarginLoss(_Loss):
+    """The hinge loss of scores for classes, of which the target lists the right ones."""
+
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
+
+
+@declared(F.multilabel_soft_margin_loss, shows="")
+class MultiLabelSoftMarginLoss(_WeightedLoss):
+    """The binary cross entropy of scores for classes, averaged over them."""
+
+    weight: Any = None
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
+
+
+@declared(F.multi_margin_loss, shows="")
+class MultiMarginLoss(_WeightedLoss):
+    """The hinge loss of scores for classes, of which one is right."""
+
+    p: int = 1
+    margin: float = 1.0
+    weight: Any = None
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
+
+    def __post_init__(self, size_average: bool | None = None, reduce: bool | None = None) -> None:
+        super().__post_init__(size_average, reduce)
+        if self.p not in {1, 2}:
+            raise ValueError(f"only p == 1 and p == 2 supported: got {self.p}")
+        if self.weight is not None and self.weight.ndim != 1:
+            raise ValueError(
+                f"MultiMarginLoss: expected weight to be None or 1D tensor, got {self.weight.ndim}D instead"
+            )
+
+
+@declared(F.soft_margin_loss, shows="")
+class SoftMarginLoss(_Loss):
+    """log(1 + exp(-target * input)) for targets 1 and -1."""
+
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
+
+
+@declared(F.cosine_embedding_loss, shows="")
+class CosineEmbeddingLoss(_Loss):
+    """1 - cosine of two vectors where the target is 1, the cosine above a margin where it is -1."""
+
+    margin: float = 0.0
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
+
+
+def _check_margin(loss: Any) -> None:
+    if loss.margin <= 0:
+        raise ValueError(f"{type(loss).__name__}: expected margin to be greater than 0, got {loss.margin} instead")
+
+
+@declared(F.triplet_margin_loss, shows="")
+class TripletMarginLoss(_Loss):
+    """How far an anchor is from being nearer to the positive than to the negative by a margin."""
+
+    margin: float = 1.0
+    p: float = 2.0
+    eps: float = 1e-6
+    swap: bool = False
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
+
+    def __post_init__(self, size_average: bool | None = None, reduce: bool | None = None) -> None:
+        super().__post_init__(size_average, reduce)
+        _check_margin(self)
+
+
+class TripletMarginWithDistanceLoss(_Loss):
+    """The triplet margin loss with a distance of one's own, a function of two tensors or a module."""
+
+    def __init__(
+        self,
+        *,
+        distance_function: Callable[[Any, Any], Any] | None = None,
+        margin: float = 1.0,
+        swap: bool = False,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(reduction=reduction)
+        self.distance_function = PairwiseDistance() if distance_function is None else distance_function
+        self.margin = margin
+        self.swap = swap
+        _check_margin(self)
+
+    def forward(self, anchor: Any, positive: Any, negative: Any) -> Any:
+        return F.triplet_margin_with_distance_loss(
+            anchor,
+            positive,
+            negative,
+            distance_function=self.distance_function,
+            margin=self.margin,
+            swap=self.swap,
+            reduction=self.reduction,
+        )
+
+
+@declared(F.ctc_loss, shows="")
+class CTCLoss(_Loss):
+    """Minus the log-probability of label sequences, summed over all ways to align them with longer inputs."""
+
+    blank: int = 0
+    reduction: str = "mean"
+    zero_infinity: bool = False

@@ -1,0 +1,353 @@
+"""What belongs to a module: parameters, buffers and submodules, registered when they are assigned and found by name.
+
+Each kind has a dictionary of its own, in the order of registration. A name is in one of them, or an ordinary attribute.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from ..._core import Carrier
+from ..parameter import Buffer, Parameter
+
+PLACES = ("_parameters", "_buffers", "_modules")
+NOUNS = {"_parameters": "parameter", "_buffers": "buffer", "_modules": "module"}
+
+HOOKS = (
+    "_backward_pre_hooks", "_backward_hooks", "_forward_hooks", "_forward_hooks_with_kwargs",
+    "_forward_hooks_always_called", "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", "_state_dict_hooks",
+    "_state_dict_pre_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks",
+)  # fmt: skip
+
+
+def type_name(value: Any) -> str:
+    """The name of a value's type in full, as torch's errors say it."""
+    if isinstance(value, Carrier):
+        return str(value.type())
+    cls = type(value)
+    return cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
+
+
+class Members:
+    """A module as the owner of parameters, buffers and submodules."""
+
+    _version: int = 1
+    training: bool
+    _parameters: dict[str, Any]
+    _buffers: dict[str, Any]
+    _modules: dict[str, Any]
+    _non_persistent_buffers_set: set[str]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        name = type(self).__name__
+        if kwargs:
+            raise TypeError(f"{name}.__init__() got an unexpected keyword argument '{next(iter(kwargs))}'")
+        if args:
+            raise TypeError(f"{name}.__init__() takes 1 positional argument but {len(args) + 1} were given")
+        self._begin()
+
+    def _begin(self) -> None:
+        """Start without members and hooks."""
+        members = self.__dict__
+        members["training"] = True
+        for place in PLACES:
+            members[place] = {}
+        members["_non_persistent_buffers_set"] = set()
+        members["_is_full_backward_hook"] = None
+        for hooks in HOOKS:
+            members[hooks] = OrderedDict()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take up a pickled state; what an older one lacks is empty."""
+        self._begin()
+        self.__dict__.update(state)
+
+    # Attributes
+
+    def __getattr__(self, name: str) -> Any:
+        members = self.__dict__
+        for place in PLACES:
+            found = members.get(place)
+            if found is not None and name in found:
+                return found[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        members = self.__dict__
+        if isinstance(value, Parameter):
+            if "_parameters" not in members:
+                raise AttributeError("cannot assign parameters before Module.__init__() call")
+            self._drop(name)
+            self.register_parameter(name, value)
+        elif name in members.get("_parameters", ()):
+            self._parameters[name] = self._empty(value, f"parameter '{name}' (torch.nn.Parameter or None expected)")
+        elif isinstance(value, Members):
+            if "_modules" not in members:
+                raise AttributeError("cannot assign module before Module.__init__() call")
+            self._drop(name)
+            self._modules[name] = value
+        elif name in members.get("_modules", ()):
+            self._modules[name] = self._empty(value, f"child module '{name}' (torch.nn.Module or None expected)")
+        elif isinstance(value, Buffer):
+            if "_buffers" in members:
+                self._drop(name)
+            self.register_buffer(name, value, value.persistent)
+        elif name in members.get("_buffers", ()):
+            if not isinstance(value, Carrier):
+                self._empty(value, f"buffer '{name}' (torch.nn.Buffer, torch.Tensor or None expected)")
+            self._buffers[name] = value
+        else:
+            object.__setattr__(self, name, value)
+
+    @staticmethod
+    def _empty(value: Any, expected: str) -> None:
+        """None, which is all that a registered name takes besides values of its kind."""
+        if value is not None:
+            raise TypeError(f"cannot assign '{type_name(value)}' as {expected}")
+
+    def _drop(self, name: str) -> None:
+        """Free a name, whatever it stands for."""
+        for members in (self.__dict__, *map(self.__dict__.__getitem__, PLACES)):
+            members.pop(name, None)
+        self._non_persistent_buffers_set.discard(name)
+
+    def __delattr__(self, name: str) -> None:
+        for place in PLACES:
+            if name in self.__dict__.get(place, ()):
+                del self.__dict__[place][name]
+                self._non_persistent_buffers_set.discard(name)
+                return
+        object.__delattr__(self, name)
+
+    def __dir__(self) -> list[str]:
+        names = {*dir(type(self)), *self.__dict__, *(name for place in PLACES for name in self.__dict__[place])}
+        return sorted(name for name in names if not name[:1].isdigit())
+
+    # Registration
+
+    def _check_name(self, place: str, name: Any) -> None:
+        noun = NOUNS[place]
+        if not isinstance(name, str):
+            raise TypeError(f"{noun} name should be a string. Got {type_name(name)}")
+        if hasattr(self, name) and name not in self.__dict__[place]:
+            raise KeyError(f"attribute '{name}' already exists")
+        if "." in name:
+            raise KeyError(f'{noun} name can\'t contain "."' + (f", got: {name}" if noun == "module" else ""))
+        if not name:
+            raise KeyError(f'{noun} name can\'t be empty string ""')
+
+    def register_parameter(self, name: str, param: Any) -> None:
+        """Add a parameter under a name; None keeps the name free for one.
+
+        Raises
+        ------
+        AttributeError
+            Before `Module.__init__`.
+        TypeError
+            If `param` is no Parameter, or the name no string.
+        KeyError
+            If the name is taken, empty, or has a dot.
+        ValueError
+            If the parameter is the result of a recorded operation.
+        """
+        if "_parameters" not in self.__dict__:
+            raise AttributeError("cannot assign parameter before Module.__init__() call")
+        self._check_name("_parameters", name)
+        if param is not None and not isinstance(param, Parameter):
+            raise TypeError(
+                f"cannot assign '{type_name(param)}' object to parameter '{name}' (torch.nn.Parameter or None required)"
+            )
+        if param is not None and param.grad_fn is not None:
+            raise ValueError(
+                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. To "
+                f"express '{name}' as a function of another Tensor, compute the value in the forward() method."
+            )
+        self._parameters[name] = param
+
+    def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
+        """Add a tensor that is state, but no parameter; one that is not persistent is left out of `state_dict`.
+
+        Raises
+        ------
+        AttributeError
+            Before `Module.__init__`.
+        TypeError
+            If `tensor` is no tensor, or the name no string.
+        KeyError
+            If the name is taken, empty, or has a dot.
+        """
+        if "_buffers" not in self.__dict__:
+            raise AttributeError("cannot assign buffer before Module.__init__() call")
+        self._check_name("_buffers", name)
+        if tensor is not None and not isinstance(tensor, Carrier):
+            raise TypeError(
+                f"cannot assign '{type_name(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
+            )
+        self._buffers[name] = tensor
+        change = self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add
+        change(name)
+
+    def add_module(self, name: str, module: Any) -> None:
+        """Add a submodule under a name; None keeps the name free for one.
+
+        Raises
+        ------
+        TypeError
+            If `module` is no module, or the name no string.
+        KeyError
+            If the name is taken, empty, or has a dot.
+        """
+        if module is not None and not isinstance(module, Members):
+            raise TypeError(f"{type_name(module)} is not a Module subclass")
+        self._check_name("_modules", name)
+        self._modules[name] = module
+
+    def register_module(self, name: str, module: Any) -> None:
+        """`add_module` under another name."""
+        self.add_module(name, module)
+
+    # Paths, such as encoder.layers.0.weight
+
+    def get_submodule(self, target: str) -> Any:
+        """The submodule at a path, such as 'layers.0'; the module itself for ''.
+
+        Raises
+        ------
+        AttributeError
+            If the path leads to nothing, or to what is no module.
+        """
+        module: Any = self
+        for name in target.split(".") if target else ():
+            module = module._member(name, Members, f"`{name}` is not an nn.Module")
+        return module
+
+    def _member(self, name: str, kind: type, refusal: str) -> Any:
+        if not hasattr(self, name):
+            raise AttributeError(f"{type(self).__name__} has no attribute `{name}`")
+        found = getattr(self, name)
+        if not isinstance(found, kind):
+            raise AttributeError(refusal)
+        return found
+
+    def get_parameter(self, target: str) -> Any:
+        """The parameter at a path, such as 'layers.0.weight'.
+
+        Raises
+        ------
+        AttributeError
+            If the path leads to nothing, or to what is no parameter.
+        """
+        path, _, name = target.rpartition(".")
+        return self.get_submodule(path)._member(name, Parameter, f"`{name}` is not an nn.Parameter")
+
+    def get_buffer(self, target: str) -> Any:
+        """The buffer at a path, such as 'layers.1.running_mean'.
+
+        Raises
+        ------
+        AttributeError
+            If the path leads to nothing, or to what is no buffer.
+        """
+        path, _, name = target.rpartition(".")
+        owner = self.get_submodule(path)
+        found = owner._member(name, object, "")
+        if name not in owner._buffers:
+            raise AttributeError(f"`{name}` is not a buffer")
+        return found
+
+    def set_submodule(self, target: str, module: Any, strict: bool = False) -> None:
+        """Put a module in the place at a path; with `strict`, only where there is one already.
+
+        Raises
+        ------
+        ValueError
+            If the path is empty, or `module` is no module.
+        AttributeError
+            If the path to it leads to nothing, or the place holds what is no module.
+        """
+        if not target:
+            raise ValueError("Cannot set the submodule without a target name!")
+        if not isinstance(module, Members):
+            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
+        path, _, name = target.rpartition(".")
+        owner = self.get_submodule(path)
+        if strict or hasattr(owner, name):
+            owner._member(name, Members, f"`{name}` is not an nn.Module")
+        setattr(owner, name, module)
+
+    # Traversal
+
+    def _named_members(
+        self,
+        get_members_fn: Callable[[Any], Iterable[tuple[str, Any]]],
+        prefix: str = "",
+        recurse: bool = True,
+        remove_duplicate: bool = True,
+    ) -> Iterator[tuple[str, Any]]:
+        """What each module has, with its path: every object once, unless told otherwise."""
+        seen: set[int] = set()
+        walk = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
+        for path, module in walk:
+            for name, member in get_members_fn(module):
+                if member is None or id(member) in seen:
+                    continue
+                if remove_duplicate:
+                    seen.add(id(member))
+                yield f"{path}.{name}" if path else name, member
+
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Any]]:
+        """The parameters with their paths, each once even if it has several: own ones first, then the submodules'."""
+        yield from self._named_members(lambda module: module._parameters.items(), prefix, recurse, remove_duplicate)
+
+    def parameters(self, recurse: bool = True) -> Iterator[Any]:
+        """The parameters of this module and, unless told otherwise, of all below it."""
+        for _, parameter in self.named_parameters(recurse=recurse):
+            yield parameter
+
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Any]]:
+        """The buffers with their paths, each once even if it has several."""
+        yield from self._named_members(lambda module: module._buffers.items(), prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse: bool = True) -> Iterator[Any]:
+        """The buffers of this module and, unless told otherwise, of all below it."""
+        for _, buffer in self.named_buffers(recurse=recurse):
+            yield buffer
+
+    def named_children(self) -> Iterator[tuple[str, Any]]:
+        """The submodules just below this one, with their names, each once."""
+        seen: set[int] = set()
+        for name, module in self._modules.items():
+            if module is not None and id(module) not in seen:
+                seen.add(id(module))
+                yield name, module
+
+    def children(self) -> Iterator[Any]:
+        """The submodules just below this one."""
+        for _, module in self.named_children():
+            yield module
+
+    def named_modules(
+        self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Any]]:
+        """This module and all below it, with their paths, each once even if it has several."""
+        seen = set() if memo is None else memo
+        if self in seen:
+            return
+        if remove_duplicate:
+            seen.add(self)
+        yield prefix, self
+        for name, module in self._modules.items():
+            if module is not None:
+                path = f"{prefix}.{name}" if prefix else name
+                yield from module.named_modules(seen, path, remove_duplicate)
+
+    def modules(self) -> Iterator[Any]:
+        """This module and all below it, each once."""
+        for _, module in self.named_modules():
+            yield module

@@ -1,0 +1,211 @@
+"""Module: the base of every layer and model, in torch's words.
+
+Its parts are in files of their own: what belongs to it (`members`), what calling it does (`calls`), and its state as a
+dictionary (`state`). Here is what it does to all that belongs to it at once, and how it is printed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+from ... import _dtypes, _placement
+from ..._core import Carrier
+from ..._modes import no_grad
+from .calls import Calls
+from .hooks import register_module_forward_hook as register_module_forward_hook
+from .hooks import register_module_forward_pre_hook as register_module_forward_pre_hook
+from .hooks import register_module_full_backward_hook as register_module_full_backward_hook
+from .hooks import register_module_full_backward_pre_hook as register_module_full_backward_pre_hook
+from .state import State
+from .state import _IncompatibleKeys as _IncompatibleKeys
+
+
+class Module(State, Calls):
+    """The base of layers and models: define `__init__`, which assigns parameters and other modules, and `forward`.
+
+    Assigned parameters, buffers and modules are registered: `parameters()` finds those of all modules below, for an
+    optimizer; `state_dict()` saves them. Call the module, not its `forward`, so that hooks run.
+
+    >>> import pullback
+    >>> from pullback import nn
+    >>> class Model(nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.hidden = nn.Linear(4, 8)
+    ...         self.out = nn.Linear(8, 1)
+    ...
+    ...     def forward(self, x):
+    ...         return self.out(self.hidden(x).relu())
+    >>> model = Model()
+    >>> model(pullback.ones(3, 4)).shape
+    pullback.Size([3, 1])
+    >>> [name for name, _ in model.named_parameters()]
+    ['hidden.weight', 'hidden.bias', 'out.weight', 'out.bias']
+    """
+
+    # All at once
+
+    def apply(self, fn: Callable[[Any], Any]) -> Self:
+        """Call a function with each module below this one, then with this one: to initialise weights, say.
+
+        >>> from pullback import nn
+        >>> net = nn.Sequential(nn.Linear(1, 1), nn.ReLU()).apply(print)
+        Linear(in_features=1, out_features=1, bias=True)
+        ReLU()
+        Sequential(
+          (0): Linear(in_features=1, out_features=1, bias=True)
+          (1): ReLU()
+        )
+        """
+        for module in self.children():
+            module.apply(fn)
+        fn(self)
+        return self
+
+    def train(self, mode: bool = True) -> Self:
+        """Set the mode in which dropout and batch normalisation learn, here and below.
+
+        Raises
+        ------
+        ValueError
+            If `mode` is no bool.
+        """
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
+        self.training = mode
+        for module in self.children():
+            module.train(mode)
+        return self
+
+    def eval(self) -> Self:
+        """Set the mode in which a model is used: `train(False)`."""
+        return self.train(False)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Have every parameter collect gradients, or none: a frozen module."""
+        for parameter in self.parameters():
+            parameter.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients of every parameter; zero them in place with `set_to_none=False`."""
+        for parameter in self.parameters():
+            if parameter.grad is not None:
+                if set_to_none:
+                    parameter.grad = None
+                else:
+                    parameter.grad.detach_().zero_()
+
+    def _apply(self, fn: Callable[[Any], Any], recurse: bool = True) -> Self:
+        """Put what a function makes of them in the place of the values of parameters, gradients and buffers."""
+        for module in self.children() if recurse else ():
+            module._apply(fn)
+        with no_grad():
+            for parameter in self._parameters.values():
+                if parameter is not None:
+                    gradient = parameter.grad
+                    parameter.data = fn(parameter.data)
+                    if gradient is not None:
+                        parameter.grad = None
+                        gradient.data = fn(gradient.data)
+                        parameter.grad = gradient
+            for name, buffer in self._buffers.items():
+                if buffer is not None:
+                    self._buffers[name] = fn(buffer)
+        return self
+
+    def to(self, *args: Any, **kwargs: Any) -> Self:
+        """Convert floating-point parameters and buffers to a dtype, in place; a device may be named, and is the CPU.
+
+        Raises
+        ------
+        TypeError
+            If the dtype is neither floating point nor complex.
+        RuntimeError
+            If the device is not the CPU.
+
+        >>> import pullback
+        >>> from pullback import nn
+        >>> nn.Linear(2, 1).to(pullback.float64).weight.dtype
+        pullback.float64
+        """
+        dtype = None
+        named = [kwargs.pop(name, None) for name in ("device", "dtype", "tensor")]
+        kwargs.pop("non_blocking", None)
+        _placement.accept("to", kwargs)
+        for value in (*args, *named):
+            if isinstance(value, Carrier):
+                dtype = value.dtype
+            elif isinstance(value, str):
+                _placement.device(value)
+            elif value is not None and not isinstance(value, bool):
+                dtype = _dtypes.as_dtype(value)
+        if dtype is None:
+            return self
+        if not (dtype.is_floating_point or dtype.is_complex):
+            raise TypeError(
+                f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}"
+            )
+        return self._apply(lambda t: t.to(dtype) if t.is_floating_point() or t.is_complex() else t)
+
+    def type(self, dst_type: Any) -> Self:
+        """Convert all parameters and buffers to a dtype, in place, whatever they are."""
+        return self._apply(lambda t: t.type(dst_type))
+
+    def _floating(self, dtype: Any) -> Self:
+        return self._apply(lambda t: t.to(dtype) if t.is_floating_point() else t)
+
+    def float(self) -> Self:
+        """Convert floating-point parameters and buffers to float32, in place."""
+        return self._floating(_dtypes.float32)
+
+    def double(self) -> Self:
+        """Convert floating-point parameters and buffers to float64, in place."""
+        return self._floating(_dtypes.float64)
+
+    def half(self) -> Self:
+        """Convert floating-point parameters and buffers to float16, in place."""
+        return self._floating(_dtypes.float16)
+
+    def cpu(self) -> Self:
+        """This module: all is on the CPU."""
+        return self
+
+    def cuda(self, device: Any = None) -> Self:
+        """Refuse, as there is no other place than the CPU.
+
+        Raises
+        ------
+        RuntimeError
+            Always.
+        """
+        _placement.device("cuda" if device is None else device)
+        return self
+
+    def to_empty(self, *, device: Any = None, recurse: bool = True) -> Self:
+        """Give parameters and buffers new memory with whatever lies in it."""
+        _placement.accept("to_empty", {"device": device})
+        return self._apply(lambda t: t.new_empty(t.shape), recurse)
+
+    # Text
+
+    def extra_repr(self) -> str:
+        """What stands in the brackets of the module's text: its settings, to be defined by subclasses."""
+        return ""
+
+    def _get_name(self) -> str:
+        return self.__class__.__name__
+
+    def __repr__(self) -> str:
+        own = self.extra_repr()
+        lines = own.split("\n") if own else []
+        below = [f"({name}): {indented(repr(module))}" for name, module in self._modules.items()]
+        if not below and len(lines) <= 1:
+            return f"{self._get_name()}({own})"
+        return f"{self._get_name()}(\n  " + "\n  ".join([*lines, *below]) + "\n)"
+
+
+def indented(text: str) -> str:
+    """A text whose further lines are two columns further in."""
+    return text.replace("\n", "\n  ")

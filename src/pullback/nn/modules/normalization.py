@@ -1,0 +1,168 @@
+"""Normalisation of each sample by itself: over its last axes, its groups of channels, or neighbouring channels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import functional as F  # noqa: N812  # as everybody calls it
+from .. import init
+from ..parameter import allocate
+from .declared import declared
+from .module import Module
+
+
+class Scaled(Module):
+    """What normalisations have in common: a weight that starts at 1 and a bias that starts at 0, or none."""
+
+    def _scale(self, sizes: tuple[int, ...], weight: bool, bias: bool, device: Any, dtype: Any) -> None:
+        """Make the weight and the bias, if wanted."""
+        self.register_parameter("weight", allocate(*sizes, device=device, dtype=dtype) if weight else None)
+        self.register_parameter("bias", allocate(*sizes, device=device, dtype=dtype) if bias else None)
+
+    def reset_parameters(self) -> None:
+        """The weight as it was at the start, 1, and the bias, 0."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+
+def _sizes(normalized_shape: Any) -> tuple[int, ...]:
+    return (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+
+
+class LayerNorm(Scaled):
+    """The input with mean 0 and variance 1 over its last axes, of sizes `normalized_shape`, times a weight plus a bias.
+
+    Ba, Kiros and Hinton, Layer normalization, 2016.
+
+    >>> import pullback
+    >>> pullback.nn.LayerNorm(2, elementwise_affine=False)(pullback.tensor([[1.0, 3.0]]))
+    tensor([[-1.0000,  1.0000]])
+    """
+
+    def __init__(
+        self,
+        normalized_shape: Any,
+        eps: float = 1e-5,
+        elementwise_affine: bool = True,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        self.normalized_shape = _sizes(normalized_shape)
+        self.eps = eps
+        self.elementwise_affine = elementwise_affine
+        self._scale(self.normalized_shape, elementwise_affine, elementwise_affine and bias, device, dtype)
+        self.reset_parameters()
+
+    def forward(self, input: Any) -> Any:
+        return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        settings = f"eps={self.eps}, elementwise_affine={self.elementwise_affine}, bias={self.bias is not None}"
+        return f"{self.normalized_shape}, {settings}"
+
+
+class GroupNorm(Scaled):
+    """The input with mean 0 and variance 1 over each of some groups of channels, times a weight plus a bias.
+
+    Wu and He, Group normalization, 2018.
+
+    >>> import pullback
+    >>> pullback.nn.GroupNorm(3, 6)(pullback.randn(20, 6, 10, 10)).shape
+    pullback.Size([20, 6, 10, 10])
+    """
+
+    def __init__(
+        self,
+        num_groups: int,
+        num_channels: int,
+        eps: float = 1e-5,
+        affine: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__()
+        if num_channels % num_groups:
+            raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
+        self.num_groups = num_groups
+        self.num_channels = num_channels
+        self.eps = eps
+        self.affine = affine
+        self._scale((num_channels,), affine, affine and bias, device, dtype)
+        self.reset_parameters()
+
+    def forward(self, input: Any) -> Any:
+        return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        settings = f"eps={self.eps}, affine={self.affine}, bias={self.bias is not None}"
+        return f"{self.num_groups}, {self.num_channels}, {settings}"
+
+
+class RMSNorm(Module):
+    """The input divided by its root mean square over its last axes, times a weight.
+
+    `eps` is the dtype's when left out. Zhang and Sennrich, Root mean square layer normalization, 2019.
+
+    >>> import pullback
+    >>> pullback.nn.RMSNorm(2)(pullback.tensor([[1.0, 7.0]])).detach()
+    tensor([[0.2000, 1.4000]])
+    """
+
+    def __init__(
+        self,
+        normalized_shape: Any,
+        eps: float | None = None,
+        elementwise_affine: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        self.normalized_shape = _sizes(normalized_shape)
+        self.eps = eps
+        self.elementwise_affine = elementwise_affine
+        weight = allocate(*self.normalized_shape, device=device, dtype=dtype) if elementwise_affine else None
+        self.register_parameter("weight", weight)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """The weight as it was at the start, 1."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+
+    def forward(self, input: Any) -> Any:
+        return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
+
+    def extra_repr(self) -> str:
+        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+
+
+LOCAL = "{size}, alpha={alpha}, beta={beta}, k={k}"
+
+
+@declared(F.local_response_norm, LOCAL)
+class LocalResponseNorm(Module):
+    """The input divided by a power of the mean square of neighbouring channels.
+
+    Krizhevsky, Sutskever and Hinton, ImageNet classification with deep convolutional neural networks, 2012.
+    """
+
+    size: int
+    alpha: float = 1e-4
+    beta: float = 0.75
+    k: float = 1.0
+
+
+@declared(F.local_response_norm, LOCAL)
+class CrossMapLRN2d(Module):
+    """`LocalResponseNorm` for images, by torch's older name."""
+
+    size: int
+    alpha: float = 1e-4
+    beta: float = 0.75
+    k: float = 1

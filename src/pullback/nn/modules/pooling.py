@@ -1,0 +1,309 @@
+"""Pooling over one, two and three axes: windows reduced to their maximum, mean or norm.
+
+`kernel_size`, `stride` (the kernel's size when left out), `padding` and `dilation` are integers, or one for each axis.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from .. import functional as F  # noqa: N812  # as everybody calls it
+from .declared import declared, per_axis
+from .module import Module
+
+MAX = "kernel_size={kernel_size}, stride={stride}, padding={padding}, dilation={dilation}, ceil_mode={ceil_mode}"
+MEAN = "kernel_size={kernel_size}, stride={stride}, padding={padding}"
+NORM = "norm_type={norm_type}, kernel_size={kernel_size}, stride={stride}, ceil_mode={ceil_mode}"
+
+
+class _Strided(Module):
+    """What begins with windows side by side unless told otherwise."""
+
+    kernel_size: Any
+    stride: Any
+
+    def __post_init__(self) -> None:
+        Module.__init__(self)
+        if self.stride is None:
+            self.stride = self.kernel_size
+
+
+class _MaxPoolNd(_Strided):
+    """The maximum of each window."""
+
+
+@declared(F.max_pool1d, MAX)
+class MaxPool1d(_MaxPoolNd):
+    """The maximum of each window of (N, C, L) or (C, L); with `return_indices`, and where it was.
+
+    >>> import pullback
+    >>> pullback.nn.MaxPool1d(2)(pullback.tensor([[1.0, 5.0, 3.0, 4.0]]))
+    tensor([[5., 4.]])
+    """
+
+    kernel_size: Any
+    stride: Any = None
+    padding: Any = 0
+    dilation: Any = 1
+    return_indices: bool = False
+    ceil_mode: bool = False
+
+
+@declared(F.max_pool2d, MAX)
+class MaxPool2d(_MaxPoolNd):
+    """The maximum of each window of (N, C, H, W) or (C, H, W); with `return_indices`, and where it was."""
+
+    kernel_size: Any
+    stride: Any = None
+    padding: Any = 0
+    dilation: Any = 1
+    return_indices: bool = False
+    ceil_mode: bool = False
+
+
+@declared(F.max_pool3d, MAX)
+class MaxPool3d(_MaxPoolNd):
+    """The maximum of each window of (N, C, D, H, W) or (C, D, H, W); with `return_indices`, and where it was."""
+
+    kernel_size: Any
+    stride: Any = None
+    padding: Any = 0
+    dilation: Any = 1
+    return_indices: bool = False
+    ceil_mode: bool = False
+
+
+class _MaxUnpoolNd(_Strided):
+    """Maxima put back where they were."""
+
+    _axes: ClassVar[int]
+    padding: Any
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("kernel_size", "stride", "padding"):
+            setattr(self, name, per_axis(getattr(self, name), self._axes))
+
+
+def _unpooling(function: Any) -> Any:
+    """The forward of a module that puts maxima back: the size of the output is an argument of the call."""
+
+    def forward(self: Any, input: Any, indices: Any, output_size: Any = None) -> Any:
+        return function(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+    return forward
+
+
+@declared(F.max_unpool1d, MEAN)
+class MaxUnpool1d(_MaxUnpoolNd):
+    """Maxima of `MaxPool1d` put back where they were, among zeros."""
+
+    _axes = 1
+    kernel_size: Any
+    stride: Any = None
+    padding: Any = 0
+    forward = _unpooling(F.max_unpool1d)
+
+
+@declared(F.max_unpool2d, MEAN)
+class MaxUnpool2d(_MaxUnpoolNd):
+    """Maxima of `MaxPool2d` put back where they were, among zeros."""
+
+    _axes = 2
+    kernel_size: Any
+    stride: Any = None
+    padding: Any = 0
+    forward = _unpooling(F.max_unpool2d)
+
+
+@declared(F.max_unpool3d, MEAN)
+class MaxUnpool3d(_MaxUnpoolNd):
+    """Maxima of `MaxPool3d` put back where they were, among zeros."""
+
+    _axes = 3
+    kernel_size: Any
+    stride: Any = None
+    padding: Any = 0
+    forward = _unpooling(F.max_unpool3d)
+
+
+class _AvgPoolNd(_Strided):
+    """The mean of each window."""
+
+
+@declared(F.avg_pool1d, MEAN)
+class AvgPool1d(_AvgPoolNd):
+    """The mean of each window of (N, C, L) or (C, L)."""
+
+    kernel_size: Any
+    stride: Any = None
+    padding: Any = 0
+    ceil_mode: bool = False
+    count_include_pad: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("kernel_size", "stride", "padding"):
+            setattr(self, name, per_axis(getattr(self, name), 1))
+
+
+@declared(F.avg_pool2d, MEAN)
+class AvgPool2d(_AvgPoolNd):
+    """The mean of each window of (N, C, H, W) or (C, H, W)."""
+
+    kernel_size: Any
+    stride: Any = None
+    padding: Any = 0
+    ceil_mode: bool = False
+    count_include_pad: bool = True
+    divisor_override: int | None = None
+
+
+@declared(F.avg_pool3d, MEAN)
+class AvgPool3d(_AvgPoolNd):
+    """The mean of each window of (N, C, D, H, W) or (C, D, H, W)."""
+
+    kernel_size: Any
+    stride: Any = None
+    padding: Any = 0
+    ceil_mode: bool = False
+    count_include_pad: bool = True
+    divisor_override: int | None = None
+
+
+class _LPPoolNd(Module):
+    """The norm of each window."""
+
+
+@declared(F.lp_pool1d, NORM)
+class LPPool1d(_LPPoolNd):
+    """The norm of each window of (N, C, L) or (C, L)."""
+
+    norm_type: float
+    kernel_size: Any
+    stride: Any = None
+    ceil_mode: bool = False
+
+
+@declared(F.lp_pool2d, NORM)
+class LPPool2d(_LPPoolNd):
+    """The norm of each window of (N, C, H, W) or (C, H, W)."""
+
+    norm_type: float
+    kernel_size: Any
+    stride: Any = None
+    ceil_mode: bool = False
+
+
+@declared(F.lp_pool3d, NORM)
+class LPPool3d(_LPPoolNd):
+    """The norm of each window of (N, C, D, H, W) or (C, D, H, W)."""
+
+    norm_type: float
+    kernel_size: Any
+    stride: Any = None
+    ceil_mode: bool = False
+
+
+class _AdaptiveMaxPoolNd(Module):
+    """The maximum of windows that make an output of a given size."""
+
+
+class _AdaptiveAvgPoolNd(Module):
+    """The mean of windows that make an output of a given size."""
+
+
+SIZE = "output_size={output_size}"
+
+
+@declared(F.adaptive_max_pool1d, SIZE)
+class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
+    """The maximum of as many windows of (N, C, L) as the output is to have."""
+
+    output_size: Any
+    return_indices: bool = False
+
+
+@declared(F.adaptive_max_pool2d, SIZE)
+class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
+    """The maximum of as many windows of (N, C, H, W) as the output is to have; None keeps an axis."""
+
+    output_size: Any
+    return_indices: bool = False
+
+
+@declared(F.adaptive_max_pool3d, SIZE)
+class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
+    """The maximum of as many windows of (N, C, D, H, W) as the output is to have; None keeps an axis."""
+
+    output_size: Any
+    return_indices: bool = False
+
+
+@declared(F.adaptive_avg_pool1d, SIZE)
+class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
+    """The mean of as many windows of (N, C, L) as the output is to have."""
+
+    output_size: Any
+
+
+@declared(F.adaptive_avg_pool2d, SIZE)
+class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
+    """The mean of as many windows of (N, C, H, W) as the output is to have; None keeps an axis."""
+
+    output_size: Any
+
+
+@declared(F.adaptive_avg_pool3d, SIZE)
+class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
+    """The mean of as many windows of (N, C, D, H, W) as the output is to have; None keeps an axis."""
+
+    output_size: Any
+
+
+class _FractionalMaxPool(Module):
+    """The maximum of windows that lie at random: Graham, Fractional max-pooling, 2014."""
+
+    _axes: ClassVar[int]
+    kernel_size: Any
+    output_size: Any
+    output_ratio: Any
+
+    def __post_init__(self) -> None:
+        given = self.__dict__.pop("_random_samples")
+        Module.__init__(self)
+        self.register_buffer("_random_samples", given)
+        name = type(self).__name__
+        if self.output_size is None and self.output_ratio is None:
+            raise ValueError(f"{name} requires specifying either an output size, or a pooling ratio")
+        if self.output_size is not None and self.output_ratio is not None:
+            raise ValueError("only one of output_size and output_ratio may be specified")
+        for setting in ("kernel_size", "output_size", "output_ratio"):
+            value = getattr(self, setting)
+            setattr(self, setting, None if value is None else per_axis(value, self._axes))
+        if self.output_ratio is not None and not all(0 < ratio < 1 for ratio in self.output_ratio):
+            raise ValueError(f"output_ratio must be between 0 and 1 (got {self.output_ratio})")
+
+
+@declared(F.fractional_max_pool2d, shows="")
+class FractionalMaxPool2d(_FractionalMaxPool):
+    """The maximum of windows of images that lie at random, as many as the output is to have."""
+
+    _axes = 2
+    kernel_size: Any
+    output_size: Any = None
+    output_ratio: Any = None
+    return_indices: bool = False
+    _random_samples: Any = None
+
+
+@declared(F.fractional_max_pool3d, shows="")
+class FractionalMaxPool3d(_FractionalMaxPool):
+    """The maximum of windows of volumes that lie at random, as many as the output is to have."""
+
+    _axes = 3
+    kernel_size: Any
+    output_size: Any = None
+    output_ratio: Any = None
+    return_indices: bool = False
+    _random_samples: Any = None

@@ -1,0 +1,171 @@
+"""Tables of vectors: Embedding and EmbeddingBag."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from .. import functional as F  # noqa: N812  # as everybody calls it
+from .. import init
+from ..parameter import Parameter, allocate
+from .module import Module
+
+
+class _Table(Module):
+    """A table of vectors, one of which may be fixed at zero."""
+
+    def _take(self, rows: int, columns: int, padding_idx: int | None, given: Any, trained: bool, **placed: Any) -> None:
+        """Make the table, or take the one that is given."""
+        self.num_embeddings = rows
+        self.embedding_dim = columns
+        if padding_idx is not None and not -rows <= padding_idx < max(rows, 1):
+            raise AssertionError(f"Padding_idx must be within num_embeddings: got {padding_idx} of {rows}")
+        self.padding_idx = padding_idx if padding_idx is None or padding_idx >= 0 else rows + padding_idx
+        if given is None:
+            self.weight = allocate(rows, columns, **placed).requires_grad_(trained)
+            self.reset_parameters()
+            return
+        if list(given.shape) != [rows, columns]:
+            raise AssertionError(
+                f"Shape of weight does not match num_embeddings and embedding_dim: got {tuple(given.shape)}, "
+                f"expected ({rows}, {columns})"
+            )
+        self.weight = Parameter(given, requires_grad=trained)
+
+    def reset_parameters(self) -> None:
+        """New random vectors."""
+        init.normal_(self.weight)
+        if self.padding_idx is not None:
+            init.zeros_(self.weight.data[self.padding_idx])
+
+    def _settings(self, *names: str) -> list[str]:
+        """The settings that are not as usual, as text."""
+        usual = {"norm_type": 2, "scale_grad_by_freq": False, "sparse": False}
+        values = {name: getattr(self, name) for name in names}
+        return [f"{name}={value!r}" for name, value in values.items() if value != usual.get(name)]
+
+    @classmethod
+    def from_pretrained(cls, embeddings: Any, freeze: bool = True, *args: Any, **settings: Any) -> Self:
+        """A table on given vectors, fixed unless `freeze` is False; the other arguments are those of the class.
+
+        Raises
+        ------
+        AssertionError
+            If the vectors are no matrix.
+
+        >>> import pullback
+        >>> table = pullback.nn.Embedding.from_pretrained(pullback.tensor([[1.0, 2.0], [3.0, 4.0]]))
+        >>> table(pullback.tensor([1]))
+        tensor([[3., 4.]])
+        """
+        if embeddings.ndim != 2:
+            raise AssertionError(
+                f"Embeddings parameter is expected to be 2-dimensional: got shape {tuple(embeddings.shape)}"
+            )
+        table = cls(*embeddings.shape, *args, _weight=embeddings, **settings)
+        table.weight.requires_grad = not freeze
+        return table
+
+
+class Embedding(_Table):
+    """A table of vectors, from which integers take theirs: (...) to (..., embedding_dim).
+
+    `weight` has shape (num_embeddings, embedding_dim) and starts normally distributed. The vector `padding_idx` starts
+    at zero and gets no gradient. With `max_norm`, the vectors that are taken are shortened to that norm, in place.
+    `sparse` is accepted; gradients are dense.
+
+    >>> import pullback
+    >>> table = pullback.nn.Embedding(10, 3)
+    >>> table(pullback.tensor([[1, 2, 4], [4, 3, 9]])).shape
+    pullback.Size([2, 3, 3])
+    """
+
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+        _weight: Any = None,
+        _freeze: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        self.max_norm = max_norm
+        self.norm_type = norm_type
+        self.scale_grad_by_freq = scale_grad_by_freq
+        self.sparse = sparse
+        self._take(num_embeddings, embedding_dim, padding_idx, _weight, not _freeze, device=device, dtype=dtype)
+
+    def forward(self, input: Any) -> Any:
+        return F.embedding(
+            input,
+            self.weight,
+            self.padding_idx,
+            self.max_norm,
+            self.norm_type,
+            self.scale_grad_by_freq,
+            self.sparse,
+        )
+
+    def extra_repr(self) -> str:
+        names = ("padding_idx", "max_norm", "norm_type", "scale_grad_by_freq", "sparse")
+        return ", ".join([f"{self.num_embeddings}, {self.embedding_dim}", *self._settings(*names)])
+
+
+class EmbeddingBag(_Table):
+    """The sum, mean or maximum of the vectors that each bag of integers takes from a table.
+
+    Bags are the rows of a matrix, or pieces of a vector that start at `offsets`. `mode` is 'sum', 'mean' or 'max'.
+
+    >>> import pullback
+    >>> bags = pullback.nn.EmbeddingBag(10, 3, mode="sum")
+    >>> bags(pullback.tensor([1, 2, 4, 5]), pullback.tensor([0, 3])).shape
+    pullback.Size([2, 3])
+    """
+
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        mode: str = "mean",
+        sparse: bool = False,
+        _weight: Any = None,
+        include_last_offset: bool = False,
+        padding_idx: int | None = None,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        self.max_norm = max_norm
+        self.norm_type = norm_type
+        self.scale_grad_by_freq = scale_grad_by_freq
+        self.mode = mode
+        self.sparse = sparse
+        self.include_last_offset = include_last_offset
+        self._take(num_embeddings, embedding_dim, padding_idx, _weight, True, device=device, dtype=dtype)
+
+    def forward(self, input: Any, offsets: Any = None, per_sample_weights: Any = None) -> Any:
+        return F.embedding_bag(
+            input,
+            self.weight,
+            offsets,
+            self.max_norm,
+            self.norm_type,
+            self.scale_grad_by_freq,
+            self.mode,
+            self.sparse,
+            per_sample_weights,
+            self.include_last_offset,
+            self.padding_idx,
+        )
+
+    def extra_repr(self) -> str:
+        names = ("max_norm", "norm_type", "scale_grad_by_freq", "mode", "padding_idx")
+        return ", ".join([f"{self.num_embeddings}, {self.embedding_dim}", *self._settings(*names)])

@@ -1,0 +1,110 @@
+"""Parameter and Buffer: tensors that a module registers when they are assigned to it.
+
+Both are marks. `Parameter(t)` is a plain tensor that knows its role, so that a training step on parameters goes the
+short way of every other tensor; `isinstance(p, Parameter)` reads the mark. A subclass of one's own is a real class,
+whose tensors have its methods and go the general way.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._core import Carrier
+from .._creation import empty
+from .._tensor import Tensor
+
+
+class _Role(type):
+    """The type of marks: a tensor is an instance of the one it carries."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        role = instance._role if isinstance(instance, Carrier) else None
+        return role is not None and issubclass(role, cls)
+
+
+class _Marked(Tensor, metaclass=_Role):
+    """A tensor with a role."""
+
+    heading = ""
+    """What stands above the tensor where it is printed."""
+
+    @classmethod
+    def mark(cls, tensor: Any) -> Any:
+        """Give a tensor this role, and the class itself if it is one of the user's own."""
+        tensor._role = cls
+        if cls.__module__ != __name__:
+            tensor.__class__ = cls
+        return tensor
+
+
+def _of(role: type[_Marked], data: Any, requires_grad: bool | None) -> Any:
+    """A tensor in a role on the memory of another; on none at all without data."""
+    if data is None:
+        data = empty(0)
+    if not isinstance(data, Carrier):
+        kind = type(data).__name__
+        raise AttributeError(
+            f"{kind!r} object has no attribute 'detach': {role.__name__} takes a tensor, make one with pullback.tensor"
+        )
+    made = data.detach()
+    made._cut = None
+    made.requires_grad = data.requires_grad if requires_grad is None else requires_grad
+    return role.mark(made)
+
+
+class Parameter(_Marked):
+    """A tensor that a module registers as one of its parameters when it is assigned to it.
+
+    Lies in the memory of `data` (an empty tensor when left out) and is a leaf that requires grad, unless told
+    otherwise. `type(p)` is `Tensor`; `isinstance(p, Parameter)` tells it from one.
+
+    Raises
+    ------
+    RuntimeError
+        If it is to require grad and is not of floating point or complex dtype.
+
+    >>> import pullback
+    >>> from pullback import nn
+    >>> p = nn.Parameter(pullback.ones(2))
+    >>> p
+    Parameter containing:
+    tensor([1., 1.], requires_grad=True)
+    >>> isinstance(p, nn.Parameter), isinstance(p * 2, nn.Parameter)
+    (True, False)
+    """
+
+    heading = "Parameter containing:\n"
+
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:  # noqa: D102
+        return _of(cls, data, requires_grad)
+
+
+def allocate(*sizes: int, **options: Any) -> Any:
+    """A parameter on new memory, which no other tensor sees, for a module to initialise; options are those of `empty`.
+
+    >>> from pullback.nn.parameter import allocate
+    >>> allocate(2, 3, dtype="float64").shape
+    pullback.Size([2, 3])
+    """
+    return Parameter.mark(empty(*sizes, requires_grad=True, **options))
+
+
+class Buffer(_Marked):
+    """A tensor that a module registers as one of its buffers when it is assigned to it: state without a gradient.
+
+    With `persistent=False` it is left out of the module's `state_dict`.
+
+    >>> import pullback
+    >>> from pullback import nn
+    >>> m = nn.Module()
+    >>> m.steps = nn.Buffer(pullback.tensor(0))
+    >>> m.state_dict()
+    OrderedDict({'steps': tensor(0)})
+    """
+
+    persistent: bool
+
+    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:  # noqa: D102
+        made = _of(cls, data, None)
+        made.persistent = persistent
+        return made

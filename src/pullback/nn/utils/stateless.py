@@ -1,0 +1,117 @@
+"""A module called with other tensors in the place of its own: what `pullback.func.functional_call` does."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ..._core import Carrier
+from ..modules.members import type_name
+
+_ABSENT = object()
+
+
+def _tied(module: Any) -> dict[str, list[str]]:
+    """For each parameter and buffer that has several names: all of them."""
+    names: dict[int, list[str]] = {}
+    for walk in (module.named_parameters, module.named_buffers):
+        for name, tensor in walk(remove_duplicate=False):
+            names.setdefault(id(tensor), []).append(name)
+    return {name: group for group in names.values() if len(group) > 1 for name in group}
+
+
+def _with_tied(module: Any, tensors: dict[str, Any]) -> dict[str, Any]:
+    """The tensors, under every name that what they replace has in the module."""
+    found = dict(tensors)
+    for group in _tied(module).values():
+        given = {id(tensors[name]): tensors[name] for name in group if name in tensors}
+        if len(given) > 1:
+            raise ValueError(
+                f"functional_call got multiple values for keys {sorted(group)}, which are tied. Consider using "
+                "tie_weights=False"
+            )
+        for tensor in given.values():
+            found |= dict.fromkeys(group, tensor)
+    return found
+
+
+def _check_keys(module: Any, tensors: dict[str, Any]) -> None:
+    """Refuse what is missing and what is too much."""
+    own = {name for walk in (module.named_parameters, module.named_buffers) for name, _ in walk(remove_duplicate=False)}
+    wrong = []
+    if unexpected := [name for name in tensors if name not in own]:
+        wrong.append(f"Unexpected key(s): {', '.join(map(repr, unexpected))}.")
+    if missing := sorted(own - tensors.keys()):
+        wrong.append(f"Missing key(s): {', '.join(map(repr, missing))}.")
+    if wrong:
+        raise RuntimeError(f"Error(s) in reparametrizing for {module._get_name()}:\n\t" + "\n\t".join(wrong))
+
+
+def _exchange(owner: Any, name: str, value: Any) -> Any:
+    """Put a value in the place of a parameter, buffer or other tensor of a module; what was there is returned."""
+    for place in (owner._parameters, owner._buffers):
+        if name in place:
+            before, place[name] = place[name], value
+            return before
+    before = getattr(owner, name, _ABSENT)
+    if not (before is _ABSENT or before is None or isinstance(before, Carrier)):
+        raise TypeError(f"attribute `{name}`: {before} is not an instance of torch.Tensor")
+    if value is not _ABSENT:
+        object.__setattr__(owner, name, value)
+    elif before is not _ABSENT:
+        object.__delattr__(owner, name)
+    return before
+
+
+@contextmanager
+def _replaced(module: Any, tensors: dict[str, Any]) -> Iterator[None]:
+    """A block in which tensors stand in the place of a module's own; at its end they are as the block has left them."""
+    for name, tensor in tensors.items():
+        if tensor is not None and not isinstance(tensor, Carrier):
+            raise TypeError(f"{tensor} is not an instance of torch.Tensor: {name!r} is a {type_name(tensor)}")
+    places = []
+    for path in tensors:
+        owner, _, name = path.rpartition(".")
+        places.append((module.get_submodule(owner), name, path))
+    before: list[Any] = []
+    try:
+        for owner, name, path in places:
+            before.append(_exchange(owner, name, tensors[path]))
+        yield
+    finally:
+        for (owner, name, path), value in reversed(list(zip(places, before, strict=False))):
+            tensors[path] = _exchange(owner, name, value)
+
+
+def called(module: Any, tensors: dict[str, Any], args: Any, kwargs: Any, *, tie_weights: bool, strict: bool) -> Any:
+    """What a module computes with other tensors; those that it exchanges are exchanged in the dictionary."""
+    args = () if args is None else args if isinstance(args, tuple) else (args,)
+    full = _with_tied(module, tensors) if tie_weights else dict(tensors)
+    if strict:
+        _check_keys(module, full)
+    try:
+        with _replaced(module, full):
+            return module(*args, **(kwargs or {}))
+    finally:
+        tensors.update((name, full[name]) for name in tensors)
+
+
+def functional_call(
+    module: Any,
+    parameters_and_buffers: dict[str, Any],
+    args: Any = None,
+    kwargs: dict[str, Any] | None = None,
+    *,
+    tie_weights: bool = True,
+    strict: bool = False,
+) -> Any:
+    """torch's old place of `pullback.func.functional_call`; warns."""
+    warnings.warn(
+        "`torch.nn.utils.stateless.functional_call` is deprecated as of PyTorch 2.0 and will be removed in a future "
+        "version of PyTorch. Please use `torch.func.functional_call` instead which is a drop-in replacement.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    return called(module, parameters_and_buffers, args, kwargs, tie_weights=tie_weights, strict=strict)

@@ -1,0 +1,149 @@
+"""Special functions that SciPy alone has, with their derivatives: what `scipy.special.gamma(t)` and its kin record.
+
+Orders and parameters whose derivative is not known have None in the place of a rule; `vocabulary.scipy_names` refuses
+tensors there that are tracked. Where a rule is 0 / 0 at a single point, as that of Ci at 0, the derivative there is NaN.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import _scipy
+from .._core import Primitive, elementwise
+from .special import REAL, ROOT_HALF, ROOT_PI, ROOT_TWO_PI, _beta_density, _double, _gamma_density
+
+Rule = Callable[..., Any] | None
+
+DEGREE = math.pi / 180
+
+
+def _scipys(
+    name: str, *rules: Rule, inputs: tuple[str, ...] = ("x",), part: int | None = None, **more: Any
+) -> Primitive:
+    """A primitive with the values of a function of SciPy, or of one of the several that it returns."""
+
+    def forward(*arrays: Any) -> Any:
+        function = getattr(_scipy.special(), name.partition("_of_")[2] or name)
+        values = function(*(array.astype(np.float64) for array in arrays))
+        return np.asarray(values if part is None else values[part]).astype(max((a.dtype for a in arrays), key=_is_float))
+
+    return elementwise(name, *rules, forward=forward, inputs=inputs, **REAL)
+
+
+def _is_float(dtype: Any) -> bool:
+    return bool(dtype.kind == "f")
+
+
+def _neighbours(name: str, below: int, above: int, scale: Callable[[Any, Any], Any] | None = None) -> Primitive:
+    """A Bessel function of real order v: its slope is the sum of its neighbours, times signs, halved."""
+
+    def rule(xp: Any, g: Any, v: Any, x: Any, y: Any) -> Any:
+        function = getattr(xp, name)
+        slope = (below * function(v - 1, x) + above * function(v + 1, x)) / 2
+        return g * (slope if scale is None else slope + scale(xp, x) * y)
+
+    return _scipys(name, None, rule, inputs=("v", "x"))
+
+
+def _inverse_by_shape(xp: Any, g: Any, a: Any, y: Any) -> Any:
+    return -g * (xp.gammainc_by_shape(a, y, order=1) / _gamma_density(xp, a, y))
+
+
+def _inverse_by_first(xp: Any, g: Any, a: Any, b: Any, y: Any) -> Any:
+    return -g * (xp.betainc_by_shapes(a, b, y, order=(1, 0)) / _beta_density(xp, a, b, y))
+
+
+def _inverse_by_second(xp: Any, g: Any, a: Any, b: Any, y: Any) -> Any:
+    return -g * (xp.betainc_by_shapes(a, b, y, order=(0, 1)) / _beta_density(xp, a, b, y))
+
+
+def _pseudo_huber_by_scale(xp: Any, g: Any, d: Any, r: Any) -> Any:
+    root = xp.sqrt(1 + (r / d) * (r / d))
+    return g * (2 * d * (root - 1) - r * r / (d * root))
+
+
+def _step_down(xp: Any, g: Any, n: Any, x: Any, y: Any) -> Any:
+    return -g * xp.where(n == 0, y * (1 + 1 / x), xp.expn(n - (n != 0), x))
+
+
+# fmt: off
+#                    name       pullback per input
+gamma     = _scipys("gamma",    lambda xp, g, x, y: g * (y * xp.digamma(x)))
+beta      = _scipys("beta",     lambda xp, g, a, b, y: g * (y * (xp.digamma(a) - xp.digamma(a + b))),
+                                lambda xp, g, a, b, y: g * (y * (xp.digamma(b) - xp.digamma(a + b))), inputs=("a", "b"))
+betaln    = _scipys("betaln",   lambda xp, g, a, b: g * (xp.digamma(a) - xp.digamma(a + b)),
+                                lambda xp, g, a, b: g * (xp.digamma(b) - xp.digamma(a + b)), inputs=("a", "b"))
+binom     = _scipys("binom",    lambda xp, g, n, k, y: g * (y * (xp.digamma(n + 1) - xp.digamma(n - k + 1))),
+                                lambda xp, g, n, k, y: g * (y * (xp.digamma(n - k + 1) - xp.digamma(k + 1))),
+                    inputs=("n", "k"))
+poch      = _scipys("poch",     lambda xp, g, z, m, y: g * (y * (xp.digamma(z + m) - xp.digamma(z))),
+                                lambda xp, g, z, m, y: g * (y * xp.digamma(z + m)), inputs=("z", "m"))
+
+dawsn     = _scipys("dawsn",    lambda xp, g, x, y: g * (1 - 2 * x * y))
+erfi      = _scipys("erfi",     lambda xp, g, x: g * (xp.exp(x * x) * (2 / ROOT_PI)))
+erfcinv   = _scipys("erfcinv",  lambda xp, g, y: g * (xp.exp(y * y) * (ROOT_PI / -2)))
+owens_t   = _scipys("owens_t",  lambda xp, g, h, a: g * (xp.exp(h * h / -2) * xp.erf(a * h * ROOT_HALF) / (-2 * ROOT_TWO_PI)),
+                                lambda xp, g, h, a: g * (xp.exp(h * h * (1 + a * a) / -2) / (2 * math.pi * (1 + a * a))),
+                    inputs=("h", "a"))
+
+expi      = _scipys("expi",     lambda xp, g, x: g * (xp.exp(x) / x))
+exp1      = _scipys("exp1",     lambda xp, g, x: -g * (xp.exp(-x) / x))
+expn      = _scipys("expn",     None, _step_down, inputs=("n", "x"))
+sine_of_sici       = _scipys("sine_of_sici",       lambda xp, g, x: g * xp.sinc(x / math.pi), part=0)
+cosine_of_sici     = _scipys("cosine_of_sici",     lambda xp, g, x: g * (xp.cos(x) / x), part=1)
+sine_of_shichi     = _scipys("sine_of_shichi",     lambda xp, g, x: g * (xp.sinh(x) / x), part=0)
+cosine_of_shichi   = _scipys("cosine_of_shichi",   lambda xp, g, x: g * (xp.cosh(x) / x), part=1)
+sine_of_fresnel    = _scipys("sine_of_fresnel",    lambda xp, g, x: g * xp.sin(x * x * (math.pi / 2)), part=0)
+cosine_of_fresnel  = _scipys("cosine_of_fresnel",  lambda xp, g, x: g * xp.cos(x * x * (math.pi / 2)), part=1)
+
+ellipk    = _scipys("ellipk",   lambda xp, g, m, y: g * ((y - xp.ellipd(m)) / (2 * (1 - m))), inputs=("m",))
+ellipe    = _scipys("ellipe",   lambda xp, g, m: g * (xp.ellipd(m) / -2), inputs=("m",))
+ellipd    = elementwise("ellipd",  # (K - E) / m
+                                lambda xp, g, m, y: g * (((xp.ellipk(m) - y) / (2 * (1 - m)) - y / 2) / m), inputs=("m",),
+                    forward=_double(lambda m: _scipy.special().elliprd(0.0, 1 - m, 1.0) / 3), **REAL)
+
+betaincc  = _scipys("betaincc", lambda xp, g, a, b, x: -g * xp.betainc_by_shapes(a, b, x, order=(1, 0)),
+                                lambda xp, g, a, b, x: -g * xp.betainc_by_shapes(a, b, x, order=(0, 1)),
+                                lambda xp, g, a, b, x: -g * _beta_density(xp, a, b, x), inputs=("a", "b", "x"))
+gammaincinv  = _scipys("gammaincinv",  _inverse_by_shape,
+                                       lambda xp, g, a, y: g / _gamma_density(xp, a, y), inputs=("a", "p"))
+gammainccinv = _scipys("gammainccinv", _inverse_by_shape,
+                                       lambda xp, g, a, y: -g / _gamma_density(xp, a, y), inputs=("a", "p"))
+betaincinv   = _scipys("betaincinv",   _inverse_by_first,
+                                       _inverse_by_second,
+                                       lambda xp, g, a, b, y: g / _beta_density(xp, a, b, y), inputs=("a", "b", "p"))
+
+jv, yv    = _neighbours("jv", 1, -1), _neighbours("yv", 1, -1)
+iv, kv    = _neighbours("iv", 1, 1), _neighbours("kv", -1, -1)
+ive       = _neighbours("ive", 1, 1, lambda xp, x: -xp.sign(x))
+kve       = _neighbours("kve", -1, -1, lambda xp, x: 1)
+hyp0f1    = _scipys("hyp0f1",   None, lambda xp, g, v, x: g * (xp.hyp0f1(v + 1, x) / v), inputs=("v", "x"))
+hyp1f1    = _scipys("hyp1f1",   None, None, lambda xp, g, a, b, x: g * (a / b * xp.hyp1f1(a + 1, b + 1, x)),
+                    inputs=("a", "b", "x"))
+hyp2f1    = _scipys("hyp2f1",   None, None, None,
+                                lambda xp, g, a, b, c, x: g * (a * b / c * xp.hyp2f1(a + 1, b + 1, c + 1, x)),
+                    inputs=("a", "b", "c", "x"))
+wrightomega = _scipys("wrightomega", lambda xp, g, y: g * (y / (1 + y)))
+
+rel_entr  = _scipys("rel_entr", lambda xp, g, a, b: g * (xp.log(a / b) + 1),
+                                lambda xp, g, a, b: -g * (a / b), inputs=("a", "b"))
+kl_div    = _scipys("kl_div",   lambda xp, g, a, b: g * xp.log(a / b),
+                                lambda xp, g, a, b: g * (1 - a / b), inputs=("a", "b"))
+pseudo_huber = _scipys("pseudo_huber", _pseudo_huber_by_scale,
+                                lambda xp, g, d, r: g * (r / xp.sqrt(1 + (r / d) * (r / d))), inputs=("d", "r"))
+boxcox    = _scipys("boxcox",   lambda xp, g, x, p: g * x ** (p - 1), None, inputs=("x", "p"))
+boxcox1p  = _scipys("boxcox1p", lambda xp, g, x, p: g * (1 + x) ** (p - 1), None, inputs=("x", "p"))
+inv_boxcox   = _scipys("inv_boxcox",   lambda xp, g, p, y: g * y ** (1 - p), None, inputs=("x", "p"))
+inv_boxcox1p = _scipys("inv_boxcox1p", lambda xp, g, p, y: g * (1 + y) ** (1 - p), None, inputs=("x", "p"))
+cosm1     = _scipys("cosm1",    lambda xp, g, x: -g * xp.sin(x))
+powm1     = _scipys("powm1",    lambda xp, g, x, p: g * (p * x ** (p - 1)),
+                                lambda xp, g, x, p: g * (x ** p * xp.log(x)), inputs=("x", "p"))
+sindg     = _scipys("sindg",    lambda xp, g, x: g * (xp.cosdg(x) * DEGREE))
+cosdg     = _scipys("cosdg",    lambda xp, g, x: -g * (xp.sindg(x) * DEGREE))
+tandg     = _scipys("tandg",    lambda xp, g, y: g * ((1 + y * y) * DEGREE))
+cotdg     = _scipys("cotdg",    lambda xp, g, y: -g * ((1 + y * y) * DEGREE))
+# fmt: on

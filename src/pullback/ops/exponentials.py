@@ -1,0 +1,239 @@
+"""The softmax family: exponentials along an axis over their sum, and the logarithms of that.
+
+The pullbacks are operations of their own, as in torch, so that they too are computed in blocks. Their arrays are
+(outer, along, inner) where they are large: the axis is in the middle, and both others are cut where they can be.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import _blocks, _xp
+from .._core import general
+
+LARGE = 1 << 12  # elements from which a copy of the exponentials is cheaper than NumPy's maximum of each row
+LONGEST = 1 << 14  # a sum of more numbers is left to `_xp.sum`, which keeps its error small
+
+# The sums of exponentials for which these need no shift by the maximum: of larger ones the logarithm has too few digits,
+# or they come near to infinity; of smaller ones, exponentials may be lost that are not small beside them.
+PLAIN_SUMS, PLAIN_LOGARITHMS = (2.0**-10, 2.0**100), (2.0**-4, 2.0**17)
+
+
+def _in_blocks(part: Callable[..., None]) -> Callable[..., Any]:
+    """The operation whose result, like its first input, `part(axis, out, *inputs)` fills; halves become singles."""
+
+    def forward(x: Any, *others: Any, axis: int) -> Any:
+        if x.dtype is _xp.HALF:
+            return forward(*(each.astype(np.float32) for each in (x, *others)), axis=axis).astype(_xp.HALF)
+        out = np.empty(x.shape, x.dtype)
+        if out.nbytes > _blocks.BLOCK:
+            _cut(part, axis, out, x, *others)
+        elif out.size:
+            part(axis, out, x, *others)
+        return out
+
+    return forward
+
+
+def _cut(part: Callable[..., None], axis: int, *arrays: Any) -> None:
+    """Have a part computed over pieces of arrays: as rows, or as (outer, along, inner)."""
+    shape = arrays[0].shape
+    outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
+    form = (outer, shape[axis]) if inner == 1 else (outer, shape[axis], inner)
+    arrays = tuple(x.reshape(form) for x in arrays)
+    size = shape[axis] * arrays[0].itemsize
+    if outer > 1 or inner == 1:
+        _blocks.pieces(lambda start, stop: part(1, *(x[start:stop] for x in arrays)), outer, size * inner)
+    else:
+        _blocks.pieces(lambda start, stop: part(1, *(x[:, :, start:stop] for x in arrays)), inner, size)
+
+
+def _rows(x: Any, axis: int) -> bool:
+    """Whether the sums along an axis are those of many rows, which `einsum` has in half the time."""
+    return axis == x.ndim - 1 and x.size >= LARGE and x.shape[axis] <= LONGEST
+
+
+def _sums(x: Any, axis: int) -> Any:
+    return np.einsum("...i->...", x)[..., None] if _rows(x, axis) else _xp.sum(x, axis=(axis,), keepdims=True)
+
+
+def _sums_of_products(a: Any, b: Any, axis: int) -> Any:
+    if _rows(a, axis):
+        return np.einsum("...i,...i->...", a, b)[..., None]
+    return _xp.sum(a * b, axis=(axis,), keepdims=True)
+
+
+def _highest(x: Any, axis: int) -> Any:
+    """The maxima along an axis; of rows, the place of the maximum takes half the time of the maximum."""
+    if _rows(x, axis):
+        return _xp.take_along_axis(x, x.argmax(axis)[..., None], axis=axis)
+    return np.maximum.reduce(x, axis, None, None, True)
+
+
+def _exponentials(x: Any, out: Any, axis: int, plain: tuple[float, float]) -> tuple[Any, Any]:
+    """Write exp(x - shift) into `out`: their sums along an axis, and the shift, None where none was needed."""
+    if x.size >= LARGE:
+        np.exp(x, out)
+        sums = _sums(out, axis)
+        if plain[0] <= np.minimum.reduce(sums, None) and np.maximum.reduce(sums, None) <= plain[1]:
+            return sums, None
+    shift = _highest(x, axis)
+    np.subtract(x, shift, out)
+    np.exp(out, out)
+    return _sums(out, axis), shift
+
+
+def _softmax_part(axis: int, out: Any, x: Any) -> None:
+    sums, _ = _exponentials(x, out, axis, PLAIN_SUMS)
+    np.divide(out, sums, out)
+
+
+def _log_softmax_part(axis: int, out: Any, x: Any) -> None:
+    sums, shift = _exponentials(x, out, axis, PLAIN_LOGARITHMS)
+    np.subtract(x, np.log(sums) if shift is None else shift, out)
+    if shift is not None:
+        np.subtract(out, np.log(sums), out)
+
+
+def _softmax_pullback_part(axis: int, out: Any, g: Any, y: Any) -> None:
+    np.subtract(g, _sums_of_products(g, y, axis), out)
+    np.multiply(out, y, out)
+
+
+def _log_softmax_pullback_part(axis: int, out: Any, g: Any, y: Any) -> None:
+    np.exp(y, out)
+    np.multiply(out, _sums(g, axis), out)
+    np.subtract(g, out, out)
+
+
+def _softmax(xp: Any, g: Any, y: Any, *, axis: int) -> Any:
+    return xp.softmax_pullback(g, y, axis=axis)
+
+
+def _log_softmax(xp: Any, g: Any, y: Any, *, axis: int) -> Any:
+    return xp.log_softmax_pullback(g, y, axis=axis)
+
+
+def _by_cotangent(xp: Any, g: Any, shares: Any, *, axis: int) -> Any:
+    return xp.softmax_pullback(g, shares, axis=axis)
+
+
+def _by_shares(xp: Any, g: Any, given: Any, shares: Any, *, axis: int) -> Any:
+    centred = given - xp.sum(given * shares, axis=(axis,), keepdims=True)
+    return g * centred - given * xp.sum(g * shares, axis=(axis,), keepdims=True)
+
+
+def _by_log_cotangent(xp: Any, g: Any, logs: Any, *, axis: int) -> Any:
+    return g - xp.sum(g * xp.exp(logs), axis=(axis,), keepdims=True)
+
+
+def _by_logs(xp: Any, g: Any, given: Any, logs: Any, *, axis: int) -> Any:
+    return -(g * xp.exp(logs)) * xp.sum(given, axis=(axis,), keepdims=True)
+
+
+# Cross-entropy
+#
+# The losses of rows of scores, each with the number of its class. `known` holds the logarithms of the probabilities
+# where the caller has computed them, which is right for scores that fit into the cache. Otherwise nothing so large is
+# kept: the pullback computes the exponentials again, which is quicker than to write them to memory and to read them.
+
+
+def _losses_of_rows(x: Any, indices: Any) -> Any:
+    losses = np.empty(len(x), x.dtype)
+
+    def part(start: int, stop: int) -> None:
+        rows = x[start:stop]
+        sums, shift = _exponentials(rows, np.empty(rows.shape, rows.dtype), 1, PLAIN_LOGARITHMS)
+        picked = _xp.take_rows(rows, indices[start:stop])
+        if shift is not None:
+            picked = picked - shift[:, 0]
+        np.subtract(np.log(sums[:, 0]), picked, losses[start:stop])
+
+    _blocks.pieces(part, len(x), x.shape[1] * x.itemsize)
+    return losses
+
+
+def _cross_entropy_forward(x: Any, indices: Any, *, reduction: str, known: Any) -> Any:
+    if known is not None:
+        losses = np.negative(_xp.take_rows(known, indices))
+    elif x.dtype is _xp.HALF:
+        losses = _losses_of_rows(x.astype(np.float32), indices).astype(_xp.HALF)
+    else:
+        losses = _losses_of_rows(x, indices)
+    if reduction == "none":
+        return losses
+    total = _xp.sum(losses, axis=(0,), keepdims=False)
+    return total if reduction == "sum" else total / total.dtype.type(len(losses))
+
+
+def _cross_entropy_pullback_forward(given: Any, x: Any, indices: Any, *, reduction: str, known: Any) -> Any:
+    if x.dtype is _xp.HALF:
+        singles = (part.astype(np.float32) for part in (given, x))
+        return _cross_entropy_pullback_forward(*singles, indices, reduction=reduction, known=None).astype(_xp.HALF)
+    slopes = given / x.dtype.type(len(x)) if reduction == "mean" else given
+    out = np.empty(x.shape, x.dtype)
+
+    def part(start: int, stop: int) -> None:
+        rows = out[start:stop]
+        own = slopes[start:stop, None] if reduction == "none" else slopes
+        if known is None:
+            sums, _ = _exponentials(x[start:stop], rows, 1, PLAIN_SUMS)
+            np.multiply(rows, own / sums, rows)
+        else:
+            np.multiply(np.exp(known[start:stop], rows), own, rows)
+        rows[np.arange(stop - start), indices[start:stop]] -= own.reshape(-1)
+
+    _blocks.pieces(part, len(x), x.shape[1] * x.itemsize)
+    return out
+
+
+def _cross_entropy(xp: Any, g: Any, x: Any, indices: Any, *, reduction: str, known: Any) -> Any:
+    return xp.cross_entropy_pullback(g, x, indices, reduction=reduction, known=known)
+
+
+def known_logarithms(x: Any) -> Any:
+    """The logarithms of the probabilities of classes, where it pays to keep them; else None."""
+    return _log_softmax_forward(x, axis=1) if x.nbytes <= _blocks.BLOCK else None
+
+
+def _less_one_hot(xp: Any, x: Any, indices: Any, reduction: str) -> Any:
+    """The derivatives of the losses: the probabilities of all classes, less one at the class that it is."""
+    one_hot = xp.put_rows(np.ones(x.shape[0], getattr(x, "_dtype", x.dtype)), indices, shape=tuple(x.shape))
+    slopes = xp.softmax(x, axis=1) - one_hot
+    return slopes / x.shape[0] if reduction == "mean" else slopes
+
+
+def _by_loss_cotangent(xp: Any, g: Any, x: Any, indices: Any, *, reduction: str) -> Any:
+    axis = (1,) if reduction == "none" else (0, 1)
+    return xp.sum(g * _less_one_hot(xp, x, indices, reduction), axis=axis, keepdims=False)
+
+
+def _by_scores(xp: Any, g: Any, given: Any, x: Any, *, reduction: str) -> Any:
+    given = xp.expand_dims(given, axis=1) if reduction == "none" else given
+    g = g * (given / x.shape[0] if reduction == "mean" else given)
+    return xp.softmax_pullback(g, xp.softmax(x, axis=1), axis=1)
+
+
+_softmax_forward = _in_blocks(_softmax_part)
+_log_softmax_forward = _in_blocks(_log_softmax_part)
+
+# fmt: off
+#                              name                    pullback per input
+softmax              = general("softmax",              _softmax,     forward=_softmax_forward)
+log_softmax          = general("log_softmax",          _log_softmax, forward=_log_softmax_forward,
+                               title="LogSoftmaxBackward0")
+softmax_pullback     = general("softmax_pullback",     _by_cotangent, _by_shares, forward=_in_blocks(_softmax_pullback_part),
+                               inputs=("given", "shares"), title="SoftmaxBackwardDataBackward0")
+log_softmax_pullback = general("log_softmax_pullback", _by_log_cotangent, _by_logs,
+                               forward=_in_blocks(_log_softmax_pullback_part),
+                               inputs=("given", "logs"), title="LogSoftmaxBackwardDataBackward0")
+cross_entropy = general("cross_entropy", _cross_entropy, None, forward=_cross_entropy_forward,
+                               inputs=("x", "indices"), title="NllLossBackward0")
+cross_entropy_pullback = general("cross_entropy_pullback", _by_loss_cotangent, _by_scores, None,
+                               forward=_cross_entropy_pullback_forward,
+                               inputs=("given", "x", "indices"), title="NllLossBackwardBackward0")
+# fmt: on

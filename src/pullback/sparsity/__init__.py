@@ -1,0 +1,218 @@
+"""Sparse derivatives: Jacobians and Hessians most of whose entries are zero, for the price of a few passes.
+
+The pattern is pulled back through the graph of the program, by its own rules (`tracing`, `structures`, `patterns`);
+rows and columns that can share a pass are found by colouring (`coloring`); `passes` fills the entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import _backward, _refusals
+from .._core import Carrier
+from .._creation import as_tensor
+from .._modes import FieldBlock
+from .._pass import youngest_first
+from .coloring import Coloring, best, star
+from .matrices import SparseMatrix
+from .passes import Array, filled, filled_symmetric, transposed
+from .tracing import dependence
+
+Places = tuple[Array, Array]
+
+
+def sparse_jacobian(
+    f: Any, x: Any, *, local: bool = False, like: SparseMatrix | None = None, allow_unused: bool = False
+) -> SparseMatrix:
+    """The Jacobian of a function, or of a tensor that exists, by x, as the entries that can differ from zero.
+
+    Row i belongs to element i of the output, column j to element j of x, both counted in the order of a flattened
+    array. `f` maps one real tensor to one; x may be a tensor, an array or a list. Or `f` is a tensor that was computed
+    from the tensor x.
+
+    The pattern holds for all x for which the program takes the same way: a factor or mask that happens to be zero is
+    kept, while indices, and so what max, sort and pooling have chosen, are as they are at x. With `local=True` such
+    zeros at x are left out, also the zeros of a matrix that x is multiplied by. `like`, an earlier result, lends its
+    pattern and its colours, so that neither is searched for again; one pass makes sure that they still hold.
+
+    Raises
+    ------
+    TypeError
+        If x is not one tensor, or f does not give one.
+    RuntimeError
+        If x or the output is not of floating point, if the output does not depend on x (unless `allow_unused`), or if
+        the graph has been freed.
+    ValueError
+        If `like` does not fit.
+
+    >>> import pullback
+    >>> x = pullback.arange(5.0)
+    >>> differences = pullback.sparse_jacobian(lambda x: (x[1:] - x[:-1]) ** 2, x)
+    >>> differences.passes
+    2
+    >>> differences.toarray()
+    array([[-2.,  2.,  0.,  0.,  0.],
+           [ 0., -2.,  2.,  0.,  0.],
+           [ 0.,  0., -2.,  2.,  0.],
+           [ 0.,  0.,  0., -2.,  2.]], dtype=float32)
+    """
+    y, x = _output("sparse_jacobian", f, x, allow_unused)
+    shape = y.numel(), x.numel()
+    if y._node is None:  # unused, and that is allowed
+        return _nothing(shape, x)
+    if like is not None:
+        _check_like(like, shape, "sparse_jacobian")
+        rows, columns, coloring = like.rows, like.cols, like.coloring
+    else:
+        rows, columns = dependence(y, x, local=local)
+        coloring = best(rows, columns, shape)
+    matrix = SparseMatrix(filled(y, x, rows, columns, coloring), rows, columns, shape, coloring)
+    if like is not None:
+        _check_filled(matrix, transposed(y, x))
+    return matrix
+
+
+def sparse_hessian(
+    f: Any, x: Any, *, local: bool = False, like: SparseMatrix | None = None, allow_unused: bool = False
+) -> SparseMatrix:
+    """The Hessian of a function with one output, or of a tensor of one element, by x, as the entries that can differ from zero.
+
+    The arguments are those of `sparse_jacobian`. Both triangles are returned; since the matrix is symmetric, an entry
+    needs to be found in one of its two places only, which takes fewer passes.
+
+    Raises
+    ------
+    TypeError, RuntimeError, ValueError
+        As `sparse_jacobian`; RuntimeError also if the output has more than one element.
+
+    >>> import pullback
+    >>> def chain(x):
+    ...     return (100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()
+    >>> matrix = pullback.sparse_hessian(chain, pullback.ones(1000, dtype=pullback.float64))
+    >>> matrix
+    SparseMatrix(shape=(1000, 1000), nnz=2998, dtype=float64, passes=3)
+    """
+    y, x = _output("sparse_hessian", f, x, allow_unused)
+    if y.numel() != 1:
+        raise RuntimeError(
+            "The Tensor returned by the function given to sparse_hessian should contain a single element, but it is a "
+            f"{_refusals.kind(y)}: sum it, or take the Jacobian"
+        )
+    shape = x.numel(), x.numel()
+    if y._node is None:
+        return _nothing(shape, x)
+    with FieldBlock(grad=True):
+        (g,) = _backward.grad(y, x, create_graph=True, materialize_grads=True)
+    if g._node is None:  # linear: its gradient is a constant
+        return _nothing(shape, x)
+    if like is not None:
+        _check_like(like, shape, "sparse_hessian")
+        rows, columns, coloring = like.rows, like.cols, like.coloring
+    else:
+        rows, columns = _symmetric(*dependence(g, x, local=local), shape[0])
+        coloring = Coloring(star(rows, columns, shape[0]), np.full(shape[0], -1))
+    matrix = SparseMatrix(filled_symmetric(g, x, rows, columns, coloring), rows, columns, shape, coloring)
+    if like is not None:
+        _check_filled(matrix, transposed(g, x))
+    return matrix
+
+
+def _output(name: str, f: Any, x: Any, allow_unused: bool) -> tuple[Any, Any]:
+    """The output and the input that it was computed from, both checked."""
+    if isinstance(f, Carrier):
+        y = f
+        if not isinstance(x, Carrier):
+            raise TypeError(f"{name}(): x must be the tensor that the output was computed from, not {_named(x)}")
+    elif not callable(f):
+        raise TypeError(f"{name}(): f must be a function of one tensor, or a tensor that exists, not {_named(f)}")
+    else:
+        x = _input(name, x)
+        with FieldBlock(grad=True):
+            y = f(x)
+        if not isinstance(y, Carrier):
+            raise TypeError(f"The function given to {name} must return one Tensor, not {_named(y)}")
+    for what, tensor in (("x", x), ("the output", y)):
+        _check_real(name, what, tensor)
+    if x._node is None:
+        raise RuntimeError(
+            f"One of the differentiated Tensors does not require grad: x is a {_refusals.kind(x)}. Call requires_grad_() "
+            "on it before computing the output, or pass the function"
+        )
+    if not allow_unused and y._node is None:
+        raise _refusals.no_history(0, y)
+    if not allow_unused and x._node not in youngest_first([y._node]):
+        raise _refusals.unused(0, x)
+    return y, x
+
+
+def _input(name: str, x: Any) -> Any:
+    """x as a tensor of its own that requires grad."""
+    if isinstance(x, (tuple, list, dict)) and any(isinstance(entry, Carrier) for entry in _entries(x)):
+        raise TypeError(
+            f"{name}() takes one tensor, and x is {_named(x)} of them: join them with pullback.cat, or see "
+            "pullback.flatten_problem for nested parameters"
+        )
+    if x is None or isinstance(x, (str, dict)):
+        raise TypeError(f"{name}(): x must be a tensor, an array or a list of numbers, not {_named(x)}")
+    tensor = x.detach() if isinstance(x, Carrier) else as_tensor(x)
+    _check_real(name, "x", tensor)
+    return tensor.clone().requires_grad_()
+
+
+def _entries(x: Any) -> Any:
+    return x.values() if isinstance(x, dict) else x
+
+
+def _check_real(name: str, what: str, tensor: Any) -> None:
+    if tensor.level:
+        raise NotImplementedError(
+            f"{name}() reads a pattern and numbers, so it cannot be part of another transform: {what} belongs to vmap, grad "
+            "or the like. Call it outside"
+        )
+    if tensor._dtype.kind != "f":
+        raise RuntimeError(
+            f"{name}() needs real numbers of floating point, since only Tensors of floating point dtype have real "
+            f"derivatives: {what} is a {_refusals.kind(tensor)}"
+        )
+
+
+def _named(value: Any) -> str:
+    return "None" if value is None else f"a {type(value).__name__}"
+
+
+def _nothing(shape: tuple[int, int], x: Any) -> SparseMatrix:
+    """The matrix without entries."""
+    none = np.zeros(0, np.int64)
+    uncolored = Coloring(np.full(shape[0], -1), np.full(shape[1], -1))
+    return SparseMatrix(np.zeros(0, x._dtype), none, none, shape, uncolored)
+
+
+def _symmetric(rows: Array, columns: Array, count: int) -> Places:
+    """The places whose mirror image is there too: what is missing on one side of a symmetric matrix is zero."""
+    kept = np.isin(rows * count + columns, columns * count + rows)
+    return rows[kept], columns[kept]
+
+
+def _check_like(like: Any, shape: tuple[int, int], name: str) -> None:
+    if not isinstance(like, SparseMatrix):
+        raise TypeError(f"{name}(): like must be an earlier result, a SparseMatrix, not {_named(like)}")
+    if like.shape != shape:
+        raise ValueError(f"{name}(): like has shape {like.shape}, but this matrix has shape {shape}")
+
+
+def _check_filled(matrix: SparseMatrix, product: Any) -> None:
+    """Refuse a lent pattern that lacks an entry: a random vector's product with the matrix must be what a pass says."""
+    v = np.random.default_rng(0).uniform(1, 2, matrix.shape[0])
+    terms = v[matrix.rows] * matrix.data
+    sums, sizes = (np.bincount(matrix.cols, part, matrix.shape[1]) for part in (terms, np.abs(terms)))
+    expected = product(v)
+    allowed = np.sqrt(np.finfo(matrix.data.dtype).eps) * np.maximum(sizes, np.abs(expected).max(initial=0))
+    missing = np.flatnonzero(~(np.abs(sums - expected) <= allowed) & np.isfinite(expected))
+    if missing.size:
+        raise ValueError(
+            f"like has not the pattern of this matrix, which has other entries in column {missing[0]} and "
+            f"{missing.size - 1} more columns: the program has taken another way. Leave like out"
+        )

@@ -1,0 +1,78 @@
+"""What `sparse_jacobian` and `sparse_hessian` return."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .coloring import Coloring
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class SparseMatrix:
+    """A matrix by its entries: `data[k]` stands in row `rows[k]` and column `cols[k]`; row by row, none twice.
+
+    `shape` is that of the matrix. `passes` says how many products with it, or with its transpose, have filled it, and
+    `coloring` which rows and columns shared them. It unpacks as `data, rows, cols = matrix`.
+
+    >>> import pullback
+    >>> matrix = pullback.sparse_jacobian(lambda x: x * x, pullback.tensor([1.0, 2.0, 3.0]))
+    >>> matrix
+    SparseMatrix(shape=(3, 3), nnz=3, dtype=float32, passes=1)
+    >>> data, rows, cols = matrix
+    >>> data
+    array([2., 4., 6.], dtype=float32)
+    """
+
+    __slots__ = ("data", "rows", "cols", "shape", "coloring")
+
+    def __init__(self, data: Array, rows: Array, cols: Array, shape: tuple[int, int], coloring: Coloring) -> None:
+        self.data, self.rows, self.cols = data, rows, cols
+        self.shape, self.coloring = shape, coloring
+
+    @property
+    def nnz(self) -> int:
+        """The number of entries."""
+        return self.data.size
+
+    @property
+    def passes(self) -> int:
+        """How many passes have filled it: one for each colour."""
+        return self.coloring.passes
+
+    def __iter__(self) -> Iterator[Array]:
+        return iter((self.data, self.rows, self.cols))
+
+    def __repr__(self) -> str:
+        return f"SparseMatrix(shape={self.shape}, nnz={self.nnz}, dtype={self.data.dtype}, passes={self.passes})"
+
+    def toarray(self) -> Array:
+        """The matrix as a NumPy array, zeros and all."""
+        out = np.zeros(self.shape, self.data.dtype)
+        out[self.rows, self.cols] = self.data
+        return out
+
+    def tocoo(self) -> Any:
+        """The matrix as SciPy's `coo_array`; SciPy must be installed."""
+        sparse = _scipy_sparse()
+        return sparse.coo_array((self.data, (self.rows, self.cols)), shape=self.shape)
+
+    def tocsr(self) -> Any:
+        """The matrix as SciPy's `csr_array`; SciPy must be installed."""
+        sparse = _scipy_sparse()
+        starts = np.searchsorted(self.rows, np.arange(self.shape[0] + 1))
+        return sparse.csr_array((self.data, self.cols, starts), shape=self.shape)
+
+
+def _scipy_sparse() -> Any:
+    try:
+        return importlib.import_module("scipy.sparse")
+    except ImportError as error:
+        raise ImportError(
+            "tocoo() and tocsr() make matrices of SciPy, which is not installed: pip install scipy, or use data, rows and "
+            "cols, or toarray()"
+        ) from error

@@ -1,0 +1,71 @@
+"""Passes: how the entries of a pattern are filled.
+
+A reverse pass multiplies by the transpose: the cotangent that is 1 in all rows of one colour gives those rows added up.
+A forward pass does the same for columns. It is a reverse pass over a reverse pass: what v pulls back to is linear in v,
+and its own transpose is the Jacobian, on the graph as it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import _backward
+from .._modes import FieldBlock
+from .coloring import Coloring
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Product = Callable[[Array], Array]
+
+
+def filled(y: Any, x: Any, rows: Array, columns: Array, coloring: Coloring) -> Array:
+    """The entries of the Jacobian of y by x at some places."""
+    data = np.zeros(rows.size, x._dtype)
+    by_columns = coloring.columns[columns] >= 0
+    _fill(data, coloring.rows, rows, columns, ~by_columns, transposed(y, x))
+    if by_columns.any():
+        _fill(data, coloring.columns, columns, rows, by_columns, forward(y, x))
+    return data
+
+
+def filled_symmetric(g: Any, x: Any, rows: Array, columns: Array, coloring: Coloring) -> Array:
+    """The entries of the Jacobian of a gradient, each read from the pass of the lesser of its two colours."""
+    colors = coloring.rows
+    swapped = colors[rows] > colors[columns]
+    lines, crossings = np.where(swapped, columns, rows), np.where(swapped, rows, columns)
+    data = np.zeros(rows.size, x._dtype)
+    _fill(data, colors, lines, crossings, np.ones(rows.size, np.bool_), transposed(g, x))
+    return data
+
+
+def _fill(data: Array, colors: Array, lines: Array, crossings: Array, chosen: Array, product: Product) -> None:
+    """Fill the chosen entries: the product with all lines of a colour holds each of them at its crossing."""
+    places = np.flatnonzero(chosen)
+    places = places[np.argsort(colors[lines[places]], kind="stable")]
+    ends = np.searchsorted(colors[lines[places]], np.arange(colors.max(initial=-1) + 2))
+    for color, (start, end) in enumerate(zip(ends[:-1], ends[1:], strict=True)):
+        found = places[start:end]
+        data[found] = product(colors == color)[crossings[found]]
+
+
+def transposed(y: Any, x: Any) -> Product:
+    """The product of a vector with the Jacobian of y by x: what a cotangent pulls back to."""
+
+    def product(v: Array) -> Array:
+        if y._node is None:  # zeros that a rule made by itself
+            return np.zeros(x.numel(), x._dtype)
+        g = y.interpreter.wrap(v.astype(y._dtype).reshape(y.shape), None)
+        (pulled,) = _backward.grad(y, x, g, retain_graph=True, materialize_grads=True)
+        return pulled._array.reshape(-1)  # type: ignore[no-any-return]  # an array
+
+    return product
+
+
+def forward(y: Any, x: Any) -> Product:
+    """The product of the Jacobian of y by x with a vector."""
+    with FieldBlock(grad=True):
+        v = y.interpreter.wrap(np.zeros(y.shape, y._dtype), None).requires_grad_()
+        (pulled,) = _backward.grad(y, x, v, create_graph=True)
+    return transposed(pulled, v)

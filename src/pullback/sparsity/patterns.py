@@ -1,0 +1,112 @@
+"""Patterns: for each element of an array, the set of outputs that it reaches.
+
+The sets lie one after another in one array, sorted, as the rows of a sparse matrix do: those of element i are
+`members[starts[i]:starts[i + 1]]`. Everything here is a gathering of such rows or a union of some, computed for all
+elements at once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Shape = tuple[int, ...]
+
+LIMIT = 1 << 28  # members of one pattern, 2 GiB
+
+
+class Pattern:
+    """What stands in the place of a cotangent: its shape and dtype, and a set of outputs for each element."""
+
+    __slots__ = ("starts", "members", "width", "shape", "_dtype")
+
+    def __init__(self, starts: Array, members: Array, width: int, shape: Shape, dtype: np.dtype[Any]) -> None:
+        self.starts, self.members, self.width = starts, members, width
+        self.shape, self._dtype = shape, dtype
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of the cotangent."""
+        return self._dtype
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    def like(self, shape: Shape, dtype: np.dtype[Any]) -> Pattern:
+        """The same sets for an array of another shape with as many elements."""
+        return Pattern(self.starts, self.members, self.width, shape, dtype)
+
+    def pairs(self) -> tuple[Array, Array]:
+        """Every pair of an output and an element that reaches it."""
+        return self.members, np.repeat(np.arange(self.size), np.diff(self.starts))
+
+
+def identity(shape: Shape, dtype: np.dtype[Any]) -> Pattern:
+    """The pattern of the outputs themselves: each reaches itself."""
+    count = math.prod(shape)
+    return Pattern(np.arange(count + 1), np.arange(count), count, shape, dtype)
+
+
+def empty(width: int, shape: Shape, dtype: np.dtype[Any]) -> Pattern:
+    """The pattern of zeros."""
+    return Pattern(np.zeros(math.prod(shape) + 1, np.int64), np.zeros(0, np.int64), width, shape, dtype)
+
+
+def gathered(pattern: Pattern, sources: Array, dtype: np.dtype[Any]) -> Pattern:
+    """The pattern whose elements are those of another that `sources` numbers; -1 stands for none."""
+    flat = sources.reshape(-1)
+    starts, members = _rows(pattern, flat)
+    return Pattern(starts, members, pattern.width, sources.shape, dtype)
+
+
+def _rows(pattern: Pattern, numbers: Array) -> tuple[Array, Array]:
+    """The sets of some elements, one after another."""
+    if not pattern.size:
+        return np.zeros(numbers.size + 1, np.int64), pattern.members
+    first = pattern.starts[numbers]
+    counts = np.where(numbers < 0, 0, pattern.starts[numbers + 1] - first)
+    starts = np.zeros(numbers.size + 1, np.int64)
+    np.cumsum(counts, out=starts[1:])
+    _check(int(starts[-1]))
+    places = np.arange(starts[-1]) + np.repeat(first - starts[:-1], counts)
+    return starts, pattern.members[places]
+
+
+def united(parts: Sequence[tuple[Pattern, Array, Array]], shape: Shape, dtype: np.dtype[Any]) -> Pattern:
+    """The pattern whose element `targets[k]` has the members of the element `sources[k]`, for all k of all parts.
+
+    A part is a pattern with its sources and its targets; where one of them is negative nothing is sent.
+    """
+    keys = []
+    width = parts[0][0].width
+    for pattern, sources, targets in parts:
+        sent = (sources >= 0) & (targets >= 0)
+        starts, members = _rows(pattern, sources[sent])
+        keys.append(np.repeat(targets[sent], np.diff(starts)) * width + members)
+    _check(sum(map(len, keys)))
+    key = np.concatenate(keys)
+    key.sort(kind="stable")
+    if key.size:
+        key = key[np.concatenate(([True], key[1:] != key[:-1]))]
+    targets, members = np.divmod(key, max(width, 1))
+    starts = np.searchsorted(targets, np.arange(math.prod(shape) + 1))
+    return Pattern(starts, members, width, shape, dtype)
+
+
+def _check(count: int) -> None:
+    if count > LIMIT:
+        raise ValueError(
+            f"the pattern of this program would have {count} entries somewhere, more than {LIMIT}: its derivative is not "
+            "sparse enough to gain from it. Use pullback.func.jacrev or hessian, or a part of the outputs"
+        )

@@ -1,0 +1,479 @@
+"""What each linear operation does to a pattern: which elements of its operands an element of its result is made of.
+
+Rules are linear in the cotangent, so this is all that is asked of an operation in a rule. Moves are read off by running
+the operation on numbers of elements, and sums of scattered elements by running its own rule, its transpose, on numbers
+of the result. What mixes does so along axes. Where a function here has no answer, None, `tracing` asks the operation's rule.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from .. import _xp, ops
+from .._core import Primitive
+from .._memory import Cell
+from .patterns import Array, Pattern, Shape, empty, gathered, united
+
+Params = dict[str, Any]
+Structure = Callable[[Primitive, Sequence[Any], Params, bool], Any]
+
+# 1. Elementwise
+#
+# The sets of the operands are united. A factor that is data changes no set, whatever its value, nor does a mask; with
+# `local` factors of zero and masks count.
+
+IGNORED = {"copy": 0, "fill": 0, "attached": 1, "tied": 1}  # operands that give a result its shape or history alone
+
+
+def elementwise(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern:
+    """A result whose elements are made of those in the same place."""
+    shape = np.broadcast_shapes(*map(np.shape, values))
+    dtype = _dtype(primitive, values, params)
+    parts = []
+    for place, value in enumerate(values):
+        if isinstance(value, Pattern) and IGNORED.get(primitive.name) != place:
+            parts.append((value, _passing(primitive.name, values, place) if local else None))
+    if not parts or primitive.name == "zeros_like":
+        return empty(next(v.width for v in values if isinstance(v, Pattern)), shape, dtype)
+    first = parts[0][0]
+    if all(v.members is first.members and v.shape == shape and mask is None for v, mask in parts):
+        return first.like(shape, dtype)
+    sources = [_numbers(v.shape, shape) if m is None else np.where(m, _numbers(v.shape, shape), -1) for v, m in parts]
+    if len(parts) == 1:
+        return gathered(first, sources[0], dtype)
+    targets = np.arange(math.prod(shape))
+    return united([(v, s.reshape(-1), targets) for (v, _), s in zip(parts, sources, strict=True)], shape, dtype)
+
+
+def _dtype(primitive: Primitive, values: Sequence[Any], params: Params) -> np.dtype[Any]:
+    """The dtype of an elementwise result, found out on single elements."""
+    probes = [np.ones(1, v.dtype) if hasattr(v, "dtype") else v for v in values]
+    return np.asarray(primitive.forward(*probes, **params)).dtype
+
+
+def _passing(name: str, values: Sequence[Any], place: int) -> Any:
+    """Where an operand is not multiplied by zero and not masked out; None for everywhere."""
+    if name == "multiply":
+        other = values[1 - place]
+        return None if isinstance(other, Pattern) else np.not_equal(other, 0)
+    mask_place, taken = {"where": (0, 1), "select": (0, 1), "masked_fill": (1, 2)}.get(name, (None, None))
+    if mask_place is None:
+        return None
+    mask = np.not_equal(values[mask_place], 0)
+    return mask if place == taken else ~mask
+
+
+def _numbers(shape: Shape, target: Shape) -> Array:
+    """The numbers of the elements of a shape, broadcast to another."""
+    return np.broadcast_to(np.arange(math.prod(shape)).reshape(shape), target)
+
+
+def biased(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern:
+    """Images and a number for each channel."""
+    x, bias = values
+    shape = (-1, *[1] * (np.ndim(x) - 2))
+    column = bias.like((bias.size, *shape[1:]), bias.dtype) if isinstance(bias, Pattern) else bias.reshape(shape)
+    return elementwise(ops.add, (x, column), {}, local)
+
+
+# 2. Moves
+#
+# Each element of a result is one of an operand, or zero. Numbers are floats, since data beside them are, and of complex
+# patterns both parts are the number.
+
+
+def moved(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Any:
+    """A result whose elements are moved there."""
+    given = []
+    patterns: list[Pattern] = []
+    for value in values:
+        if isinstance(value, Pattern):
+            first = sum(pattern.size for pattern in patterns) + 1
+            numbers = np.arange(first, first + value.size, dtype=np.float64).reshape(value.shape)
+            given.append(numbers * (1 + 1j) if value.dtype.kind == "c" else numbers)
+            patterns.append(value)
+        else:
+            given.append(np.zeros(np.shape(value)) if np.asarray(value).dtype.kind in "fc" else value)
+    whole = patterns[0] if len(patterns) == 1 else _joined(patterns)
+    out = primitive.forward(*given, **params)
+    return tuple(_placed(whole, piece) for piece in out) if isinstance(out, tuple) else _placed(whole, out)
+
+
+def _joined(patterns: Sequence[Pattern]) -> Pattern:
+    """The elements of several patterns as one, one after another."""
+    offsets = np.cumsum([0, *(len(pattern.members) for pattern in patterns)])
+    starts = [pattern.starts[:-1] + offset for pattern, offset in zip(patterns, offsets[:-1], strict=True)]
+    members = np.concatenate([pattern.members for pattern in patterns])
+    shape = (sum(pattern.size for pattern in patterns),)
+    dtype = np.result_type(*(pattern.dtype for pattern in patterns))
+    return Pattern(np.concatenate([*starts, offsets[-1:]]), members, patterns[0].width, shape, dtype)
+
+
+def _placed(pattern: Pattern, numbers: Any) -> Pattern:
+    """The elements of a pattern at the places of their numbers; 0 is for none."""
+    numbers = np.asarray(numbers)
+    kind = numbers.dtype.kind
+    single = np.zeros((), pattern.dtype).real.dtype
+    sources = numbers.real.astype(np.int64) - 1
+    if kind != "c":
+        return gathered(pattern, sources, single)
+    dtype = np.result_type(single, np.complex64)
+    others = numbers.imag.astype(np.int64) - 1
+    if np.array_equal(sources, others):
+        return gathered(pattern, sources, dtype)
+    targets = np.arange(sources.size)
+    parts = [(pattern, part.reshape(-1), targets) for part in (sources, others)]
+    return united(parts, numbers.shape, dtype)
+
+
+# 3. Scatters
+#
+# Each element of an operand is added to one of the result: the transpose of a move.
+
+
+def scattered(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern:
+    """A result to which elements are added."""
+    given = [np.zeros(value.shape) if isinstance(value, Pattern) else value for value in values]
+    out = np.asarray(primitive.forward(*given, **params))
+    numbers = np.arange(1, out.size + 1, dtype=np.float64).reshape(out.shape)
+    places = pulled(primitive, _xp, numbers, values, given, out, params)
+    patterns = [
+        (v, np.broadcast_to(place, v.shape).reshape(-1).astype(np.int64) - 1)
+        for v, place in zip(values, places, strict=False)
+        if isinstance(v, Pattern)
+    ]
+    dtype = np.result_type(*(v.dtype for v, _ in patterns))
+    return united([(v, np.arange(v.size), targets) for v, targets in patterns], out.shape, dtype)
+
+
+def pulled(
+    primitive: Primitive, xp: Any, g: Any, values: Sequence[Any], given: Sequence[Any], out: Any, params: Params
+) -> Any:
+    """What the rules of an operation make of a cotangent, for those of its operands that are patterns."""
+    edges = [SimpleNamespace(shape=value.shape) if isinstance(value, Pattern) else None for value in values]
+    saved: list[Cell] = []
+    for place, _ in primitive.keeps:
+        kept = [out] if place is None else given[place] if isinstance(place, slice) else [given[place]]
+        saved.extend(map(Cell, kept))
+    return primitive.pull(xp, g, edges, saved, params)
+
+
+def mean(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern:
+    """A sum, but for a factor."""
+    return scattered(ops.sum, values, {"axis": params["axis"], "keepdims": params["keepdims"]}, local)
+
+
+# 4. Along axes
+#
+# An axis of a result is made of one axis of an operand: a list of places there with the places here that they come
+# from. An operation that does so along several axes is taken one axis after another.
+
+
+def along(pattern: Pattern, axis: int, targets: Array, sources: Array, length: int) -> Pattern:
+    """Place `targets[k]` of a new axis, which has a length, made of place `sources[k]` of the old one, for all k."""
+    axis %= pattern.ndim
+    before, behind = math.prod(pattern.shape[:axis]), math.prod(pattern.shape[axis + 1 :])
+    rows, columns = np.arange(before)[:, None, None], np.arange(behind)
+    given = (rows * pattern.shape[axis] + np.asarray(sources)[:, None]) * behind + columns
+    made = (rows * length + np.asarray(targets)[:, None]) * behind + columns
+    shape = (*pattern.shape[:axis], length, *pattern.shape[axis + 1 :])
+    return united([(pattern, given.reshape(-1), made.reshape(-1))], shape, pattern.dtype)
+
+
+def mixed(pattern: Pattern, axis: int, length: int) -> Pattern:
+    """Every place of a new axis made of every place of the old one."""
+    axis %= pattern.ndim
+    size = pattern.shape[axis]
+    if size != 1:
+        pattern = along(pattern, axis, np.zeros(size, np.int64), np.arange(size), 1)
+    shape = (*pattern.shape[:axis], length, *pattern.shape[axis + 1 :])
+    return pattern if length == 1 else gathered(pattern, _numbers(pattern.shape, shape), pattern.dtype)
+
+
+def accumulated(pattern: Pattern, axis: int, *, backwards: bool = False) -> Pattern:
+    """Every place made of itself and of all before it, or behind it: by doubling."""
+    axis %= pattern.ndim
+    size = pattern.shape[axis]
+    numbers = np.arange(pattern.size).reshape(pattern.shape)
+    place = np.arange(size).reshape((-1, *[1] * (pattern.ndim - axis - 1)))
+    stride = math.prod(pattern.shape[axis + 1 :])
+    step = 1
+    while step < size:
+        there = place + step < size if backwards else place >= step
+        others = np.where(there, numbers + (stride if backwards else -stride) * step, -1)
+        both = [(pattern, part.reshape(-1), numbers.reshape(-1)) for part in (numbers, others)]
+        pattern = united(both, pattern.shape, pattern.dtype)
+        step *= 2
+    return pattern
+
+
+def spread(pattern: Pattern, shape: Shape) -> Pattern:
+    """A pattern broadcast to a shape."""
+    return pattern if pattern.shape == shape else gathered(pattern, _numbers(pattern.shape, shape), pattern.dtype)
+
+
+def reshaped(pattern: Pattern, shape: Shape) -> Pattern:
+    """A pattern with other axes."""
+    return pattern.like(shape, pattern.dtype)
+
+
+def _one(values: Sequence[Any]) -> int | None:
+    """The place of the only operand that is a pattern."""
+    places = [place for place, value in enumerate(values) if isinstance(value, Pattern)]
+    return places[0] if len(places) == 1 else None
+
+
+# 5. Products
+
+
+def matmul(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern | None:
+    """Every row by every column; with `local` by what is not zero in a matrix."""
+    place = _one(values)
+    if place is None:
+        return None
+    pattern, data = values[place], np.asarray(values[1 - place])
+    left = place == 0
+    vector = pattern.ndim == 1
+    if vector:
+        pattern = reshaped(pattern, (1, pattern.size) if left else (pattern.size, 1))
+    table = data[:, None] if left and data.ndim == 1 else data[None] if data.ndim == 1 else data
+    table = table if left else table.swapaxes(-1, -2)  # (..., summed over, of the result)
+    axis = pattern.ndim - 1 if left else pattern.ndim - 2
+    if local:
+        there = np.any(table != 0, axis=tuple(range(table.ndim - 2)))
+        sources, targets = np.nonzero(there)
+        product = along(pattern, axis, targets, sources, table.shape[-1])
+    else:
+        product = mixed(pattern, axis, table.shape[-1])
+    product = spread(product, np.broadcast_shapes(product.shape[:-2], table.shape[:-2]) + product.shape[-2:])
+    dropped = {-2 if left else -1} if vector else set()
+    dropped |= {-1 if left else -2} if data.ndim == 1 else set()
+    return reshaped(product, tuple(n for i, n in enumerate(product.shape, -product.ndim) if i not in dropped))
+
+
+def einsum(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern | None:
+    """Sums over the labels that the result lacks, repetition along those that the pattern lacks."""
+    place = _one(values)
+    if place is None:
+        return None
+    terms, result = params["equation"].split("->")
+    operands = terms.split(",")
+    sizes: dict[str, int] = {}
+    for labels, value in zip(operands, values, strict=True):
+        for label, size in zip(labels, np.shape(value), strict=True):
+            sizes[label] = size if sizes.get(label, 1) == 1 else sizes[label]
+    pattern, labels = values[place], operands[place]
+    for axis, label in enumerate(labels):
+        if label not in result:
+            pattern = mixed(pattern, axis, 1)
+    numbers = np.arange(pattern.size).reshape(pattern.shape)
+    order = [labels.index(label) for label in result if label in labels]
+    rest = [axis for axis in range(len(labels)) if axis not in order]
+    kept = numbers.transpose(order + rest).reshape([pattern.shape[axis] for axis in order])
+    kept = kept[tuple(slice(None) if label in labels else None for label in result)]
+    return gathered(pattern, np.broadcast_to(kept, [sizes[label] for label in result]), pattern.dtype)
+
+
+def solved(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern | None:
+    """Every column by itself; of a triangular system from one end."""
+    if _one(values) != 1:
+        return None
+    a, b = values
+    if b.ndim < a.ndim:
+        b = reshaped(b, (*[1] * (a.ndim - b.ndim), *b.shape))
+    if primitive.name == "solve_triangular":
+        b = accumulated(b, -2, backwards=params["upper"])
+    else:
+        b = mixed(b, -2, a.shape[-1])
+    return spread(b, np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) + b.shape[-2:])
+
+
+# 6. Windows
+
+
+def _met(size: int, length: int, kernel: int, window: Any, i: int) -> tuple[Array, Array, Array]:
+    """For each element of a window along axis i, at each place: the place, the element of the kernel, that of the image."""
+    place, tap = (part.reshape(-1) for part in np.indices((length, kernel)))
+    element = place * window.stride[i] - window.padding[i] + tap * window.dilation[i]
+    inside = (element >= 0) & (element < size)
+    return place[inside], tap[inside], element[inside]
+
+
+def convolve(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern | None:
+    """Images by a weight: of an image what the windows meet, of a weight everything that leads to a channel."""
+    x, weight = values
+    window = params["window"]
+    kernel, groups = np.shape(weight)[2:], window.groups
+    lengths = window.lengths(np.shape(x)[2:], kernel)
+    shape = (np.shape(x)[0], np.shape(weight)[0], *lengths)
+    if _one(values) == 0:
+        for i, length in enumerate(lengths):
+            place, _, element = _met(x.shape[i + 2], length, kernel[i], window, i)
+            x = along(x, i + 2, place, element, length)
+        return _channels(x, groups, shape)
+    if _one(values) == 1:
+        return spread(reshaped(_summed(weight, 1), (shape[1], *[1] * len(kernel))), shape)
+    return None
+
+
+def convolve_transpose(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern | None:
+    """Results back to images."""
+    product, weight = values
+    window, size = params["window"], tuple(params["size"])
+    kernel, groups = np.shape(weight)[2:], window.groups
+    channels = np.shape(weight)[1]
+    shape = (np.shape(product)[0], channels * groups, *size)
+    if _one(values) == 0:
+        for i, length in enumerate(np.shape(product)[2:]):
+            place, _, element = _met(size[i], length, kernel[i], window, i)
+            product = along(product, i + 2, element, place, size[i])
+        return _channels(product, groups, shape)
+    if _one(values) == 1:
+        lines = reshaped(_summed(weight, 2), (groups, np.shape(weight)[0] // groups, channels))
+        return spread(reshaped(mixed(lines, 1, 1), (shape[1], *[1] * len(size))), shape)
+    return None
+
+
+def convolve_weight(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern | None:
+    """The weight between images and results."""
+    x, product = values
+    window, kernel = params["window"], tuple(params["kernel"])
+    groups, results = window.groups, np.shape(product)[1]
+    channels = np.shape(x)[1] // groups
+    if _one(values) == 0:
+        for i, taps in enumerate(kernel):
+            _, tap, element = _met(x.shape[i + 2], np.shape(product)[i + 2], taps, window, i)
+            x = along(x, i + 2, tap, element, taps)
+        rows = reshaped(mixed(x, 0, 1), (groups, 1, channels, *kernel))
+        return reshaped(spread(rows, (groups, results // groups, channels, *kernel)), (results, channels, *kernel))
+    if _one(values) == 1:
+        rows = reshaped(_summed(mixed(product, 0, 1), 2), (results, 1, *[1] * len(kernel)))
+        return spread(rows, (results, channels, *kernel))
+    return None
+
+
+def _channels(x: Pattern, groups: int, shape: Shape) -> Pattern:
+    """Images with other channels, each made of all the old ones of its group."""
+    apart = reshaped(x, (x.shape[0], groups, x.shape[1] // groups, *shape[2:]))
+    return reshaped(mixed(apart, 2, shape[1] // groups), shape)
+
+
+def _summed(pattern: Pattern, first: int) -> Pattern:
+    """A pattern whose axes from one on have been summed over, and stay with length 1."""
+    for axis in range(first, pattern.ndim):
+        pattern = mixed(pattern, axis, 1)
+    return pattern
+
+
+def window_mean(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern:
+    """Means over windows, and their transpose."""
+    (x,) = values
+    window, transposed = params["window"], primitive.name == "window_spread"
+    lengths = params["size"] if transposed else params["lengths"]
+    for i, (length, taps) in enumerate(zip(lengths, params["kernel"], strict=True)):
+        have = x.shape[i + 2]
+        place, _, element = _met(*((length, have) if transposed else (have, length)), taps, window, i)
+        x = along(x, i + 2, *((element, place) if transposed else (place, element)), length)
+    return x
+
+
+# 7. Other axes, and everything
+
+
+def transformed(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern:
+    """Fourier transforms: every frequency of every element along the axes."""
+    pattern: Pattern = values[0]
+    single = np.zeros((), pattern.dtype).real.dtype
+    axes = params.get("axes", (params.get("axis"),))
+    for axis in axes:
+        size = pattern.shape[axis]
+        pattern = mixed(pattern, axis, {"rfft": size // 2 + 1, "irfft": params.get("n")}.get(primitive.name) or size)
+    return pattern.like(pattern.shape, single if primitive.name == "irfft" else np.result_type(single, np.complex64))
+
+
+def resampled(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern:
+    """Sums of a few elements each."""
+    taps = params["taps"]
+    return along(values[0], params["axis"], taps.rows, taps.columns, taps.length)
+
+
+def along_axis(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern:
+    """Every element of an axis made of all of that axis."""
+    axis = params["axis"]
+    parts = [mixed(v, axis, v.shape[axis]) if isinstance(v, Pattern) else v for v in values]
+    return elementwise(ops.add, parts, {}, local)
+
+
+def cumulative(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern:
+    """Running sums."""
+    return accumulated(values[0], params["axis"])
+
+
+def of_matrices(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern:
+    """Each matrix of a stack made of all of itself."""
+    (x,) = values
+    return spread(_summed(x, x.ndim - 2), x.shape)
+
+
+def probes(values: Sequence[Any]) -> list[Any]:
+    """Values in the place of patterns, like any others: for shapes, dtypes, and comparisons."""
+    rng = np.random.default_rng(0)
+    return [rng.uniform(1, 2, v.shape).astype(v.dtype) if isinstance(v, Pattern) else v for v in values]
+
+
+def dense(values: Sequence[Any], out: Any) -> Any:
+    """Every element of a result, which is like `out`, made of every element of the operands: never too little."""
+    rows = [(v, np.arange(v.size), np.zeros(v.size, np.int64)) for v in values if isinstance(v, Pattern)]
+    all_of_it = united(rows, (1,), rows[0][0].dtype)
+    pieces = [
+        gathered(all_of_it, np.zeros(np.shape(o), np.int64), o.dtype) for o in (out if type(out) is tuple else (out,))
+    ]
+    return tuple(pieces) if type(out) is tuple else pieces[0]
+
+
+# 8. The table
+
+STRUCTURES: dict[str, Structure] = {
+    **dict.fromkeys(
+        (
+            "reshape broadcast_to permute_dims matrix_transpose expand_dims squeeze flip roll tile windows as_strided "
+            "getitem scatter_slice index take_along_axis select_along take_rows put_rows diagonal scatter_diagonal unbind "
+            "split clone replay real imag view_as_real view_as_complex tril triu window_columns gather embedding concat "
+            "stack overwrite index_put scatter put"
+        ).split(),
+        moved,
+    ),
+    **dict.fromkeys(
+        (
+            "sum total index_add put_along_axis add_strided fold_windows scatter_rows scatter_add accumulate "
+            "window_overlay"
+        ).split(),
+        scattered,
+    ),
+    **dict.fromkeys("astype ldexp tied masked_fill scale_and_shift".split(), elementwise),
+    **dict.fromkeys("fft rfft irfft".split(), transformed),
+    **dict.fromkeys("solve solve_triangular".split(), solved),
+    **dict.fromkeys("window_mean window_spread".split(), window_mean),
+    "mean": mean,
+    "biased": biased,
+    "cumsum": cumulative,
+    "matmul": matmul,
+    "einsum": einsum,
+    "convolve": convolve,
+    "convolve_transpose": convolve_transpose,
+    "convolve_weight": convolve_weight,
+    "resample": resampled,
+    "matrix_exp": of_matrices,
+    "softmax_pullback": along_axis,
+    "log_softmax_pullback": along_axis,
+}
+
+
+def structure(primitive: Primitive) -> Structure | None:
+    """What an operation does to patterns; None where only its rule can tell."""
+    return STRUCTURES.get(primitive.name) or (elementwise if primitive.kind == "elementwise" else None)

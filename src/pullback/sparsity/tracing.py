@@ -1,0 +1,89 @@
+"""Patterns pulled back: an interpreter that reads a pass for what depends on what.
+
+A rule is linear in its cotangent. Run on a pattern instead of numbers, the ordinary rules on the ordinary graph tell
+which outputs each element reaches, and each operation in them is asked for its structure alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import ops
+from .._core import Carrier, Primitive
+from .._pass import pull_back
+from .._shapes import sum_to
+from ..interpreters import Interpreter
+from .patterns import Array, Pattern, identity, united
+from .structures import dense, probes, pulled, structure
+
+
+NO_NUMBERS = np.zeros(0)
+LARGEST = 1 << 24  # pairs of an element of a result and one of an operand that a rule is asked about
+
+
+class Reach(Interpreter):
+    """The interpreter of cotangents that are patterns; with `local` it reads the values of data too."""
+
+    def __init__(self, local: bool, asked: frozenset[Primitive] = frozenset()) -> None:
+        super().__init__()
+        self.local = local
+        self.asked = asked
+
+    def box(self, value: Any) -> Any:
+        """A pattern as a tensor of this interpreter; what a rule made by itself stays an array."""
+        if isinstance(value, tuple):
+            return tuple(map(self.box, value))
+        if not isinstance(value, Pattern):
+            return value
+        boxed = super().box(NO_NUMBERS)
+        boxed._array = value
+        return boxed
+
+    def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+        """The pattern of one operation's result; what a comparison says of a pattern is data."""
+        values = [self.unbox(arg) for arg in args]
+        values = [value._array if isinstance(value, Carrier) else value for value in values]
+        if not primitive.differentiable:
+            return primitive.forward(*probes(values), **params)
+        known = structure(primitive)
+        pattern = None if known is None else known(primitive, values, params, self.local)
+        return self.box(self.by_rule(primitive, values, params) if pattern is None else pattern)
+
+    def by_rule(self, primitive: Primitive, values: Sequence[Any], params: dict[str, Any]) -> Any:
+        """The pattern of a result of which no table tells: each element of it is pulled back to the operands.
+
+        An operation whose rule leads to itself, or that is too large for this, is taken to mix everything.
+        """
+        given = probes(values)
+        out = primitive.forward(*given, **params)
+        size = sum(value.size for value in values if isinstance(value, Pattern))
+        if isinstance(out, tuple) or out.size * size > LARGEST or primitive in self.asked:
+            return dense(values, out)
+        parts = []
+        with Reach(self.local, self.asked | {primitive}) as reach:
+            g = reach.box(identity(out.shape, out.dtype))
+            results = pulled(primitive, ops, g, values, given, out, params)
+            for value, result in zip(values, results, strict=False):
+                if isinstance(value, Pattern) and reach.holds(result):
+                    targets, sources = reach.unbox(sum_to(ops, result, value.shape)).pairs()
+                    parts.append((value, sources, targets))
+        if not parts:
+            return np.zeros(out.shape, out.dtype)
+        return united(parts, out.shape, out.dtype)
+
+
+def dependence(y: Any, x: Any, *, local: bool) -> tuple[Array, Array]:
+    """The places of the Jacobian of y by x that are not zero by construction: rows and columns, in order."""
+    with Reach(local) as reach:
+        root = reach.box(identity(tuple(y.shape), y._dtype))
+        outcome = pull_back(y.interpreter, [(y._node, root)], targets=[x._node], retain_graph=True, create_graph=False)
+        found = outcome.found.get(x._node)
+        pattern = None if found is None else reach.unbox(found)
+    if not isinstance(pattern, Pattern):  # unused, or zeros that a rule made by itself
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    rows, columns = pattern.pairs()
+    order = np.lexsort((columns, rows))
+    return rows[order], columns[order]

@@ -1,0 +1,3 @@
+"""torch.utils's surface, as far as it is about derivatives."""
+
+from . import checkpoint as checkpoint

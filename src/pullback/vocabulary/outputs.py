@@ -1,0 +1,156 @@
+"""`out=`: the result of a function, written to tensors that there are already.
+
+Functions know nothing of it. What the package hands out under their names (`of_tensor` and its kin, in the index) comes
+here when it is given `out`; the function computes as ever, and the result is written like that of an in-place
+operation. So `out` may lie in the memory of an operand.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from .. import _dtypes, _refusals, ops
+from .._core import Carrier
+from .._modes import mode
+from .._promotion import cast
+from .._sites import depth
+from .._views import check_writable, write
+from .turning import remake
+
+Function = Callable[..., Any]
+
+
+def into(out: Any, function: Function, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """`out`, which now holds the result: a tensor, or as many as there are results.
+
+    Raises
+    ------
+    TypeError
+        If `out` is neither a tensor nor a tuple of as many as there are results.
+    RuntimeError
+        If a gradient would be lost, or a result does not fit into the dtype of its tensor.
+    UserWarning
+        Where a tensor that holds something has another shape than its result, and gets that.
+    """
+    name = function.__name__
+    outs = _tensors(name, out)
+    inputs = list(_carriers((args, options)))
+    _refuse_tracked(name, outs, outs)
+    options, flag = _as_out(name, function, inputs, outs, options)
+    result = function(*args, **options)
+    results = _fitting(name, out, result)
+    _refuse_tracked(name, inputs, results)
+    for target, value in zip(outs, results, strict=True):
+        _check(name, target, value)
+    for target, value in zip(outs, results, strict=True):
+        _store(name, target, value, inputs)
+    if flag:
+        outs[0].requires_grad_()
+    if isinstance(out, Carrier):
+        return out
+    return type(result)(*outs) if hasattr(result, "_fields") else tuple(outs)
+
+
+def _tensors(name: str, out: Any) -> Sequence[Any]:
+    """The tensors to write to."""
+    outs = out if isinstance(out, (tuple, list)) else [out]
+    for each in outs:
+        if not isinstance(each, Carrier):
+            raise TypeError(
+                f"{name}(): argument 'out' must be Tensor, not {type(each).__name__}: pullback.from_numpy(array) is a "
+                "tensor in the memory of an array"
+            )
+    if len({id(each) for each in outs}) < len(outs):
+        raise RuntimeError(
+            f"unsupported operation: {name}() would write several results to one tensor: give out= a tensor for each"
+        )
+    return outs
+
+
+def _carriers(value: Any) -> Iterator[Any]:
+    """The tensors among arguments."""
+    if isinstance(value, Carrier):
+        yield value
+    elif isinstance(value, (tuple, list, dict)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _carriers(item)
+
+
+def _refuse_tracked(name: str, tensors: Sequence[Any], results: Sequence[Any]) -> None:
+    """Refuse tensors whose results would need a history: numbers with a fraction, from what is differentiated."""
+    if not any(result._dtype.kind in "fc" for result in results):
+        return
+    for tensor in tensors:
+        if tensor.level or (tensor._node is not None and mode.get().grad):
+            raise RuntimeError(
+                f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
+                f"arguments requires grad. It is a {_refusals.kind(tensor)}. Leave out= away, write t.copy_({name}(...)) "
+                "to have the copy recorded, or call it inside with pullback.no_grad()."
+            )
+
+
+def _as_out(
+    name: str, function: Function, inputs: Sequence[Any], outs: Sequence[Any], options: dict[str, Any]
+) -> tuple[dict[str, Any], bool]:
+    """The options with the dtype of `out`, for a function that can be asked for one, and whether `out` is to be tracked."""
+    parameters = inspect.signature(function).parameters
+    flag = options.get("requires_grad", False) is True and "requires_grad" in parameters
+    if flag:
+        options = options | {"requires_grad": False}
+    if len(outs) != 1 or "dtype" not in parameters:
+        return options, flag
+    wanted = outs[0].dtype
+    if (dtype := options.get("dtype")) is not None:
+        given = _dtypes.as_dtype(dtype)
+        if given is not wanted:
+            names = [_dtypes.type_name(each) for each in (given, wanted)]
+            raise RuntimeError(
+                f"dtype {names[0]} does not match dtype of out parameter ({names[1]}): leave dtype= away"
+            )
+    elif all(_dtypes.can_cast(tensor.dtype, wanted) for tensor in inputs) and not (name == "normal" and inputs):
+        options = options | {"dtype": wanted}
+    return options, flag
+
+
+def _fitting(name: str, out: Any, result: Any) -> Sequence[Any]:
+    """The results, of which there must be as many as tensors in `out`."""
+    several = isinstance(result, (tuple, list))
+    if several and isinstance(out, Carrier):
+        raise TypeError(
+            f"{name}(): argument 'out' must be tuple of Tensors, not Tensor: there are {len(result)} results"
+        )
+    if not several and not isinstance(out, Carrier):
+        raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}: there is one result")
+    if several and len(result) != len(out):
+        raise TypeError(f"{name}(): expected tuple of {len(result)} elements but got {len(out)}: one for each result")
+    return result if several else [result]
+
+
+def _check(name: str, target: Any, value: Any) -> None:
+    """Refuse a write that cannot be, before any is done."""
+    if not _dtypes.can_cast(value.dtype, target.dtype):
+        raise RuntimeError(_refusals.written_dtype(target, value, f"{name} with out="))
+    check_writable(target, name)
+    if tuple(value.shape) != tuple(target.shape) and target._node is not None:
+        raise RuntimeError(f"cannot resize variables that require grad: out is a {_refusals.kind(target)}")
+
+
+def _store(name: str, target: Any, value: Any, inputs: Sequence[Any]) -> None:
+    shape = tuple(value.shape)
+    if shape != tuple(target.shape):
+        if target.numel():
+            warnings.warn(
+                "An output with one or more elements was resized since it had shape "
+                f"{list(target.shape)}, which does not match the required output shape {list(shape)}. This behavior is "
+                "deprecated, and in a future PyTorch release outputs will not be resized unless they have zero elements. "
+                f"Make it out=pullback.empty({shape}), or empty it first, with t.resize_(0).",
+                UserWarning,
+                stacklevel=depth(),
+            )
+        remake(target, shape)
+    if any(value._array is tensor._array for tensor in inputs):
+        value = ops.clone(value)
+    write(target, cast(value, target._dtype), name)
