@@ -172,14 +172,15 @@ CASES = (
 )
 
 
-def must_agree(case: Case, programs: dict[str, Program]) -> None:
+def must_agree(name: str, programs: dict[str, Program]) -> None:
     """Run every program three times and compare all results: three, because some cases carry state on."""
     for _ in range(3):
-        ours, theirs = (
+        first, *others = (
             [result.detach().numpy() for result in program.step(program.prepare())] for program in programs.values()
         )
-        for mine, its in zip(ours, theirs, strict=True):
-            np.testing.assert_allclose(mine, its, rtol=1e-4, atol=1e-5, err_msg=case.name, strict=True)
+        for other in others:
+            for mine, its in zip(first, other, strict=True):
+                np.testing.assert_allclose(mine, its, rtol=1e-4, atol=1e-5, err_msg=name, strict=True)
 
 
 def turn(program: Program, repetitions: int) -> float:
@@ -202,7 +203,12 @@ def enough(programs: dict[str, Program], seconds: float) -> int:
 def rounds(case: Case, libraries: dict[str, ModuleType], effort: Effort) -> dict[str, list[float]]:
     """Seconds per step of each library in each round."""
     programs = {name: case.write(library) for name, library in libraries.items()}
-    must_agree(case, programs)
+    must_agree(case.name, programs)
+    return in_turns(programs, effort)
+
+
+def in_turns(programs: dict[str, Program], effort: Effort) -> dict[str, list[float]]:
+    """Seconds per step of each program in each round."""
     repetitions = enough(programs, effort.seconds)
     times: dict[str, list[float]] = {name: [] for name in programs}
     order = list(programs)

@@ -10,7 +10,7 @@ import pytest
 
 import pullback
 from pullback import _blocks
-from pullback.nn import functional as F
+from pullback.nn import functional
 
 LONG = 3 * _blocks.BLOCK // 8  # doubles of three blocks
 
@@ -27,13 +27,13 @@ def scores(seed, *shape):
 
 
 LAYERS = {
-    "softmax": lambda x: F.softmax(x, 1),
-    "softmax of columns": lambda x: F.softmax(x, 0),
-    "log_softmax": lambda x: F.log_softmax(x, 1),
-    "cross_entropy": lambda x: F.cross_entropy(x, pullback.arange(len(x)) % x.shape[1], reduction="none"),
-    "layer_norm": lambda x: F.layer_norm(x, x.shape[1:]),
-    "batch_norm": lambda x: F.batch_norm(x.reshape(len(x), 8, -1), None, None, training=True),
-    "max_pool2d": lambda x: F.max_pool2d(x.reshape(8, 4, -1, 32), 2),
+    "softmax": lambda x: functional.softmax(x, 1),
+    "softmax of columns": lambda x: functional.softmax(x, 0),
+    "log_softmax": lambda x: functional.log_softmax(x, 1),
+    "cross_entropy": lambda x: functional.cross_entropy(x, pullback.arange(len(x)) % x.shape[1], reduction="none"),
+    "layer_norm": lambda x: functional.layer_norm(x, x.shape[1:]),
+    "batch_norm": lambda x: functional.batch_norm(x.reshape(len(x), 8, -1), None, None, training=True),
+    "max_pool2d": lambda x: functional.max_pool2d(x.reshape(8, 4, -1, 32), 2),
 }
 
 
@@ -72,7 +72,7 @@ def test_rows_in_blocks_are_as_by_themselves(name):
     assert gradient.shape == tuple(x.shape)
 
 
-@pytest.mark.parametrize("function", [F.softmax, F.log_softmax])
+@pytest.mark.parametrize("function", [functional.softmax, functional.log_softmax])
 def test_scores_that_exponentials_do_not_reach(function):
     """Large, small and infinite scores, in rows of an array computed without a shift and with one."""
     x = np.random.default_rng(0).standard_normal((300, 40))
@@ -85,7 +85,7 @@ def test_scores_that_exponentials_do_not_reach(function):
     with np.errstate(all="ignore"):
         shifted = x - x.max(1, keepdims=True)
         wanted = shifted - np.log(np.exp(shifted).sum(1, keepdims=True))
-    if function is F.softmax:
+    if function is functional.softmax:
         wanted = np.exp(wanted)
     for begin in (0, 3, 5, 7, 9, 11, 13):
         part = x[begin:].copy()
@@ -97,7 +97,7 @@ def test_scores_that_exponentials_do_not_reach(function):
 def test_a_loss_of_large_scores_keeps_its_digits(dtype):
     x = np.full((200, 50), 60.0, dtype)
     x[:, 1] += dtype(0.5)
-    loss = F.cross_entropy(pullback.from_numpy(x), pullback.ones(200).long())
+    loss = functional.cross_entropy(pullback.from_numpy(x), pullback.ones(200).long())
     np.testing.assert_allclose(loss.item(), np.log(49 * np.exp(-0.5) + 1), rtol=4 * np.finfo(dtype).eps)
 
 
@@ -130,7 +130,7 @@ def test_threads_compute_without_warnings():
     pullback.set_num_threads(4)
     x = scores(0, LONG // 64, 64).detach() * 1e4
     with np.errstate(all="raise"):
-        assert F.log_softmax(x, 1).isfinite().all()
+        assert functional.log_softmax(x, 1).isfinite().all()
 
 
 def test_pieces_within_pieces_and_several_callers():
@@ -199,4 +199,6 @@ def test_the_environment_says_how_many_threads(asked, number):
     program = "import pullback; print(pullback.get_num_threads())"
     environment = {**os.environ, "OMP_NUM_THREADS": asked}
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, env=environment)
-    assert int(done.stdout) == (number or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else int(done.stdout))
+    assert int(done.stdout) == (
+        number or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else int(done.stdout)
+    )

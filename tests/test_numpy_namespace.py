@@ -6,12 +6,15 @@ The names are those of the NumPy that is installed. One that it has and pullback
 import functools
 import inspect
 import itertools
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import pullback
 from pullback.vocabulary.numpy_names import BY_NAME, FUNCTIONS, REFUSED, UFUNCS, VALUES_ONLY
+from pullback.vocabulary.scipy_names import FUNCTIONS as OF_SCIPY
 
 from . import test_numpy_linalg, test_numpy_shapes, test_numpy_statistics
 from .differences import check, listed
@@ -297,6 +300,16 @@ def test_a_masked_result_goes_into_a_tensor():
         np.add(x, 1, where=mask, out=pullback.zeros(2, 3, dtype=pullback.int64))
 
 
+def test_options_count_where_only_the_output_is_a_tensor():
+    out = pullback.zeros(2, 2, dtype=pullback.float64)
+    np.matmul(FEW, SECOND, axes=[(0, 1), (1, 0), (1, 0)], out=out)
+    assert out.tolist() == (FEW @ SECOND.T).T.tolist()
+    np.add(FEW[:, :2], 1, dtype=np.float32, out=out)
+    assert out.tolist() == np.add(FEW[:, :2], 1, dtype=np.float32).tolist()
+    np.add.reduce(np.stack([FEW, SECOND])[..., :2], axis=0, initial=1.0, out=out)
+    assert out.tolist() == np.add.reduce(np.stack([FEW, SECOND])[..., :2], axis=0, initial=1.0).tolist()
+
+
 def test_several_outputs_go_into_tensors():
     x = leaf()
     parts = pullback.zeros(2, 3, dtype=pullback.float64), pullback.zeros(2, 3, dtype=pullback.float64)
@@ -420,3 +433,28 @@ def test_arrays_take_what_is_not_tracked():
 def test_a_bessel_function():
     pytest.importorskip("scipy", reason="the modified Bessel functions are SciPy's")
     check(np.i0, FEW)
+
+
+# The page
+
+
+def listed_on_the_page():
+    """The names on the page about NumPy, by its sections."""
+    text = (Path(__file__).parent.parent / "docs" / "numpy.md").read_text(encoding="utf-8")
+    sections = dict(part.split("\n", 1) for part in text.split("\n## ")[1:])
+    return {title: set(re.findall(r"`(\w+)`", section)) for title, section in sections.items()}
+
+
+def test_the_page_lists_the_namespace():
+    page = listed_on_the_page()
+    answers = {name for function, name in FUNCTIONS_OF_NUMPY.items() if function in VALUES_ONLY}
+    translated = {name for name in ASKED if ASKED[name] in FUNCTIONS or name in BY_NAME}
+    differentiable = {name.rpartition(".")[2] for name in translated} | {u.__name__ for u in UFUNCS}
+    refused = {name.rpartition(".")[2] for name in ASKED if name not in translated and ASKED[name] not in VALUES_ONLY}
+    refused |= {ufunc.__name__ for ufunc in UFUNCS_OF_NUMPY if ufunc not in UFUNCS}
+    assert sorted(differentiable - page["Differentiable"]) == []
+    assert sorted(answers - page["Answers about values"]) == []
+    assert sorted(refused - page["Refused"]) == []
+    assert sorted(page["Differentiable"] & (answers | refused)) == []
+    assert page["Functions of SciPy"] >= OF_SCIPY.keys()
+    assert {name.rpartition(".")[2] for name in REFUSED} <= page["Refused"]

@@ -258,6 +258,16 @@ def test_matrix_products_between_arrays_and_tensors():
     check(lambda x: x @ A.T, B)
 
 
+def test_products_keep_the_fractions_of_an_array():
+    whole, fractions = np.array([[1], [2]]), np.array([[1.5, 2.5]])
+    t = pullback.tensor(whole)
+    for product in (fractions @ t, t.T @ fractions.T, np.dot(fractions, t), np.tensordot(fractions, t, 1)):
+        assert product.tolist() == [[6.5]]
+    imaginary = pullback.tensor(whole * 1.0, requires_grad=True)
+    assert (1j * fractions @ imaginary).tolist() == [[6.5j]]
+    assert (fractions.astype(np.float32) @ imaginary).dtype == pullback.float64
+
+
 @pytest.mark.parametrize("single", [np.float32, np.float64, np.int64, np.bool_])
 @pytest.mark.parametrize("other", [np.float32, np.float64, np.int32])
 @pytest.mark.parametrize("axes", [0, 1])

@@ -36,7 +36,7 @@ OF_SEVERAL = {
 }  # fmt: skip
 OF_ORDER = {
     "jv": SHAPES, "yv": SHAPES, "iv": SHAPES, "kv": SHAPES, "ive": SHAPES, "kve": SHAPES, "hyp0f1": SHAPES, "expn": WHOLE,
-    "pdtr": WHOLE, "pdtrc": WHOLE, "eval_chebyt": 3, "eval_chebyu": 3, "eval_hermite": WHOLE, "eval_hermitenorm": 3,
+    "pdtr": WHOLE, "pdtrc": WHOLE, "eval_chebyt": 3, "eval_chebyu": 3, "eval_hermite": 3, "eval_hermitenorm": 3,
     "eval_laguerre": 3, "eval_legendre": WHOLE, "eval_sh_chebyt": 3, "eval_sh_chebyu": 3,
 }  # fmt: skip
 BEHIND = {"boxcox": SHAPES, "boxcox1p": SHAPES, "inv_boxcox": SHAPES, "inv_boxcox1p": SHAPES}

@@ -66,10 +66,15 @@ class Attributes(_Defaults):
         if isinstance(self._array, Carrier):
             self._array = self._array.data if reason == "data" else self._array.detach()
 
-    def _concrete(self) -> Any:
-        """The elements as an array, for what depends on their values."""
+    def _concrete(self, operation: str = "nonzero") -> Any:
+        """The elements as an array, for an operation that depends on their values: refused where examples differ."""
         array = self._array
-        return array if isinstance(array, np.ndarray) else array._concrete()
+        return array if isinstance(array, np.ndarray) else array._concrete(operation)
+
+    def _elements(self) -> Any:
+        """An array with all elements, of all examples of a batch too, for checks that hold for each of them."""
+        array = self._array
+        return array if isinstance(array, np.ndarray) else array._elements()
 
     @property
     def shape(self) -> Size:

@@ -12,6 +12,7 @@ import os
 import queue
 import threading
 from collections.abc import Callable
+from typing import Any
 
 from ._modes import quiet
 
@@ -117,8 +118,8 @@ def _available() -> int:
     asked = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     if asked.isdecimal() and int(asked) > 0:
         return int(asked)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return cores or 1
+    affinity: Any = getattr(os, "sched_getaffinity", None)  # not everywhere
+    return len(affinity(0)) if affinity else (os.cpu_count() or 1)
 
 
 _chosen: list[int] = []
@@ -129,6 +130,10 @@ def get_num_threads() -> int:
 
     It is that of the cores, or what the environment variable `OMP_NUM_THREADS` said when it was first asked for, or
     what `set_num_threads` was given. NumPy's products of matrices have their own threads.
+
+    >>> import pullback
+    >>> pullback.get_num_threads() >= 1
+    True
     """
     if not _chosen:
         _chosen.append(_available())
@@ -150,7 +155,7 @@ def set_num_threads(number: int, /) -> None:
     RuntimeError
         If the number is no positive int.
     """
-    if not isinstance(number, int) or isinstance(number, bool):
+    if type(number) is not int:
         raise RuntimeError(f"set_num_threads expects an int, but got {type(number).__name__}: {number!r}")
     if number < 1:
         raise RuntimeError(f"set_num_threads expects a positive integer, but got {number}: 1 means no threads")

@@ -25,7 +25,11 @@ from .vocabulary import taking_out
 
 
 def made(array: Any, requires_grad: bool) -> Tensor:
-    """A leaf around an array, tracked if that is asked for."""
+    """A leaf around an array, tracked if that is asked for; what a transform's tensor is already stays it."""
+    if isinstance(array, Carrier):
+        if requires_grad:
+            raise RuntimeError(_refusals.FLAG_INSIDE)
+        return array  # type: ignore[return-value]  # a tensor: the layers below know it as a carrier
     tensor: Tensor = Tensor.interpreter.wrap(array, None)
     if not isinstance(requires_grad, bool):
         raise TypeError(f"argument 'requires_grad' must be bool, not {type(requires_grad).__name__}")

@@ -10,6 +10,7 @@ own derivative would be silently wrong, so what it returned is given a node that
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
@@ -17,13 +18,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _refusals, _xp, ops
+from . import _xp, ops
 from ._core import Carrier, Primitive
 from ._memory import Cell
-from ._modes import FieldBlock, losses, mode
+from ._modes import FieldBlock, innermost, losses, mode
 from ._node import AccumulateGrad, Node, Output, Parts, make, outputs
 from ._shapes import broadcast_shapes
-from ._sites import caller, describe
+from ._sites import describe
 from ._tape import Cut, Obstacle, Tape, keep
 from ._tensor import Tensor
 from ._views import exchange_all, set_node
@@ -55,13 +56,15 @@ class Meta(NamedTuple):
 class Call:
     """One call: the arguments that are no tensors, and how the outputs nest once they are known."""
 
-    __slots__ = ("constants", "places", "template", "single", "aliases", "dirty", "context")
+    __slots__ = ("constants", "places", "template", "single", "aliases", "dirty", "context", "pushed", "rule")
 
     template: list[Any]
     single: bool
     aliases: dict[int, int]
     dirty: dict[int, int]
     context: Any
+    pushed: tuple[Any, ...]
+    rule: Any
 
     def __init__(self, args: Sequence[Any]) -> None:
         self.places = [place for place, arg in enumerate(args) if isinstance(arg, Carrier)]
@@ -106,7 +109,7 @@ class Custom(Primitive):
     """
 
     def __init__(self, name: str, title: str) -> None:
-        super().__init__(name, "custom", self.computed, ("*tensors",), title=title)
+        super().__init__(f"custom.{name}", "custom", self.computed, ("*tensors",), title=title)
         self.differentiable = True
 
     def __call__(self, *args: Any, call: Call) -> Any:
@@ -121,8 +124,9 @@ class Custom(Primitive):
         if top.level and call.dirty:
             results = list(results)
             for number, place in call.dirty.items():
-                exchange_all(args[place], results[number])
-                results[number] = args[place]
+                if top.interpreter.holds(args[place]):
+                    exchange_all(args[place], results[number])
+                    results[number] = args[place]
         return tuple(results)
 
     def computed(self, *arrays: Any, call: Call) -> tuple[Any, ...]:
@@ -136,6 +140,17 @@ class Custom(Primitive):
     def kept(self, count: int) -> list[tuple[str, int | None]]:
         """All that the user saved is one thing to the pass."""
         return [("saved", None)]
+
+
+@contextlib.contextmanager
+def among(values: Sequence[Any]) -> Iterator[None]:
+    """A block in which tensors that are made, not computed, stand where the highest of these values stands."""
+    top = max((value for value in values if isinstance(value, Carrier)), key=attrgetter("level"), default=None)
+    token = innermost.set(top.interpreter if top is not None and top.level else None)
+    try:
+        yield
+    finally:
+        innermost.reset(token)
 
 
 def edges_of(tape: Tape, args: Sequence[Any]) -> tuple[Node | None, ...]:
@@ -204,7 +219,7 @@ class Run:
         if isinstance(source, AccumulateGrad) and source.variable._array is value:
             return source.variable
         node = self.node
-        made_by = source
+        made_by: Any = source
         if type(source) is int:
             made_by = outputs(node, node.params["shapes"])[source] if "shapes" in node.params else node
         tensor = node.tape.wrap(value, made_by)
@@ -246,8 +261,8 @@ class CustomNode(Node):
     __slots__ = ("tape", "given", "made", "context")
 
     tape: Tape
-    given: Sequence[Meta | None]
-    made: Sequence[Meta | None]
+    given: list[Meta | None]
+    made: list[Meta | None]
     context: Any
     primitive: Any
 
@@ -276,7 +291,7 @@ class CustomNode(Node):
         run = Run(self, saved[0].array if saved else (), raw or recorded)
         cotangents = [None if each is None else tensor_of(each) for each in given]
         if raw:
-            with FieldBlock(grad=False):
+            with FieldBlock(grad=False), among(()):
                 answers = self._answers(run, cotangents)
         elif mode.get().grad:
             token = losses.set(run.lost)
@@ -287,8 +302,10 @@ class CustomNode(Node):
             answers = guarded(run, cotangents, answers)
         else:
             answers = self._answers(run, cotangents)
+        as_arrays = raw or not run.connected
         return [
-            None if edge is None or r is None else _owned(r, run.handed) for edge, r in zip(edges, answers, strict=True)
+            None if edge is None or r is None else _owned(r, raw, as_arrays, run.handed)
+            for edge, r in zip(edges, answers, strict=True)
         ]
 
     def _answers(self, run: Run, cotangents: Sequence[Any]) -> list[Any]:
@@ -301,9 +318,9 @@ class CustomNode(Node):
         return list(checked(self, answer))
 
 
-def _owned(r: Any, handed: Sequence[Any]) -> Any:
+def _owned(r: Any, raw: bool, as_arrays: bool, handed: Sequence[Any]) -> Any:
     """A result as the pass may use it: nothing that was handed out, nor its memory, becomes somebody's `.grad`."""
-    if type(r) is Tensor and r._node is None and type(r._array) is ndarray:
+    if as_arrays and type(r) is Tensor and (raw or r._node is None) and type(r._array) is ndarray:
         return r._array.view()
     return ops.clone(r) if any(r is tensor for tensor in handed) else r
 
@@ -323,7 +340,7 @@ def record(
     node.tape = tape
     node.given = [None] * len(call.constants)
     for place in call.places:
-        node.given[place] = next(metas)  # type: ignore[index]  # a list until now
+        node.given[place] = next(metas)
     node.made = [next(made) if entry is None else None for entry in call.template]
     if len(node.made) == 1:
         node.shape = outs[0].shape
@@ -367,35 +384,40 @@ def checked(node: CustomNode, answer: Any) -> Iterator[Any]:
 
 def _fitted(node: CustomNode, index: int, place: int, meta: Meta, r: Any) -> Any:
     """A gradient in the dtype of its argument."""
-    what = f"the gradient of {node.names()[place]!r}"
     if not isinstance(r, (Carrier, ndarray, np.generic)):
         raise RuntimeError(
-            f"expected Variable or None (got {type(r).__name__}): {what} that {node.title} returned must be a tensor of "
-            f"shape {meta.shape}, or None.{_at(node)}"
+            f"expected Variable or None (got {type(r).__name__}): the gradient of {node.names()[place]!r} that {node.title} "
+            f"returned must be a tensor of shape {meta.shape}, or None.{_at(node)}"
         )
     g = r if isinstance(r, Carrier) else Tensor.interpreter.wrap(np.asarray(r), None)
     if node.edges[index] is None:
         return g
-    try:
-        fits = broadcast_shapes(meta.shape, tuple(g.shape)) == tuple(g.shape)
-    except RuntimeError:
-        fits = False
-    if not fits:
+    if g.shape != meta.shape and not expandable(meta.shape, tuple(g.shape)):
+        name = node.names()[place]
         raise RuntimeError(
             f"Function {node.title} returned an invalid gradient at index {index} - got {list(g.shape)} but expected shape "
-            f"compatible with {list(meta.shape)}: {what} has shape {tuple(g.shape)}, and {node.names()[place]!r} had "
+            f"compatible with {list(meta.shape)}: the gradient of {name!r} has shape {tuple(g.shape)}, and {name!r} had "
             f"{meta.shape}. A larger gradient is summed to that shape; another must be reshaped, summed or expanded in "
             f"backward.{_at(node)}"
         )
     if g._dtype == meta.dtype:
         return g
     if g._dtype.kind == "c" and meta.dtype.kind != "c":
+        name = node.names()[place]
         raise RuntimeError(
             "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but got "
-            f"false: {what} that {node.title} returned is {g.dtype}, and {node.names()[place]!r} is real. Return its real "
-            f"part, grad.real.{_at(node)}"
+            f"false: the gradient of {name!r} that {node.title} returned is {g.dtype}, and {name!r} is real. Return its "
+            f"real part, grad.real.{_at(node)}"
         )
     return ops.astype(g, dtype=meta.dtype, source=g._dtype)
+
+
+def expandable(small: tuple[int, ...], large: tuple[int, ...]) -> bool:
+    """Whether a shape broadcasts to a larger one."""
+    try:
+        return broadcast_shapes(small, large) == large
+    except RuntimeError:
+        return False
 
 
 def _listed(names: Sequence[str]) -> str:

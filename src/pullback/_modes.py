@@ -19,13 +19,14 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Mode(NamedTuple):
-    """What happens to operations: recorded or not, under inference, with which hooks on saved values."""
+    """What happens to operations: recorded or not, under inference, with which hooks on saved values and on computing."""
 
     grad: bool = True
     inference: bool = False
     pack: Callable[[Any], Any] | None = None
     unpack: Callable[[Any], Any] | None = None
     hooks_refused: str | None = None
+    compute: Callable[..., Any] | None = None
 
 
 RECORD = Mode()

@@ -53,13 +53,16 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **options
         translation = translation and _module("numpy_methods").method(ufunc, translation, method)
         if method == "reduceat":
             inputs, options["indices"] = inputs[:1], inputs[1]
-    inputs = tuple(map(_module("numpy_operands").operand, inputs))
+    operands = _module("numpy_operands")
+    inputs = tuple(map(operands.operand, inputs))
+    if not any(map(operands.holds_tensor, inputs)):
+        translation = None  # only `out` is a tensor: what NumPy computes, with all its options, is written to it
     if translation is not None and method in ("__call__", "outer"):
         translation = _in_options(name, ufunc, translation, options)
     if translation is not None:
         options = _accepted(name, options, translation if method in ("reduce", "accumulate", "reduceat") else None)
     if where is not True:
-        return _where(self, name, function, translation, inputs, options, outs, where)
+        return _masked(self, name, function, translation, inputs, options, outs, where)
     return _computed(self, name, function, translation, inputs, options, outs)
 
 
@@ -187,7 +190,7 @@ def _in_array(name: str, out: np.ndarray[Any, Any], result: Any) -> np.ndarray[A
     return out
 
 
-def _where(
+def _masked(
     self: Any,
     name: str,
     function: Function,

@@ -9,12 +9,13 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
 
 from . import _placement
+from ._modes import innermost, quiet
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -209,23 +210,43 @@ def source(generator: Any = None) -> np.random.Generator:
     raise TypeError(f"argument 'generator' must be pullback.Generator, not {type(generator).__name__}")
 
 
-def real(draw: str, size: tuple[int, ...], dtype: np.dtype[Any], generator: Any = None) -> Array:
+Draw = Callable[..., Any]
+"""Makes an array of random numbers: called as `draw(rng, shape, *arrays)`, the arrays being its parameters'."""
+
+
+def sampled(draw: Draw, shape: tuple[int, ...], *parameters: Any, generator: Any = None) -> Any:
+    """Random numbers of a shape, from parameters that are arrays or tensors: an array, or a transform's tensor.
+
+    All numbers are drawn here, so that `vmap` can say whether examples share theirs.
+    """
+    return sampled_within(innermost.get(), draw, tuple(shape), parameters, generator)
+
+
+def sampled_within(interpreter: Any, draw: Draw, shape: tuple[int, ...], parameters: Any, generator: Any) -> Any:
+    """The same as a tensor of a transform's interpreter; as an array for None."""
+    if interpreter is None:
+        arrays = [getattr(parameter, "_array", parameter) for parameter in parameters]
+        return np.asarray(quiet.run(draw, source(generator), shape, *arrays))
+    return interpreter.sampled(draw, shape, parameters, generator)
+
+
+def real(rng: np.random.Generator, draw: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     """Real or complex numbers by NumPy's `random` or `standard_normal`; complex ones have a variance of 1, too."""
     if dtype.kind == "c":
-        parts = (real(draw, size, np.zeros(0, dtype).real.dtype, generator) for _ in range(2))
+        parts = (real(rng, draw, shape, np.zeros(0, dtype).real.dtype) for _ in range(2))
         scale = 2**-0.5 if draw == "standard_normal" else 1
         return ((next(parts) + 1j * next(parts)) * scale).astype(dtype)
-    method = getattr(source(generator), draw)
+    method = getattr(rng, draw)
     if dtype in (np.dtype(np.float32), np.dtype(np.float64)):
-        return np.asarray(method(size, dtype))
-    return np.asarray(method(size)).astype(dtype)
+        return np.asarray(method(shape, dtype))
+    return np.asarray(method(shape)).astype(dtype)
 
 
-def uniform(size: tuple[int, ...], dtype: np.dtype[Any], generator: Any = None) -> Array:
+def uniform(size: tuple[int, ...], dtype: np.dtype[Any], generator: Any = None) -> Any:
     """Numbers drawn evenly from [0, 1)."""
-    return real("random", size, dtype, generator)
+    return sampled(lambda rng, shape: real(rng, "random", shape, dtype), size, generator=generator)
 
 
-def normal(size: tuple[int, ...], dtype: np.dtype[Any], generator: Any = None) -> Array:
+def normal(size: tuple[int, ...], dtype: np.dtype[Any], generator: Any = None) -> Any:
     """Numbers drawn from the normal distribution with mean 0 and variance 1."""
-    return real("standard_normal", size, dtype, generator)
+    return sampled(lambda rng, shape: real(rng, "standard_normal", shape, dtype), size, generator=generator)

@@ -23,6 +23,12 @@ UNTRACKED_VIEW_WRITTEN = (
     "the write should be differentiated. Move both the view and the write inside the no_grad block, or both outside."
 )
 
+FLAG_INSIDE = (
+    "You are attempting to call Tensor.requires_grad_() inside of a function being transformed by a functorch transform. "
+    "This is unsupported, please attempt to use the functorch transforms (e.g. grad, vjp, jacrev, jacfwd) or call "
+    "requires_grad_() outside of a function being transformed instead: leave requires_grad=True out."
+)
+
 
 def kind(tensor: Any) -> str:
     """A tensor in one phrase: dtype, shape, and where it was made."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ from ._core import Carrier
 from ._creation import alike, chosen_dtype, made, named, sizes_of
 from ._placement import accept
 from ._promotion import cast, common
-from ._shapes import broadcast_shapes
+from ._shapes import Shape, broadcast_shapes
 from ._tensor import Tensor
 from .vocabulary import taking_out
 
@@ -87,8 +88,12 @@ def randint(
         low, high = 0, low
     if high <= low:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
-    drawn = _random.source(generator).integers(low, high, sizes_of("randint", (size,)))
-    return made(np.asarray(drawn).astype(np.int64 if dtype is None else chosen_dtype(dtype)), requires_grad)
+    kind = np.int64 if dtype is None else chosen_dtype(dtype)
+
+    def draw(rng: np.random.Generator, shape: Shape) -> Any:
+        return np.asarray(rng.integers(low, high, shape)).astype(kind)
+
+    return made(_random.sampled(draw, sizes_of("randint", (size,)), generator=generator), requires_grad)
 
 
 def randint_like(input: Any, low: int, high: int | None = None, **options: Any) -> Tensor:
@@ -116,8 +121,14 @@ def randperm(
     accept("randperm", placement)
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
-    order = _random.source(generator).permutation(n)
-    return made(order.astype(np.int64 if dtype is None else chosen_dtype(dtype), copy=False), requires_grad)
+    kind = np.int64 if dtype is None else chosen_dtype(dtype)
+
+    def draw(rng: np.random.Generator, shape: Shape) -> Any:
+        if len(shape) == 1:
+            return rng.permutation(n).astype(kind, copy=False)
+        return rng.permuted(np.broadcast_to(np.arange(n, dtype=kind), shape), axis=-1)
+
+    return made(_random.sampled(draw, (n,), generator=generator), requires_grad)
 
 
 def _floating(name: str, tensor: Any) -> Any:
@@ -146,28 +157,32 @@ def normal(
     """
     accept("normal", placement)
     tensors = [value for value in (mean, std) if isinstance(value, Carrier)]
-    smallest = std._array.min(initial=0) if isinstance(std, Carrier) and std._dtype.kind != "c" else std
     if isinstance(std, Carrier) and std._dtype.kind == "c":
         raise RuntimeError("normal expects standard deviation to be non-complex")
-    if smallest < 0:
-        what = "all elements of std >= 0.0" if isinstance(std, Carrier) else f"std >= 0.0, but found std {std}"
-        raise RuntimeError(f"normal expects {what}: the smallest is {smallest}")
+    if not isinstance(std, Carrier) and std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
     if not tensors:
         if size is None:
             raise TypeError("normal() missing 1 required positional argument: 'size', which numbers alone do not have")
         kind = chosen_dtype(dtype)
         noise = _random.normal(sizes_of("normal", (size,)), kind, generator)
-        return made((noise * kind.type(std) + kind.type(mean)).astype(kind, copy=False), requires_grad)
+        return made(noise * kind.type(std) + kind.type(mean), requires_grad)
     if size is not None or dtype is not None:
         raise TypeError("normal() takes its size and dtype from tensors: leave size and dtype out")
     kind = common(*tensors)
     if kind.kind not in "fc":
         raise NotImplementedError(f'"normal_kernel_cpu" not implemented for {tensors[0]._type_name!r}: convert first')
     mean, std = cast(mean, kind), cast(std, kind)
-    noise = _random.normal(tuple(broadcast_shapes(mean.shape, std.shape)), kind, generator)
-    place, scale = (value._array if isinstance(value, Carrier) else value for value in (mean, std))
+    shape = tuple(broadcast_shapes(mean.shape, std.shape))
+    values = _random.sampled(_normal, shape, mean, std, generator=generator)
     parameters = [value for value in (mean, std) if isinstance(value, Carrier)]
-    return ops.drawn(np.asarray(noise * scale + place), *parameters, label="NormalBackward0")
+    return ops.drawn(values, *parameters, label="NormalBackward0")
+
+
+def _normal(rng: np.random.Generator, shape: Shape, mean: Any, std: Any) -> Any:
+    if (smallest := np.real(std).min(initial=0)) < 0:
+        raise RuntimeError(f"normal expects all elements of std >= 0.0: the smallest is {smallest}")
+    return _random.real(rng, "standard_normal", shape, mean.dtype) * std + mean
 
 
 def bernoulli(input: Any, p: Any = None, *, generator: Any = None) -> Any:
@@ -177,11 +192,16 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None) -> Any:
     >>> pullback.bernoulli(pullback.tensor([0.0, 1.0]))
     tensor([0., 1.])
     """
-    chances = _floating("bernoulli_tensor_cpu_p_", input)._array if p is None else np.asarray(p)
-    if not (np.all(chances >= 0) and np.all(chances <= 1)):
-        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false: p is a probability")
-    values = _random.source(generator).random(tuple(input.shape)) < chances
-    return ops.drawn(np.asarray(values).astype(input._dtype), input, label="BernoulliBackward0")
+    chances = _floating("bernoulli_tensor_cpu_p_", input) if p is None else np.asarray(p)
+    kind = input._dtype
+
+    def draw(rng: np.random.Generator, shape: Shape, chances: Any) -> Any:
+        if not (np.all(chances >= 0) and np.all(chances <= 1)):
+            raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false: p is a probability")
+        return np.asarray(rng.random(shape) < chances).astype(kind)
+
+    values = _random.sampled(draw, tuple(input.shape), chances, generator=generator)
+    return ops.drawn(values, input, label="BernoulliBackward0")
 
 
 def poisson(input: Any, generator: Any = None) -> Any:
@@ -191,11 +211,14 @@ def poisson(input: Any, generator: Any = None) -> Any:
     >>> pullback.poisson(pullback.zeros(2))
     tensor([0., 0.])
     """
-    rates = _floating("poisson_cpu", input)._array
-    if not np.all(rates >= 0):
-        raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
-    values = _random.source(generator).poisson(rates)
-    return ops.drawn(np.asarray(values).astype(input._dtype), input, label="PoissonBackward0")
+
+    def draw(rng: np.random.Generator, shape: Shape, rates: Any) -> Any:
+        if not np.all(rates >= 0):
+            raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
+        return np.asarray(rng.poisson(rates, shape)).astype(rates.dtype)
+
+    values = _random.sampled(draw, tuple(_floating("poisson_cpu", input).shape), input, generator=generator)
+    return ops.drawn(values, input, label="PoissonBackward0")
 
 
 def binomial(count: Any, prob: Any, generator: Any = None) -> Any:
@@ -205,11 +228,15 @@ def binomial(count: Any, prob: Any, generator: Any = None) -> Any:
     >>> pullback.binomial(pullback.tensor([3.0, 5.0]), pullback.tensor([0.0, 1.0]))
     tensor([0., 5.])
     """
-    trials, chances = (_floating("binomial_cpu", value)._array for value in (count, prob))
-    if not (np.all(chances >= 0) and np.all(chances <= 1) and np.all(trials >= 0)):
-        raise RuntimeError("binomial expects count >= 0 and probabilities between 0 and 1")
-    values = _random.source(generator).binomial(trials.astype(np.int64), chances)
-    return ops.drawn(np.asarray(values).astype(prob._dtype), cast(prob, prob._dtype), label="BinomialBackward0")
+
+    def draw(rng: np.random.Generator, shape: Shape, trials: Any, chances: Any) -> Any:
+        if not (np.all(chances >= 0) and np.all(chances <= 1) and np.all(trials >= 0)):
+            raise RuntimeError("binomial expects count >= 0 and probabilities between 0 and 1")
+        return np.asarray(rng.binomial(trials.astype(np.int64), chances, shape)).astype(chances.dtype)
+
+    shape = broadcast_shapes(*(tuple(_floating("binomial_cpu", value).shape) for value in (count, prob)))
+    values = _random.sampled(draw, shape, count, prob, generator=generator)
+    return ops.drawn(values, prob, label="BinomialBackward0")
 
 
 def multinomial(input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Any:
@@ -231,15 +258,19 @@ def multinomial(input: Any, num_samples: int, replacement: bool = False, *, gene
         raise RuntimeError(
             f"cannot sample n_sample > prob_dist.size(-1) samples without replacement: {num_samples} of {input.shape[-1]}"
         )
-    weights = np.atleast_2d(input._array).astype(np.float64)
-    if not np.all(np.isfinite(weights) & (weights >= 0)):
-        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
-    totals = weights.sum(axis=1, keepdims=True)
-    if not np.all(totals > 0):
-        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
-    rng = _random.source(generator)
-    places = _with_replacement(weights / totals, num_samples, rng) if replacement else _race(weights, num_samples, rng)
-    return input.interpreter.wrap(places.reshape(*input.shape[:-1], num_samples), None)
+
+    def draw(rng: np.random.Generator, shape: Shape, weights: Any) -> Any:
+        wide = np.broadcast_to(weights, (*shape[:-1], weights.shape[-1])).astype(np.float64)
+        rows = wide.reshape(math.prod(shape[:-1]), weights.shape[-1])
+        if not np.all(np.isfinite(rows) & (rows >= 0)):
+            raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+        totals = rows.sum(axis=1, keepdims=True)
+        if not np.all(totals > 0):
+            raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+        found = _with_replacement(rows / totals, shape[-1], rng) if replacement else _race(rows, shape[-1], rng)
+        return found.reshape(shape)
+
+    return made(_random.sampled(draw, (*input.shape[:-1], num_samples), input, generator=generator), False)
 
 
 def _with_replacement(chances: Any, count: int, rng: np.random.Generator) -> Any:

@@ -6,12 +6,13 @@ input is tracked. How a cotangent travels back over the nodes is in `_pass`.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _refusals, ops
+from . import _refusals, _xp, ops
 from ._core import Carrier, Interpreter, Primitive, bind
 from ._memory import Cell, cell_of, version
 from ._modes import FieldBlock, Mode, losses, mode, quiet
@@ -81,6 +82,8 @@ class Tape(Interpreter):
             edges.append(node)
         if nested:
             result = self.beneath(primitive, values, params)
+        elif (compute := mode.get().compute) is not None:
+            return compute(self, primitive, args, edges, values, params, tracked)
         else:
             result = quiet.copy().run(primitive.forward, *values, **params)
         return self.finish(primitive, args, edges, result, params, tracked)
@@ -172,6 +175,8 @@ class Tape(Interpreter):
 
     def _keep(self, primitive: Primitive, args: Sequence[Any], edges: Sequence[Node | None], out: Any) -> Any:
         """The cells of the values that the rules of tracked inputs name; None in the place of the others."""
+        if mode.get().pack is not None:  # hooks get arrays, too: masks and indices
+            args = [self.wrap(arg, None) if type(arg) is ndarray and arg.ndim else arg for arg in args]
         kept: list[Cell | None] = []
         for place, users in primitive.keeps:
             if users is not None and not any(map(edges.__getitem__, users)):
@@ -189,16 +194,27 @@ class Tape(Interpreter):
 
 def _why(primitive: Primitive, args: Sequence[Any], result: Any, tracked: bool, current: Mode) -> Cut | None:
     """Why a result is not tracked although it comes from tracked tensors; a zero derivative hides what came before."""
-    cuts = [cut for arg in args if (cut := getattr(arg, "_cut", None)) is not None]
+    cuts: list[Cut] = [cut for arg in args if (cut := getattr(arg, "_cut", None)) is not None]
     if not tracked and not cuts:
         return None
-    flat = primitive.kind == "zero" or _kind(result) not in {"f", "c"}
+    flat = _flat(primitive) or _kind(result) not in {"f", "c"}
     if tracked and not flat and not current.grad:
         return cut_off("inference_mode" if current.inference else "no_grad")
     hidden = next((cut for cut in cuts if cut.hides), None)
     if tracked or (flat and hidden is not None):
         return hidden if hidden is not None and not flat else Cut(primitive.name, caller())
     return hidden or cuts[0]
+
+
+@functools.cache
+def _flat(primitive: Primitive) -> bool:
+    """Whether a derivative is zero wherever it exists: stated so, or by a rule that gives 0 for 1, whatever the inputs."""
+    if primitive.kind != "elementwise" or primitive.saved:
+        return primitive.kind == "zero"
+    rules = [rule for rule in primitive.rules if rule is not None]
+    codes = [rule.__code__ for rule in rules]
+    plain = all(code.co_argcount == 2 and not code.co_kwonlyargcount for code in codes)
+    return plain and not any(rule(_xp, np.ones(())) for rule in rules)
 
 
 def _kind(result: Any) -> str:

@@ -151,6 +151,16 @@ def split(x: Array, *, sizes: tuple[int, ...], axis: int) -> tuple[Array, ...]:
     return tuple([x[(*before, slice(end - size, end))] for size, end in zip(sizes, ends, strict=True)])
 
 
+def asarray(x: Any) -> Any:
+    """A constant that a rule has made with NumPy, as an array of the namespace."""
+    return x
+
+
+def is_complex(x: Any) -> bool:
+    """Whether the elements are complex numbers."""
+    return x.dtype.kind == "c"  # type: ignore[no-any-return]  # an array's
+
+
 def zeros(shape: tuple[int, ...], *, like: Any) -> Array:
     """Zeros with the dtype of `like`."""
     return np.zeros(shape, like.dtype)

@@ -25,10 +25,10 @@ from ._memory import Cell, version
 from ._modes import FieldBlock, innermost, is_grad_enabled, no_grad, running
 from ._modes import debugging as _debugging
 from ._modes import early_stop as _early_stop
-from ._node import Node, count
+from ._node import count
 from ._random import Moment, sources
 from ._sites import Site, caller, describe
-from ._tape import Tape, keep
+from ._tape import keep
 from ._trees import Structure, flatten, unflatten
 from ._views import alias
 from .autograd.graph import saved_tensors_hooks
@@ -415,17 +415,15 @@ def checkpoint(
 ) -> Any:
     """What `function(*args, **kwargs)` returns, without keeping for backward what it computes on the way.
 
-    The backward pass runs the function again. Memory is then needed for the arguments, and for one checkpointed call at
-    a time. Arguments may be nested in tuples, lists and dicts, and anything else; the tensors among them may be written
-    to before the second run, which gets the values of the first. It also gets the random numbers of the first, and the
-    modes (`no_grad` and the like).
+    Backward runs the function again, so that memory is needed for the arguments, and for one checkpointed call at a
+    time. The second run gets the values that the arguments had, nested or not, the modes of the first, and, unless
+    `preserve_rng_state=False`, its random numbers: pullback's, NumPy's, and those of generators among the arguments.
 
     Parameters
     ----------
     use_reentrant
-        False is recommended. True, the default with a warning, is torch's older form: the node starts a backward pass
-        of its own. It takes no keyword arguments, and works with `backward()` alone, without `inputs` or second
-        derivatives.
+        False is recommended. True, the default with a warning, is torch's older form: its node starts a backward pass
+        of its own. It takes positional arguments, and works with `backward()` alone: no `inputs`, no second derivatives.
     context_fn
         Makes two blocks, the first around the first run, the second around each further one.
     determinism_check
@@ -434,52 +432,57 @@ def checkpoint(
         Let the error for runs that differ list all that they have saved.
     early_stop
         End the second run as soon as all that is needed is there.
-    preserve_rng_state
-        Whether the second run gets the random numbers of the first: pullback's, NumPy's global ones, and those of
-        generators among the arguments. True by default.
 
     Raises
     ------
-    CheckpointError
-        In backward, if the second run saves other values than the first: it names the lines.
     RuntimeError
-        In backward, if the function uses a tensor that is not among its arguments and has been written to since.
+        In backward: a CheckpointError with the lines, if the second run saves other values than the first; or if the
+        function uses a tensor, not one of its arguments, that has been written to since.
     ValueError
-        For an unknown `determinism_check`, or options that do not go with `use_reentrant=True` or with each other.
+        For options that are unknown, or do not go together.
 
     >>> import pullback
-    >>> from pullback.utils.checkpoint import checkpoint
     >>> x = pullback.tensor([1.0, 2.0], requires_grad=True)
-    >>> y = checkpoint(lambda t: (t * t).exp().sum(), x, use_reentrant=False)
-    >>> y.backward()
-    >>> x.grad
-    tensor([  5.4366, 218.3926])
+    >>> pullback.utils.checkpoint.checkpoint(lambda t: (t * t).exp().sum(), x, use_reentrant=False).backward()
     """
     preserve = kwargs.pop("preserve_rng_state", True)
     if use_reentrant is None:
         _warn("", "Starting in PyTorch 2.9, calling checkpoint without use_reentrant will raise an exception.")
-        use_reentrant = True
-    if use_reentrant:
-        if kwargs:
-            raise ValueError(
-                f"Unexpected keyword arguments: {','.join(kwargs)}. With use_reentrant=True the function gets positional "
-                "arguments only"
-            )
-        if context_fn is not noop_context_fn or debug:
-            raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
+    if use_reentrant is None or use_reentrant:
+        _check_reentrant(kwargs, context_fn, debug)
         return _reentrant(function, args, preserve)
+    options = _options(context_fn, determinism_check, debug, early_stop)
+    return _blocked(Call(function, args, kwargs, preserve), args, kwargs, context_fn(), options)
+
+
+def _blocked(call: Call, args: Any, kwargs: Any, contexts: tuple[Any, Any], options: dict[str, bool]) -> Any:
+    """What a call returns, made in a block."""
+    first, second = contexts
+    block = Block(call, second, **options)
+    with saved_tensors_hooks(block.pack, _unpack), first:
+        result = call.first(*args, **kwargs)
+    block.last = next(count)
+    return result
+
+
+def _check_reentrant(kwargs: dict[str, Any], context_fn: Contexts, debug: bool) -> None:
+    if kwargs:
+        raise ValueError(
+            f"Unexpected keyword arguments: {','.join(kwargs)}. With use_reentrant=True the function gets positional "
+            "arguments only"
+        )
+    if context_fn is not noop_context_fn or debug:
+        raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
+
+
+def _options(context_fn: Contexts, determinism_check: str, debug: bool, early_stop: bool) -> dict[str, bool]:
+    """The options of a block, as the settings around it have them."""
     if determinism_check not in CHECKS:
         raise ValueError(f"determinism_check should be one of {CHECKS}, but got {determinism_check}")
     debug, early_stop = _forced(_debugging, debug), _forced(_early_stop, early_stop)
     if debug and context_fn is not noop_context_fn:
         raise ValueError("debug=True is incompatible with non-default context_fn")
-    first, second = context_fn()
-    call = Call(function, args, kwargs, preserve)
-    block = Block(call, second, early_stop=early_stop, compare=determinism_check == "default", debug=debug)
-    with saved_tensors_hooks(block.pack, _unpack), first:
-        result = call.first(*args, **kwargs)
-    block.last = next(count)
-    return result
+    return {"early_stop": early_stop, "compare": determinism_check == "default", "debug": debug}
 
 
 CHECKS = ["default", "none"]

@@ -6,6 +6,7 @@ so interpreters nest, with each other and around the tape. `examples/printing_tr
 
 from __future__ import annotations
 
+from contextvars import Token
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from ._core import Carrier
 from ._core import Interpreter as _Interpreter
 from ._core import Primitive as Primitive
 from ._node import new
+from ._random import sampled_within
 from ._tensor import Tensor
 
 
@@ -51,6 +53,26 @@ class Boxed(Tensor):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         return self.numpy()
+
+    def __bool__(self) -> bool:
+        if isinstance(self._array, Carrier) and self.numel() == 1:
+            return bool(self._array)  # the level beneath knows whether there is one answer
+        return super().__bool__()
+
+    def is_contiguous(self, memory_format: Any = None) -> bool:
+        """Whether the elements lie in memory in the order of the axes."""
+        inner = self._array
+        return (
+            inner.is_contiguous(memory_format) if isinstance(inner, Carrier) else super().is_contiguous(memory_format)
+        )
+
+    def storage_offset(self) -> int:
+        """How many elements of the memory lie before the first of this tensor's."""
+        return self._array.storage_offset() if isinstance(self._array, Carrier) else super().storage_offset()
+
+    def stride(self, dim: int | None = None) -> Any:
+        """How many elements lie between neighbours along each axis, or along one."""
+        return self._array.stride(dim) if isinstance(self._array, Carrier) else super().stride(dim)
 
     def backward(self, *args: Any, **options: Any) -> None:
         """Refused: only `autograd.grad` works inside a transform."""
@@ -110,3 +132,14 @@ class Interpreter(_Interpreter):
     def unbox(self, value: Any) -> Any:
         """What a tensor of this interpreter holds; anything else as it is."""
         return value._array if self.holds(value) else value
+
+    @property
+    def around(self) -> Any:
+        """The interpreter in whose block this one was entered; None for the outermost."""
+        before = self._tokens[-1].old_value
+        return None if before is Token.MISSING else before
+
+    def sampled(self, draw: Any, shape: tuple[int, ...], parameters: Any, generator: Any) -> Any:
+        """Random numbers as a tensor of this interpreter, which are drawn one level further in."""
+        values = [self.unbox(parameter) for parameter in parameters]
+        return self.box(sampled_within(self.around, draw, shape, values, generator))

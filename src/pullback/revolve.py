@@ -424,7 +424,8 @@ def checkpoint_loop(step: Callable[..., Any], x: Any, n: int, slots: int, *, pre
     >>> decay = pullback.tensor(0.5, requires_grad=True)
     >>> x = pullback.checkpoint_loop(lambda x: x - 0.001 * decay * x, pullback.ones(()), 1000, slots=5)
     >>> x.backward()
-    >>> x.item(), decay.grad.item()
+    >>> x, decay.grad
+    (tensor(0.6065, grad_fn=<CheckpointLoopBackward>), tensor(-0.6068))
     """
     n, slots = _number("n", n, 0), _number("slots", slots, 1)
     loop = Loop(step, x, n, slots, preserve_rng_state)

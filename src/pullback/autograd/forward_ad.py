@@ -35,6 +35,7 @@ class _Level(Forward):
     """The interpreter of dual tensors; once it has been left they are their primals."""
 
     carrier = _Dual
+    takes_old_form = True  # functions whose forward takes ctx
 
     def adopt(self, made: Any) -> Any:
         """A tensor made inside is an ordinary one: it outlives the level."""

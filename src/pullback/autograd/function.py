@@ -23,9 +23,9 @@ from .._custom import (
     CustomNode,
     CustomView,
     Kept,
-    Meta,
     Run,
     Slot,
+    among,
     beneath,
     edges_of,
     places_of,
@@ -34,12 +34,13 @@ from .._custom import (
     slot,
     tensor_of,
 )
+from .._memory import written
 from .._modes import FieldBlock, losses, mode, no_grad
 from .._node import AccumulateGrad, Node
 from .._refusals import kind
 from .._sites import caller
 from .._tape import Cut, Obstacle, Tape
-from .._views import alias, rebase, view
+from .._views import rebase, view
 
 # 1. What forward leaves for backward
 
@@ -118,7 +119,12 @@ class FunctionCtx:
         if self._pushed is not None:
             return self._pushed
         node = None if self._node is None else self._node()
-        return () if node is None else node.saved_tensors  # type: ignore[no-any-return]  # of a duck-typed node
+        return () if node is None else node.saved_tensors
+
+    @property
+    def saved_for_forward(self) -> tuple[Any, ...] | None:
+        """What was saved for `jvp`, there."""
+        return self._pushed
 
     def mark_dirty(self, *args: Any) -> None:
         """Declare inputs that forward has changed in place; each must be returned.
@@ -160,6 +166,14 @@ class FunctionCtx:
     def set_materialize_grads(self, value: bool) -> None:
         """Whether `backward` gets zeros (the default) or None for the gradient of an output that nothing depended on."""
         self._materialize = value
+
+    def _pushing(self, jvp: Callable[..., Any], tangents: Sequence[Any], tensors: tuple[Any, ...]) -> Any:
+        """What jvp answers to tangents, with these as the saved tensors."""
+        self._pushed = tensors
+        try:
+            return jvp(self, *tangents)
+        finally:
+            self._pushed = None
 
     def _tensors(self, tensors: Sequence[Any]) -> None:
         for number, tensor in enumerate(tensors):
@@ -211,22 +225,28 @@ class FunctionNode(CustomNode):
 
     def gradients(self, run: Run, g: Sequence[Any]) -> Any:
         """What backward, or vjp, answers."""
-        function, ctx = self._forward_cls, self.context
-        written = [method for method in (function.backward, function.vjp) if method is not Function.backward]
-        if len(written) == 2 and written[0] is not written[1]:
-            raise RuntimeError(BOTH.format(function.__name__))
-        if not written:
-            raise NotImplementedError(NO_BACKWARD.format(function.__name__))
+        ctx = self.context
+        rule = backward_of(self._forward_cls)
         if ctx._materialize:
             g = [
                 made.zeros() if each is None and made is not None else each
                 for each, made in zip(g, self.made, strict=True)
             ]
-        return written[0](ctx, *g)
+        return rule(ctx, *g)
 
     def names(self) -> list[str]:
         """The names of forward's arguments."""
         return argument_names(self._forward_cls, len(self.given))
+
+
+def backward_of(function: type[Function]) -> Callable[..., Any]:
+    """The backward, or vjp, that the user has written."""
+    written = [method for method in (function.backward, function.vjp) if method is not Function.backward]
+    if len(written) == 2 and written[0] is not written[1]:
+        raise RuntimeError(BOTH.format(function.__name__))
+    if not written:
+        raise NotImplementedError(NO_BACKWARD.format(function.__name__))
+    return written[0]
 
 
 def argument_names(function: type[Function], count: int) -> list[str]:
@@ -282,6 +302,7 @@ class FunctionPrimitive(Custom):
     def recorded(self, tape: Tape, args: Sequence[Any], call: Call) -> Sequence[Any]:
         """What forward gives, with backward for its history."""
         edges = edges_of(tape, args)
+        args = list(map(tensor_of, args))
         ctx = FunctionCtx()
         tracked = iter(edges)
         ctx.needs_input_grad = tuple(i in call.places and next(tracked) is not None for i in range(len(call.constants)))
@@ -290,7 +311,7 @@ class FunctionPrimitive(Custom):
         if tape.level:
             self.require_context()
             outs = [tape.wrap(piece, None) for piece in beneath(self, tape, args, call)]
-            with FieldBlock(grad=False):
+            with FieldBlock(grad=False), among(outs):
                 self.function.setup_context(ctx, call.filled(args), call.assembled(outs))
         else:
             token = losses.set(noted if ctx._recorded else None)
@@ -309,7 +330,7 @@ class FunctionPrimitive(Custom):
         """One run of forward, unrecorded: the outputs that are tensors."""
         function = self.function
         args = call.filled(tensors)
-        with FieldBlock(grad=False):
+        with FieldBlock(grad=False), among(()):
             if has_context(function):
                 result = function.forward(*args)
                 outs = call.taken_apart(result)
@@ -327,8 +348,10 @@ class FunctionPrimitive(Custom):
                     call.aliases[number] = place
                     if any(tensor is dirty for dirty in ctx._dirty):
                         call.dirty[number] = place
+                        written(tensor)
         self._require_returned(ctx, tensors, call)
         call.context = ctx
+        call.pushed = ctx._saved if ctx._for_forward is None else ctx._for_forward
         return outs
 
     def _require_returned(self, ctx: FunctionCtx, tensors: Sequence[Any], call: Call) -> None:
@@ -372,6 +395,7 @@ class FunctionPrimitive(Custom):
             slots = [self._slot(tape, t, args, edges, results, places, call, noted) for t in ctx._saved]
             node.saved = (Kept(slots),) if slots else ()
         ctx._saved = ctx._dirty = ctx._non_differentiable = ()
+        ctx._for_forward = None
         return results
 
     def _linked(
@@ -394,12 +418,9 @@ class FunctionPrimitive(Custom):
                 rebase(out, tape.wrap(out._array, place))
             return out
         shared = None
-        if number in call.aliases:
+        if number in call.aliases or out._node is not None or any(out is other for other in before):
             with FieldBlock(grad=False):
                 result = view(ops.reshape, out, shape=tuple(out.shape))
-            shared = out
-        elif out._node is not None or any(out is other for other in before):
-            result = alias(out, tape.wrap(out._array, None))
             shared = out
         else:
             result = out
@@ -409,9 +430,9 @@ class FunctionPrimitive(Custom):
             if shared is None and out._base is not None:
                 result._base, result._path, result._made_untracked = None, (), False
         result._node = place
-        result._cut = None if place is not None or not ctx._recorded else Cut(self.name, caller())
+        result._cut = None if place is not None or not ctx._recorded else Cut(self.function.__name__, caller())
         if shared is not None and place is not None:
-            result._made_untracked = CustomView(position, self.name)
+            result._made_untracked = CustomView(position, self.function.__name__)
         return result
 
     def _slot(
@@ -505,7 +526,7 @@ class Function:
             stacklevel=2,
         )
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: D102  # refused
         raise RuntimeError(
             "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function "
             "with static forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function) "

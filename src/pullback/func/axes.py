@@ -12,14 +12,12 @@ from typing import Any
 from .. import ops
 from .._core import Primitive
 from . import places, products
-from .arguments import Argument, Params, Rule, folded, one_by_one, raised, spread, unfolded, whole
+from .arguments import Argument, Params, Rule, count, folded, one_by_one, raised, spread, unfolded, whole
 
 
 def batched_result(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
     """The results for all examples, along a first axis; a tuple for several outputs."""
-    rule = RULES.get(primitive.name)
-    if rule is None:
-        rule = elementwise if primitive.kind == "elementwise" else one_by_one
+    rule = RULES.get(primitive.name) or KINDS.get(primitive.kind, one_by_one)
     return rule(size, primitive, args, params)
 
 
@@ -98,9 +96,18 @@ def tile(size: int, primitive: Primitive, args: list[Argument], params: Params) 
     return primitive(raised(args[0], len(repeats)), repeats=(1, *repeats))
 
 
+def place_of_extreme(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """The place of the largest or smallest element along an axis, or, for None, among all."""
+    if params["axis"] is not None:
+        return carried(size, primitive, args, params)
+    x = args[0]
+    y = primitive(ops.reshape(x.value, shape=(size, count(x.shape))), axis=1, keepdims=False)
+    return ops.reshape(y, shape=(size, *(1,) * len(x.shape))) if params.get("keepdims") else y
+
+
 def distinct(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """What differs from everything before: so many for one example, so many for another."""
-    places.refuse_dynamic("_unique2")
+    """What differs from all that stands before: refused, since there are so many for one example, so many for another."""
+    places.refuse_dynamic("_unique2" if primitive.name == "unique" else primitive.name)
 
 
 # 2. The table
@@ -109,6 +116,8 @@ def distinct(size: int, primitive: Primitive, args: list[Argument], params: Para
 def _named(rule: Rule, names: str) -> dict[str, Rule]:
     return dict.fromkeys(names.split(), rule)
 
+
+KINDS: dict[str, Rule] = {"elementwise": elementwise}
 
 RULES: dict[str, Rule] = {
     **_named(
@@ -121,12 +130,13 @@ RULES: dict[str, Rule] = {
     **_named(stacks(2, 2), "solve solve_triangular pivot_info minor_info"),
     **_named(stacks(2, 1, 2), "ldl_solve"),
     **_named(stacks(1, 2), "permutation check_phase"),
+    **_named(stacks(2, 2, 2), "attention"),
     **_named(like_first, "attached copy drawn fill tied"),
     **_named(alike, "ctc_step"),
     **_named(
         carried,
         "sum mean prod var std amax amin largest smallest logsumexp softmax log_softmax vector_norm cumsum cumprod all any "
-        "argmax argmin argsort flip expand_dims squeeze unbind split concat stack take_along_axis select_along windows "
+        "argsort flip expand_dims squeeze unbind split concat stack take_along_axis select_along windows "
         "arglast argtop argkth argmode argmedian put_along_axis fold_windows reshape permute_dims getitem scatter_slice "
         "roll diagonal scatter_diagonal softmax_pullback log_softmax_pullback logcumsumexp resample fft rfft irfft total "
         "standardize standardize_pullback rms_normalize median",
@@ -138,7 +148,10 @@ RULES: dict[str, Rule] = {
         "adaptive_places fractional_places take_rows weighed_nll max_spread",
     ),
     **_named(scaled, "scale_and_shift standardize_affine"),
-    **_named(distinct, "unique unique_consecutive"),
+    "unique": distinct,
+    "unique_consecutive": distinct,
+    "argmax": place_of_extreme,
+    "argmin": place_of_extreme,
     "pinv": pinv,
     "broadcast_to": broadcast_to,
     "tile": tile,

@@ -7,13 +7,21 @@ nothing the examples are computed one by one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._core import Primitive
+import numpy as np
+
+from .. import _xp, ops
+from .._core import Carrier, Primitive
+from .._random import Moment, sampled_within
 from .._shapes import Size, size_of
+from .._sites import caller, describe
 from ..interpreters import Boxed, Interpreter
-from .axes import Argument, batched_result
+from .arguments import Argument, raised, whole
+from .axes import batched_result
+from .places import DYNAMIC
 
 CONTROL = (
     "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that "
@@ -24,6 +32,15 @@ ITEM = (
     "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a Tensor: "
     "each example has its own number. Compute with the tensor itself, or move .item() out of the function"
 )
+RANDOM = (
+    "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' randomness "
+    "flags on vmap or perform the randomness operation out of vmap"
+)
+
+
+def _here(text: str) -> RuntimeError:
+    """An error with the line of the user's that it is about."""
+    return RuntimeError(f"{text}.\n  It happened at {describe(caller(3))}")
 
 
 class BatchedTensor(Boxed):
@@ -53,47 +70,76 @@ class BatchedTensor(Boxed):
         """Whether the elements of an example lie in memory in the order of the axes: as good as always."""
         return True
 
-    def _concrete(self) -> Any:
+    def storage_offset(self) -> int:
+        """How many elements lie before the first of an example: none."""
+        return 0
+
+    def stride(self, dim: int | None = None) -> Any:
+        """How many elements lie between neighbours along each axis of an example, taken to lie in order."""
+        shape = self.shape
+        strides = tuple(math.prod(shape[i + 1 :]) for i in range(len(shape)))
+        return strides if dim is None else strides[dim]
+
+    def _concrete(self, operation: str = "nonzero") -> Any:
         if self.batched:
-            raise RuntimeError(
-                "vmap: We do not support batching operators that can output dynamic shape, or depend on the values: each "
-                "example would have a result of its own. Compute it outside of vmap and pass it in"
-            )
-        return super()._concrete()
+            raise _here(DYNAMIC.format(name=operation))
+        return super()._concrete(operation)
 
     def item(self) -> Any:
         """Refused, but for a value that all examples share."""
-        return self._unless_batched(ITEM, super().item)
+        return self._unless_batched(super().item)
 
     def tolist(self) -> Any:
         """Refused, but for a value that all examples share."""
-        return self._unless_batched(ITEM, super().tolist)
+        return self._unless_batched(super().tolist)
 
     def __index__(self) -> int:
-        return self._unless_batched(ITEM, super().__index__)  # type: ignore[no-any-return]  # an int
+        return self._unless_batched(super().__index__)  # type: ignore[no-any-return]  # an int
 
     def _scalar(self, convert: Callable[[Any], Any]) -> Any:
-        return self._unless_batched(ITEM, lambda: super(BatchedTensor, self)._scalar(convert))
+        return self._unless_batched(lambda: super(BatchedTensor, self)._scalar(convert))
 
     def __bool__(self) -> bool:
-        if self.batched and self.ndim == 0:
+        if self.batched and self.numel() == 1:
             return self.interpreter.branch(self)  # type: ignore[no-any-return]  # a duck-typed interpreter
         return super().__bool__()
 
-    def _unless_batched(self, refusal: str, answer: Callable[[], Any]) -> Any:
+    def _unless_batched(self, answer: Callable[[], Any]) -> Any:
         if self.batched:
-            raise RuntimeError(refusal)
+            raise _here(ITEM)
         return answer()
 
 
+class Split(BaseException):
+    """Raised at a branch that the examples of a batch disagree about, with the answer of each."""
+
+    def __init__(self, batch: Batch, answers: Any) -> None:
+        super().__init__("a branch that the examples disagree about")
+        self.batch = batch
+        self.answers = answers
+
+
+class Drawn(tuple[Any, bool]):
+    """Random numbers that a run has drawn, and whether each example has its own."""
+
+    __slots__ = ()
+
+
 class Batch(Interpreter):
-    """The interpreter that computes all `size` examples at once."""
+    """The interpreter that computes all `size` examples at once.
+
+    `past` is what an earlier run of these examples has decided at branches and drawn at random, which is done again
+    alike; the list grows as the run goes on. Without one, branches are refused.
+    """
 
     carrier = BatchedTensor
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, randomness: str = "error", past: list[Any] | None = None) -> None:
         super().__init__()
         self.size = size
+        self.randomness = randomness
+        self.past = past
+        self._place = 0
 
     def box(self, value: Any, batched: bool = True) -> Any:
         """A value with an example along each row, or one they share; a tuple element by element."""
@@ -109,19 +155,90 @@ class Batch(Interpreter):
 
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """The operation on all examples."""
-        if not self.entered:
+        if not self._tokens:
             raise RuntimeError(
                 f"{primitive.name} was called on a tensor that has leaked from vmap: it was kept somewhere while the "
                 "function ran. Return it from the function instead"
             )
-        given = [self._argument(arg) for arg in args]
-        if any(argument.batched for argument in given):
+        given = []
+        batched = False
+        for arg in args:
+            own = isinstance(arg, Carrier) and arg.interpreter is self
+            if own and arg.batched:
+                batched = True
+            given.append(Argument(arg._array, arg.batched) if own else Argument(arg, False))
+        if batched:
             return self.box(batched_result(self.size, primitive, given, params))
         return self.box(primitive(*[argument.value for argument in given], **params), batched=False)
 
     def _argument(self, arg: Any) -> Argument:
         return Argument(arg._array, arg.batched) if self.holds(arg) else Argument(arg, False)
 
+    # Branches
+
     def branch(self, condition: Any) -> bool:
-        """Which way the examples go at an `if`: refused, where they may go different ways."""
-        raise RuntimeError(CONTROL)
+        """Which way the examples go at an `if`; where they go different ways, the run ends with a `Split`."""
+        if self.past is None:
+            raise _here(CONTROL)
+        if (known := self._remembered()) is not None:
+            return bool(known)
+        answers = self._answers(condition._array)
+        if answers.any() and not answers.all():
+            raise Split(self, answers)
+        self.past.append(bool(answers.any()))
+        self._place += 1
+        return bool(answers.any())
+
+    def _answers(self, value: Any) -> Any:
+        """The truth of a condition for each example; on further batches beneath, by branches of theirs."""
+        inner = value
+        while isinstance(inner, Carrier):
+            if getattr(inner, "batched", False):
+                return np.array([bool(ops.getitem(value, index=(i, ...))) for i in range(self.size)])
+            inner = inner._array
+        return np.asarray(inner, np.bool_).reshape(self.size)
+
+    def _remembered(self) -> Any:
+        """What was decided or drawn at this place before; None if the run has not come here yet."""
+        if self.past is None or self._place == len(self.past):
+            return None
+        self._place += 1
+        return self.past[self._place - 1]
+
+    def past_of(self, rows: Any) -> list[Any]:
+        """The past of some of the examples."""
+        assert self.past is not None
+        return [
+            Drawn((ops.index(event[0], rows, spec=(_xp.array,)), True)) if type(event) is Drawn and event[1] else event
+            for event in self.past
+        ]
+
+    # Random numbers
+
+    def sampled(self, draw: Any, shape: tuple[int, ...], parameters: Any, generator: Any) -> Any:
+        """Random numbers that are another for each example, or the same for all, or refused."""
+        if self.randomness == "error":
+            raise _here(RANDOM)
+        known = self._remembered()
+        if known is None:
+            known = Drawn(self._drawn(draw, shape, [self._argument(p) for p in parameters], generator))
+            if self.past is not None:
+                self.past.append(known)
+                self._place += 1
+        value, batched = known
+        return self.box(value, batched)
+
+    def _drawn(self, draw: Any, shape: tuple[int, ...], given: Sequence[Argument], generator: Any) -> tuple[Any, bool]:
+        around = self.around
+        if self.randomness == "different" or not self.size:
+            values = [raised(arg, len(shape)) for arg in given]
+            return sampled_within(around, draw, (self.size, *shape), values, generator), True
+        if not any(arg.batched for arg in given):
+            return sampled_within(around, draw, shape, [arg.value for arg in given], generator), False
+        moment = Moment([generator])  # the same numbers, of which each example makes its own
+        rows = []
+        for i in range(self.size):
+            moment.restore()
+            own = [ops.getitem(whole(self.size, arg), index=(i, ...)) for arg in given]
+            rows.append(sampled_within(around, draw, shape, own, generator))
+        return ops.stack(*rows, axis=0), True

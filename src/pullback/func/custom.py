@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 from .. import ops
 from .._core import Carrier, Primitive
-from .._custom import Call, Meta, checked_count, tensor_of
+from .._custom import Call, Custom, Meta, among, expandable, tensor_of
 from .._modes import FieldBlock, innermost
 from .._refusals import size
 from .._shapes import sum_to
 from .._trees import flatten, spread, unflatten
-from ..autograd.function import NO_JVP, Function, FunctionCtx, FunctionPrimitive, has_context
+from ..autograd.function import NO_JVP, Function, FunctionCtx, FunctionPrimitive, backward_of, has_context
 from . import axes, pushforwards
 from .arguments import Argument, Params
 from .levels import inner
@@ -32,12 +32,14 @@ def pushed(primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any]
         primitive.require_context()
     if function.jvp is Function.jvp:
         raise NotImplementedError(NO_JVP.format(function.__name__))
-    ctx = call.context
     if has_context(function):
         ctx = FunctionCtx()
         ctx.needs_input_grad = (False,) * len(call.constants)
-        with FieldBlock(grad=False):
+        with FieldBlock(grad=False), among((*primals, *y)):
             function.setup_context(ctx, call.filled(primals), call.assembled(y))
+        saved = ctx._saved if ctx._for_forward is None else ctx._for_forward
+    else:
+        ctx, saved = call.context, call.pushed
     moves: list[Any] = [None] * len(call.constants)
     for place, primal, tangent in zip(call.places, primals, tangents, strict=True):
         meta = Meta.of(tensor_of(primal))
@@ -45,7 +47,8 @@ def pushed(primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any]
             moves[place] = tensor_of(tangent)
         elif ctx._materialize and meta is not None and meta.dtype.kind in "fc":
             moves[place] = meta.zeros()
-    answer = ctx.pushing(lambda: function.jvp(ctx, *moves))
+    with among((*primals, *moves)):
+        answer = ctx._pushing(function.jvp, moves, saved)
     return _checked_tangents(function, call, y, answer)
 
 
@@ -118,17 +121,18 @@ def batched(count: int, primitive: Primitive, args: list[Argument], params: Para
             "staticmethod. Please set generate_vmap_rule=False or delete the overridden vmap staticmethod to avoid "
             f"ambiguity. {EXTENDING}"
         )
-    if function.generate_vmap_rule:
-        outputs, places = on_batches(function, tuple(dims)).apply(*given), 0
-    elif own:
-        info = VmapInfo(count, getattr(innermost.get(), "randomness", "error"))
-        outputs, places = _two(function.vmap(info, tuple(dims), *given))
-    else:
+    if not own and not function.generate_vmap_rule:
         raise RuntimeError(
             f"You tried to vmap over {function.__name__}, but it does not have vmap support. Please override and implement "
             f"the vmap staticmethod or set generate_vmap_rule=True. {EXTENDING}"
         )
-    return _examples_first(count, function, call, outputs, places)
+    info = VmapInfo(count, getattr(innermost.get(), "randomness", "error"))
+    with among(given):
+        if own:
+            outputs, places = _two(function.vmap(info, tuple(dims), *given))
+        else:
+            outputs, places = on_batches(function, tuple(dims)).apply(*given), 0
+        return _examples_first(count, function, call, outputs, places)
 
 
 def _two(answer: Any) -> tuple[Any, Any]:
@@ -179,12 +183,18 @@ class _Noted(FunctionCtx):
         self.needs_input_grad = ctx.needs_input_grad
         self._pushed = saved
 
-    def attributes(self) -> dict[str, Any]:
-        """What the user set on it."""
-        return {name: value for name, value in vars(self).items() if name not in _OWN}
+
+def _attributes(ctx: _Noted) -> dict[str, Any]:
+    """What the user set on a ctx."""
+    return {name: value for name, value in vars(ctx).items() if name not in vars(FunctionCtx)}
 
 
-_OWN = {*vars(FunctionCtx), "needs_input_grad"}
+class _Examples(NamedTuple):
+    """What `setup_context` found out: the batch axes of what was saved, the arguments of one example, the attributes."""
+
+    saved_dims: list[int | None]
+    metas: list[Meta | None]
+    attributes: dict[str, Any]
 
 
 def on_batches(function: type[Function], dims: tuple[int | None, ...]) -> type[Function]:
@@ -233,45 +243,47 @@ def _setup_context(function: type[Function], dims: tuple[int | None, ...]) -> Ca
 
         computed = iter(vmap(one, in_dims=(dims, 0))(inputs, batches))
         saved: list[Any] = []
-        ctx.saved_dims = []
+        saved_dims: list[int | None] = []
         for tensor, origin in zip(noted._saved, origins, strict=True):
             if origin is None:
                 saved.append(None if tensor is None else next(computed))
             else:
                 saved.append(inputs[origin] if origin >= 0 else batches[origin])
-            ctx.saved_dims.append(None if tensor is None else dims[origin] if origin is not None and origin >= 0 else 0)
+            saved_dims.append(None if tensor is None else dims[origin] if origin is not None and origin >= 0 else 0)
         ctx.save_for_backward(*saved)
-        ctx.example = metas
-        ctx.attributes = noted.attributes()
+        ctx._examples = _Examples(saved_dims, metas, _attributes(noted))
         ctx.set_materialize_grads(noted._materialize)
 
     return setup_context
 
 
-def _restored(ctx: Any, saved: Sequence[Any]) -> _Noted:
-    """The ctx of all examples at once, as setup_context left it."""
-    noted = _Noted(ctx, tuple(saved))
-    vars(noted).update(ctx.attributes)
-    return noted
-
-
 def _backward(function: type[Function], dims: tuple[int | None, ...]) -> Callable[..., Any]:
     def backward(ctx: Any, *g: Any) -> Any:
         answered: list[bool] = []
+        misfit: list[Any] = []
 
         def one(saved: list[Any], *g: Any) -> list[Any]:
-            answers = checked_count(ctx.title(), function_names(function, dims), _rule(function)(_restored(ctx, saved), *g))
+            noted = _Noted(ctx, tuple(saved))
+            vars(noted).update(ctx._examples.attributes)
+            answer = backward_of(function)(noted, *g)
+            answers = answer if isinstance(answer, tuple) else (answer,)
+            if len(answers) < len(dims) or not all(r is None or isinstance(r, Carrier) for r in answers):
+                misfit.append(answers)  # whoever receives it says why
+                return []
             answered.extend(r is not None for r in answers)
             return [
-                r if meta is None or not isinstance(r, Carrier) else sum_to(ops, r, meta.shape)
-                for r, meta in zip(answers, ctx.example, strict=True)
+                sum_to(ops, r, meta.shape) if meta is not None and expandable(meta.shape, tuple(r.shape)) else r
+                for r, meta in zip(answers, [*ctx._examples.metas, *[None] * len(answers)], strict=False)
                 if r is not None
             ]
 
-        in_dims = (ctx.saved_dims, *(None if each is None else 0 for each in g))
+        in_dims = (ctx._examples.saved_dims, *(None if each is None else 0 for each in g))
         found = iter(vmap(one, in_dims=in_dims)(list(ctx.saved_tensors), *g))
+        if misfit:
+            return misfit[0]
         rows = [next(found) if one_has else None for one_has in answered]
-        return tuple(r.sum(0) if r is not None and dim is None else r for r, dim in zip(rows, dims, strict=True))
+        shared = [dim is None for dim in dims] + [False] * len(rows)
+        return tuple(r.sum(0) if r is not None and alike else r for r, alike in zip(rows, shared, strict=False))
 
     return backward
 
@@ -281,18 +293,31 @@ def _jvp(function: type[Function], dims: tuple[int | None, ...]) -> Callable[...
         answered: list[bool] = []
 
         def one(saved: list[Any], *tangents: Any) -> list[Any]:
-            noted = _restored(ctx, saved)
-            answer = noted.pushing(lambda: function.jvp(noted, *tangents))
+            noted = _Noted(ctx)
+            vars(noted).update(ctx._examples.attributes)
+            answer = noted._pushing(function.jvp, tangents, tuple(saved))
             answers = answer if isinstance(answer, tuple) else (answer,)
             answered.extend(t is not None for t in answers)
             return [t for t in answers if t is not None]
 
         moved = [None if t is None else dim for t, dim in zip(tangents, dims, strict=True)]
-        found = iter(vmap(one, in_dims=(ctx.saved_dims, *moved))(list(ctx.saved_tensors), *tangents))
+        found = iter(vmap(one, in_dims=(ctx._examples.saved_dims, *moved))(list(ctx.saved_tensors), *tangents))
         return tuple(next(found) if one_has else None for one_has in answered)
 
     return jvp
 
 
-pushforwards.PUSHFORWARDS["custom"] = pushed
-axes.KINDS["custom"] = batched
+# 3. Which rule a custom operation has
+
+
+class Rules(NamedTuple):
+    """How tangents travel through a kind of custom operation, and batches."""
+
+    pushed: Callable[..., Any]
+    batched: Callable[..., Any]
+
+
+RULES: dict[type[Custom], Rules] = {FunctionPrimitive: Rules(pushed, batched)}
+
+pushforwards.PUSHFORWARDS["custom"] = lambda primitive, *rest: RULES[type(primitive)].pushed(primitive, *rest)
+axes.KINDS["custom"] = lambda count, primitive, *rest: RULES[type(primitive)].batched(count, primitive, *rest)

@@ -164,15 +164,26 @@ def _same(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params)
 def _along(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
     """An operation along another axis, or, for rows taken by number, along the last."""
     x, *others = args
-    if any(map(rows.holds, others)) or params.get("axis", x.ndim) == x.axis:
+    axis = params.get("axis", x.ndim - 1)
+    if any(map(rows.holds, others)) or x.axis in (axis if isinstance(axis, tuple) else (axis,)):
         return None
     return primitive(x._array, *others, **params), x.axis
+
+
+def _each_row(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
+    """An operation on rows, where nothing is summed over them."""
+    x, *others = args
+    if any(map(rows.holds, others)) or x.axis != 0 or params["reduction"] != "none":
+        return None
+    return primitive(x._array, *others, **params), 0
 
 
 RULES: dict[str, Callable[[Rows, Primitive, Sequence[Any], Params], Any]] = {
     **dict.fromkeys(("add", "subtract", "negative", "multiply", "divide", "where", "select"), _elementwise),
     **dict.fromkeys(("astype", "clone"), _same),
     **dict.fromkeys(("take_along_axis", "put_along_axis", "select_along", "cumsum", "flip", "put_rows"), _along),
+    **dict.fromkeys(("softmax_pullback", "log_softmax_pullback"), _along),
+    "cross_entropy_pullback": _each_row,
     "sum": _sum,
     "matmul": _matmul,
     "reshape": _reshape,

@@ -41,24 +41,14 @@ class Problem(NamedTuple):
 def flatten_problem(f: Function, params: Any, *, allow_nan: bool = False) -> Problem:
     """A function of nested parameters as `fun, x0, unflatten`: a function of one float64 vector, for SciPy's `minimize`.
 
-    Parameters
-    ----------
-    f
-        Takes parameters nested like `params`, with tensors for leaves, and returns a tensor of one element. It is
-        taken to depend on nothing else that changes.
-    params
-        Tuples, lists, dicts, named tuples and dataclasses of tensors, arrays and floats, to any depth. A float becomes
-        a tensor of float64; None stays None.
-    allow_nan
-        Hand a NaN to the optimizer instead of raising. Infinities are always handed over: they bound a search.
+    `params` nests tensors, arrays and floats in tuples, lists, dicts, named tuples and dataclasses; None stays None.
+    `f` takes parameters nested so, with tensors for leaves in the dtypes that they have (float64 for a float), and
+    returns a tensor of one element. It must not depend on anything else that changes.
 
-    Returns
-    -------
-    Problem
-        `fun(x)` is the value, a float, and the gradient, a vector; `fun.value(x)`, `fun.grad(x)`, `fun.hess(x)` and
-        `fun.hessp(x, p)` are each alone. `x0` holds the leaves one after another in their order. `unflatten(x)` nests
-        the entries of a vector as `params` is, each leaf of its own kind and dtype. For least squares, where f returns
-        several residuals, `fun.residuals(x)` and `fun.jacobian(x)`. Further arguments are passed on to f.
+    `fun(x)` is the value, a float, and the gradient. `fun.value(x)`, `fun.grad(x)`, `fun.hess(x)` and `fun.hessp(x, p)`
+    are each alone; `fun.residuals(x)` and `fun.jacobian(x)` are for least squares, where f returns many elements.
+    Further arguments go to f. `x0` holds the leaves one after another, and `unflatten(x)` nests the entries of a vector
+    as `params` is, each leaf of its own kind and dtype.
 
     Raises
     ------
@@ -67,7 +57,7 @@ def flatten_problem(f: Function, params: Any, *, allow_nan: bool = False) -> Pro
     RuntimeError
         If what f returns has several elements, or depends on no parameter.
     FloatingPointError
-        If a value or derivative is NaN, with the path of the first leaf that it belongs to.
+        If a value or derivative is NaN, with the path of the leaf, unless `allow_nan`; infinities are handed over.
 
     >>> import pullback
     >>> def loss(params):
@@ -85,18 +75,13 @@ def flatten_problem(f: Function, params: Any, *, allow_nan: bool = False) -> Pro
     if not callable(f):
         raise TypeError(f"flatten_problem(): f must be a function of the parameters, not {_kind(f)}")
     values, structure = flatten(params)
-    leaves: list[Leaf | None] = []
-    parts: list[Array] = []
-    for value, path in zip(values, paths(structure, "params"), strict=True):
-        leaf = None
-        if value is not None:
-            leaf, array = _leaf(value, path)
-            parts.append(array.astype(DOUBLE).reshape(-1))
-        leaves.append(leaf)
-    if not parts:
+    named = zip(values, paths(structure, "params"), strict=True)
+    found = [None if value is None else _leaf(value, path) for value, path in named]
+    vectors = [array.astype(DOUBLE).reshape(-1) for _, array in filter(None, found)]
+    if not vectors:
         raise ValueError(f"flatten_problem(): there are no parameters in {structure}")
-    fun = FlatFunction(f, structure, leaves, allow_nan)
-    return Problem(fun, np.concatenate(parts), fun.unflatten)
+    fun = FlatFunction(f, structure, [pair and pair[0] for pair in found], allow_nan)
+    return Problem(fun, np.concatenate(vectors), fun.unflatten)
 
 
 def _leaf(value: Any, path: str) -> tuple[Leaf, Array]:
@@ -228,9 +213,8 @@ class FlatFunction:
     def _gradient(self, x: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
         """The vector as a tensor, and the gradient there with its graph; that of the last call if nothing has changed."""
         last = self._last
-        if last is not None and np.array_equal(last[0], x) and len(args) == len(last[1]):
-            if all(map(lambda a, b: a is b, args, last[1])):
-                return last[2:]  # type: ignore[no-any-return]  # two tensors
+        if last is not None and np.array_equal(last[0], x) and list(map(id, last[1])) == list(map(id, args)):
+            return last[2:]  # type: ignore[no-any-return]  # two tensors
         flat, loss = self._loss(x, args)
         with FieldBlock(grad=True):
             (g,) = _backward.grad(loss, flat, create_graph=True)

@@ -74,7 +74,7 @@ class Forward(Interpreter):
         y = primitive(*primals, **params)
         tangents = [self.tangent(arg) for arg in args]
         known = primitive.differentiable and any(tangent is not None for tangent in tangents)
-        if not known or dtype_of(y[0] if type(y) is tuple else y).kind not in "fc":
+        if not known or not any(dtype_of(piece).kind in "fc" for piece in (y if type(y) is tuple else (y,))):
             return self.box(y)
         with np.errstate(all="ignore"):
             return self.dual(y, pushforward(primitive, primals, tangents, y, params))

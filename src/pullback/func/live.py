@@ -109,7 +109,7 @@ def _by_rows(y: Any, inputs: Sequence[Any], chunk_size: int, create_graph: bool,
     def pull(g: Any) -> Any:
         return _pulled(y, inputs, g, create_graph, allow_unused)
 
-    rows = _chunked(pull, y, chunk_size)
+    rows = _chunked(pull, y, chunk_size) if y.numel() else [None] * len(inputs)
     return [_filled(row, (*y.shape, *x.shape), x) for row, x in zip(rows, inputs, strict=True)]
 
 
@@ -123,7 +123,7 @@ def _by_columns(y: Any, inputs: Sequence[Any], chunk_size: int, create_graph: bo
         def push(tangent: Any, back: Any = back) -> Any:
             return level.pull([back], [tangent], [g], retain_graph=True)
 
-        known = level.holds(back) and back._node is not None
+        known = level.holds(back) and back._node is not None and back.numel()
         (columns,) = _chunked(push, back, chunk_size) if known else [None]
         if columns is not None:
             columns = columns.reshape(*x.shape, *y.shape).movedim(
@@ -238,8 +238,8 @@ def grad(
     >>> w = pullback.tensor([1.0, 2.0], requires_grad=True)
     >>> losses = (pullback.tensor([[1.0, 0.0], [2.0, 1.0]]) * w).sum(1) ** 2
     >>> pullback.grad(losses, [w], batched=True)
-    (tensor([[2., 0.],
-            [16., 8.]]),)
+    (tensor([[ 2.,  0.],
+            [16.,  8.]]),)
     """
     if not batched:
         return _backward.grad(

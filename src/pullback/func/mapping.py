@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from .._core import Carrier
-from .._trees import Structure, flatten, mapped, paths, spread, unflatten
+from .._trees import Structure, flatten, paths, spread, unflatten
 from ..vocabulary.shapes import cat
-from .batching import Batch
+from .batching import Batch, Split
 from .levels import inner, tensor_of
 
 Function = Callable[..., Any]
@@ -22,13 +24,14 @@ def vmap(
     randomness: str = "error",
     *,
     chunk_size: int | None = None,
+    on_branch: str = "error",
 ) -> Function:
     """The function that applies f to each example of a batch, all of them at once.
 
     Parameters
     ----------
     f
-        A function of single examples: it sees tensors without the axis of the batch.
+        A function of single examples: it sees tensors without the axis of the batch. Keyword arguments are shared.
     in_dims
         Which axis of each argument counts the examples; None for an argument that they share. An int for all, or nested
         as the arguments are.
@@ -38,94 +41,169 @@ def vmap(
         What happens to random numbers drawn inside: 'error', 'same' for all examples, or 'different'.
     chunk_size
         The number of examples that are computed at once; all of them if left out.
+    on_branch
+        What happens at an `if` or a `while` whose condition differs between the examples: 'error', or 'split'. Then f
+        runs again from its start on those examples that go one way, and on those that go the other, and so on at each
+        further branch; results come in the order of the batch. Whatever else f does, such as printing, happens once
+        more for each part.
 
     Raises
     ------
     ValueError
         If the arguments' batches differ in size, or in_dims and out_dims do not fit what they are for.
     RuntimeError
-        If f decides by the value of an example, with `if` or `.item()`.
+        If f decides by the value of an example, with `if` or `.item()`; the line is named.
 
     >>> import pullback
     >>> from pullback.func import grad, vmap
-    >>> vmap(grad(lambda x: x**2))(pullback.tensor([1.0, 2.0, 3.0]))
+    >>> x = pullback.tensor([1.0, 2.0, 3.0])
+    >>> vmap(grad(lambda x: x**2))(x)
     tensor([2., 4., 6.])
+    >>> vmap(lambda x: x**2 if x > 1.5 else -x, on_branch="split")(x)
+    tensor([-1.,  4.,  9.])
     """
     if randomness not in ("error", "different", "same"):
         raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
+    if on_branch not in ("error", "split"):
+        raise RuntimeError(f"Only allowed values for on_branch are 'error' or 'split'. Got {on_branch}")
     if chunk_size is not None and (not isinstance(chunk_size, int) or chunk_size <= 0):
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
+    run = _in_parts if on_branch == "split" else _at_once
 
     @functools.wraps(f)
     def batched(*args: Any, **kwargs: Any) -> Any:
         leaves, structure = flatten(args)
         dims = _input_dims(f, in_dims, leaves, structure)
-        size = _batch_size(leaves, dims, structure, kwargs)
-        moved = [leaf if dim is None else leaf.movedim(dim, 0) for leaf, dim in zip(leaves, dims, strict=True)]
-        run = functools.partial(_run, f, structure, dims, kwargs, out_dims)
+        size = _batch_size(leaves, dims, structure)
+        moved = [leaf.movedim(dim, 0) if dim else leaf for leaf, dim in zip(leaves, dims, strict=True)]
+        call = _Call(f, structure, dims, kwargs, out_dims, randomness)
         if chunk_size is None or chunk_size >= size:
-            return run(moved, size)
-        return _joined(run, moved, dims, size, chunk_size, out_dims)
+            found = run(call, moved, size)
+        else:
+            starts = range(0, size, chunk_size)
+            chunks = [slice(start, min(start + chunk_size, size)) for start in starts]
+            found = _joined(
+                call, [run(call, call.part(moved, chunk), chunk.stop - chunk.start) for chunk in chunks], "chunks"
+            )
+        return found.tree()
 
     return batched
 
 
-def _run(
-    f: Function,
-    structure: Structure,
-    dims: Sequence[Any],
-    kwargs: dict[str, Any],
-    out_dims: Any,
-    leaves: Sequence[Any],
-    size: int,
-) -> Any:
+class _Call(NamedTuple):
+    """What one call of a mapped function is about, but for the arguments."""
+
+    f: Function
+    structure: Structure
+    dims: Sequence[int | None]
+    kwargs: dict[str, Any]
+    out_dims: Any
+    randomness: str
+
+    def part(self, leaves: Sequence[Any], rows: Any) -> list[Any]:
+        """The arguments of some of the examples."""
+        return [leaf if dim is None else leaf[rows] for leaf, dim in zip(leaves, self.dims, strict=True)]
+
+
+class _Results(NamedTuple):
+    """The results of some examples, which come first in each, and where their axis is to go."""
+
+    values: list[Any]
+    structure: Structure
+    places: list[Any]
+
+    def tree(self) -> Any:
+        """The results as the caller gets them."""
+        pairs = zip(self.values, self.places, strict=True)
+        return unflatten(self.structure, [y.movedim(0, place) if place else y for y, place in pairs])
+
+
+def _at_once(call: _Call, leaves: Sequence[Any], size: int, past: list[Any] | None = None) -> _Results:
     """f on all examples at once."""
-    with Batch(size) as batch:
-        given = [leaf if dim is None else batch.box(inner(leaf)) for leaf, dim in zip(leaves, dims, strict=True)]
-        keywords = {
-            key: mapped(lambda x: batch.box(inner(x.movedim(0, 0))) if isinstance(x, Carrier) else x, value)
-            for key, value in kwargs.items()
-        }
-        outputs = f(*unflatten(structure, given), **keywords)
-        results, nested = flatten(outputs)
-        places = _output_dims(f, out_dims, results, nested)
-        return unflatten(nested, [_placed(batch, y, place) for y, place in zip(results, places, strict=True)])
+    with Batch(size, call.randomness, past) as batch:
+        return _ran(batch, call, leaves)
 
 
-def _placed(batch: Batch, y: Any, place: int | None) -> Any:
-    """A result with the axis of the batch in its place."""
+def _ran(batch: Batch, call: _Call, leaves: Sequence[Any]) -> _Results:
+    pairs = zip(leaves, call.dims, strict=True)
+    given = [leaf if dim is None else batch.box(inner(leaf)) for leaf, dim in pairs]
+    results, nested = flatten(call.f(*unflatten(call.structure, given), **call.kwargs))
+    places = _output_dims(call.f, call.out_dims, results, nested)
+    values = [_placed(call.f, batch, y, place) for y, place in zip(results, places, strict=True)]
+    return _Results(values, nested, places)
+
+
+def _in_parts(call: _Call, leaves: Sequence[Any], size: int) -> _Results:
+    """f on the examples that go the same way at each branch; the parts are found by running f."""
+    parts: list[_Results] = []
+    order: list[Any] = []
+    pending: list[tuple[Any, list[Any]]] = [(np.arange(size), [])]
+    while pending:
+        rows, past = pending.pop()
+        given = leaves if len(rows) == size else call.part(leaves, rows)
+        batch = Batch(len(rows), call.randomness, past)
+        try:
+            with batch:
+                parts.append(_ran(batch, call, given))
+            order.append(rows)
+        except Split as split:
+            if split.batch is not batch:
+                raise
+            for side in (False, True):  # the last of which runs first
+                own = np.flatnonzero(split.answers == side)
+                pending.append((rows[own], [*batch.past_of(own), side]))
+    if len(parts) == 1:
+        return parts[0]
+    values, structure, places = _joined(call, parts, "sides of a branch")
+    back = np.argsort(np.concatenate(order))
+    return _Results(
+        [y if place is None else y[back] for y, place in zip(values, places, strict=True)], structure, places
+    )
+
+
+def _placed(f: Function, batch: Batch, y: Any, place: int | None) -> Any:
+    """A result with the axis of the batch in front."""
     own = batch.holds(y)
     value = tensor_of(y._array) if own else y
     if place is None:
         if own and y.batched:
-            raise ValueError("vmap: out_dims is None for an output that differs between the examples")
+            raise ValueError(
+                f"vmap({name_of(f)}, ...): `{name_of(f)}` can not return a BatchedTensor when out_dim is None: this output "
+                "differs between the examples"
+            )
         return value
-    if not own or not y.batched:
-        value = value.expand(batch.size, *value.shape)
-    return value if place == 0 else value.movedim(0, place)
+    return value if own and y.batched else value.expand(batch.size, *value.shape)
 
 
-def _joined(
-    run: Function, leaves: Sequence[Any], dims: Sequence[Any], size: int, chunk_size: int, out_dims: Any
-) -> Any:
-    """The results of one chunk of examples after the other."""
-    parts = []
-    for start in range(0, size, chunk_size):
-        stop = min(start + chunk_size, size)
-        chunk = [leaf if dim is None else leaf[start:stop] for leaf, dim in zip(leaves, dims, strict=True)]
-        parts.append(flatten(run(chunk, stop - start)))
-    structure = parts[0][1]
-    places = spread(out_dims, structure) or []
-    columns = zip(*(leaves for leaves, _ in parts), strict=True)
-    return unflatten(
-        structure,
-        [column[0] if dim is None else cat(column, dim) for column, dim in zip(columns, places, strict=True)],
-    )
+def _joined(call: _Call, parts: Sequence[_Results], what: str) -> _Results:
+    """The results of one part of the examples after the other."""
+    first = parts[0]
+    for part in parts:
+        if part.structure != first.structure:
+            raise ValueError(
+                f"vmap({name_of(call.f)}, ...): the {what} return different structures, {first.structure} and {part.structure}"
+            )
+    values = []
+    for i, (place, path) in enumerate(zip(first.places, paths(first.structure, "output"), strict=True)):
+        column = [part.values[i] for part in parts]
+        shapes = sorted({tuple(y.shape[1:]) for y in column}) if place is not None else []
+        if len(shapes) > 1:
+            raise ValueError(
+                f"vmap({name_of(call.f)}, ...): the {what} return different shapes for {path}: "
+                f"{' and '.join(map(str, shapes))}"
+            )
+        if place is None and what != "chunks" and isinstance(column[0], Carrier):
+            raise ValueError(
+                f"vmap({name_of(call.f)}, ..., out_dims={call.out_dims}): out_dims is None for {path}, which may differ "
+                f"between the {what}"
+            )
+        values.append(column[0] if place is None else cat(column, 0))
+    return _Results(values, first.structure, first.places)
 
 
 def _input_dims(f: Function, in_dims: Any, leaves: Sequence[Any], structure: Structure) -> list[Any]:
     """The axis of the batch of each leaf of the arguments, counted from 0; None for what the examples share."""
-    where = f"vmap({_name(f)}, in_dims={in_dims}, ...)(<inputs>):"
+    where = f"vmap({name_of(f)}, in_dims={in_dims}, ...)(<inputs>):"
     if not isinstance(in_dims, (int, tuple)) or isinstance(in_dims, bool):
         raise ValueError(
             f"{where} expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs, got: "
@@ -133,24 +211,25 @@ def _input_dims(f: Function, in_dims: Any, leaves: Sequence[Any], structure: Str
         )
     if not leaves:
         raise ValueError(
-            f"vmap({_name(f)})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a "
+            f"vmap({name_of(f)})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a "
             "function with no inputs. The latter is unsupported."
         )
     dims = spread(in_dims, structure)
     if dims is None:
         raise ValueError(
-            f"{where} in_dims is not compatible with the structure of inputs. in_dims has structure "
+            f"{where} in_dims is not compatible with the structure of `inputs`. in_dims has structure "
             f"{flatten(in_dims)[1]} but inputs has structure {structure}."
         )
     return [
-        _input_dim(where, leaf, dim, path)
-        for leaf, dim, path in zip(leaves, dims, paths(structure, "args"), strict=True)
+        None if dim is None else _input_dim(where, structure, i, leaf, dim)
+        for i, (leaf, dim) in enumerate(zip(leaves, dims, strict=True))
     ]
 
 
-def _input_dim(where: str, leaf: Any, dim: Any, path: str) -> int | None:
-    if dim is None:
-        return None
+def _input_dim(where: str, structure: Structure, number: int, leaf: Any, dim: Any) -> int:
+    if type(dim) is int and isinstance(leaf, Carrier) and -leaf.ndim <= dim < leaf.ndim:
+        return dim % leaf.ndim
+    path = paths(structure, "args")[number]
     if not isinstance(dim, int) or isinstance(dim, bool):
         raise ValueError(f"{where} Got in_dim={dim} for {path}: an in_dim must be either an integer dimension or None.")
     if not isinstance(leaf, Carrier):
@@ -158,59 +237,57 @@ def _input_dim(where: str, leaf: Any, dim: Any, path: str) -> int | None:
             f"{where} Got in_dim={dim} for an input but the input is of type {type(leaf)}. We cannot vmap over non-Tensor "
             f"arguments, please use None as the respective in_dim: it is {path}"
         )
-    if not -leaf.ndim <= dim < leaf.ndim:
-        raise ValueError(
-            f"{where} Got in_dim={dim} for some input, but that input is a Tensor of dimensionality {leaf.ndim} so expected "
-            f"in_dim to satisfy -{leaf.ndim} <= in_dim < {leaf.ndim}: it is {path}, of shape {tuple(leaf.shape)}"
-        )
-    return dim % leaf.ndim
+    raise ValueError(
+        f"{where} Got in_dim={dim} for some input, but that input is a Tensor of dimensionality {leaf.ndim} so expected "
+        f"in_dim to satisfy -{leaf.ndim} <= in_dim < {leaf.ndim}: it is {path}, of shape {tuple(leaf.shape)}"
+    )
 
 
-def _batch_size(leaves: Sequence[Any], dims: Sequence[Any], structure: Structure, kwargs: dict[str, Any]) -> int:
+def _batch_size(leaves: Sequence[Any], dims: Sequence[Any], structure: Structure) -> int:
     """The number of examples, the same in all arguments."""
-    found = {
-        path: leaf.shape[dim]
-        for leaf, dim, path in zip(leaves, dims, paths(structure, "args"), strict=True)
-        if dim is not None
-    }
-    for name, value in kwargs.items():
-        values, nested = flatten(value)
-        found |= {
-            path: leaf.shape[0]
-            for leaf, path in zip(values, paths(nested, name), strict=True)
-            if isinstance(leaf, Carrier) and leaf.ndim
-        }
-    sizes = list(found.values())
+    sizes = [leaf.shape[dim] for leaf, dim in zip(leaves, dims, strict=True) if dim is not None]
     if not sizes:
         raise ValueError("vmap: Expected at least one Tensor to vmap over: every in_dim is None")
     if len(set(sizes)) > 1:
+        mapped = [path for path, dim in zip(paths(structure, "args"), dims, strict=True) if dim is not None]
         raise ValueError(
             f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the mapped "
-            f"dimension: {', '.join(f'{path} has {size}' for path, size in found.items())}"
+            f"dimension: {', '.join(f'{path} has {size}' for path, size in zip(mapped, sizes, strict=True))}"
         )
     return int(sizes[0])
 
 
 def _output_dims(f: Function, out_dims: Any, results: Sequence[Any], nested: Structure) -> list[Any]:
     """Where the axis of the batch goes in each result."""
+    where = f"vmap({name_of(f)}, ..., out_dims={out_dims})"
+    for given in flatten(out_dims)[0]:
+        if given is not None and (not isinstance(given, int) or isinstance(given, bool)):
+            raise ValueError(
+                f"{where}: `out_dims` must be an int, None or a python collection of ints representing where in the "
+                f"outputs the vmapped dimension should appear, got {type(given)}."
+            )
     places = spread(out_dims, nested)
     if places is None:
         raise ValueError(
-            f"vmap({_name(f)}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of "
-            f"outputs. out_dims has structure {flatten(out_dims)[1]} but outputs has structure {nested}."
+            f"{where}(<inputs>): out_dims is not compatible with the structure of `outputs`. out_dims has structure "
+            f"{flatten(out_dims)[1]} but outputs has structure {nested}."
         )
-    for y, place in zip(results, places, strict=True):
-        if not isinstance(y, Carrier) and place is not None:
+    for i, (y, place) in enumerate(zip(results, places, strict=True)):
+        if place is None or (isinstance(y, Carrier) and -y.ndim - 1 <= place <= y.ndim):
+            continue
+        path = paths(nested, "output")[i]
+        if not isinstance(y, Carrier):
             raise ValueError(
-                f"vmap({_name(f)}, ...): `{_name(f)}` must only return Tensors, got type {type(y)}. Did you mean to set "
-                "out_dims= to None for output?"
+                f"vmap({name_of(f)}, ...): `{name_of(f)}` must only return Tensors, got type {type(y)}. Did you mean to set "
+                f"out_dims= to None for output? It is {path}"
             )
-        if place is not None and (not isinstance(place, int) or not -y.ndim - 1 <= place <= y.ndim):
-            raise ValueError(
-                f"vmap({_name(f)}, ..., out_dims={out_dims}): {place} is no axis of an output with {y.ndim}"
-            )
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-y.ndim - 1}, {y.ndim}], but got {place}): out_dims "
+            f"of {path}"
+        )
     return places
 
 
-def _name(f: Function) -> str:
+def name_of(f: Function) -> str:
+    """What a function is called."""
     return getattr(f, "__name__", repr(f))

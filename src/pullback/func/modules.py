@@ -58,9 +58,9 @@ def _together(dicts: Sequence[Any]) -> dict[str, Any]:
     if not all(isinstance(each, dict) for each in dicts):
         raise ValueError("Expected all elements of parameter_and_buffer_dicts to be dictionaries")
     keys = [key for each in dicts for key in each]
-    repeated = {key for key in keys if keys.count(key) > 1}
+    repeated = sorted({key for key in keys if keys.count(key) > 1})
     if repeated:
-        raise ValueError(f"{repeated} appear in multiple dictionaries; behavior of functional call is ambiguous")
+        raise ValueError(f"{repeated} appeared in multiple dictionaries; behavior of functional call is ambiguous")
     return {key: value for each in dicts for key, value in each.items()}
 
 

@@ -17,9 +17,14 @@ from .._core import Carrier, Primitive
 from .arguments import Argument, Params, count, folded, one_by_one, raised, spread, unfolded, whole
 
 DYNAMIC = (
-    "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over aten::{name}: each "
-    "example would have a result of its own shape. Compute it outside of vmap and pass it in, or write "
-    "pullback.where(mask, a, b), which has one shape for all"
+    "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over aten::{name}: it "
+    "depends on the values, and each example would have a result of its own. Compute it outside of vmap and pass it in; "
+    "for a mask write pullback.where(mask, a, b), which has one shape for all"
+)
+MASK = (
+    "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over indexing with a "
+    "boolean mask: each example would have as many elements as its own mask has. Write pullback.where(mask, a, b), which "
+    "has one shape for all"
 )
 
 
@@ -71,7 +76,7 @@ def _integers(spec: tuple[Any, ...], arrays: list[Argument]) -> tuple[tuple[Any,
             found.append(arg)
             continue
         if arg.batched:
-            refuse_dynamic("nonzero")
+            raise RuntimeError(MASK)
         mask = arg.value._concrete() if isinstance(arg.value, Carrier) else arg.value
         places = np.nonzero(mask)
         entries += [_xp.array] * len(places)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import _refusals
+from .._attributes import DIFFERENTIABLE
 from .._core import Carrier
 from .._creation import empty
 from .._tensor import Tensor
@@ -45,6 +47,10 @@ def _of(role: type[_Marked], data: Any, requires_grad: bool | None) -> Any:
         kind = type(data).__name__
         raise AttributeError(
             f"{kind!r} object has no attribute 'detach': {role.__name__} takes a tensor, make one with pullback.tensor"
+        )
+    if requires_grad and data._dtype.kind not in "fc":
+        raise RuntimeError(
+            f"Only {DIFFERENTIABLE}: this is a {_refusals.kind(data)}, and a Parameter requires grad unless told otherwise"
         )
     made = data.detach()
     made._cut = None
@@ -98,8 +104,8 @@ class Buffer(_Marked):
     >>> from pullback import nn
     >>> m = nn.Module()
     >>> m.steps = nn.Buffer(pullback.tensor(0))
-    >>> m.state_dict()
-    OrderedDict({'steps': tensor(0)})
+    >>> dict(m.state_dict())
+    {'steps': tensor(0)}
     """
 
     persistent: bool

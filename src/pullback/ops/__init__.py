@@ -43,6 +43,16 @@ def zeros(shape: tuple[int, ...], *, like: Any) -> Any:
     return _xp.zeros(shape, like=like)
 
 
+def asarray(x: Any) -> Any:
+    """A constant array, which stands beside tensors as it is."""
+    return x
+
+
+def is_complex(x: Any) -> bool:
+    """Whether the elements of a tensor or an array are complex numbers."""
+    return getattr(x, "_dtype", x.dtype).kind == "c"  # type: ignore[no-any-return]  # duck-typed
+
+
 def __getattr__(name: str) -> Any:
     if not name.startswith("_"):
         for table in LATER:

@@ -29,7 +29,9 @@ def _scipys(
     def forward(*arrays: Any) -> Any:
         function = getattr(_scipy.special(), name.partition("_of_")[2] or name)
         values = function(*(array.astype(np.float64) for array in arrays))
-        return np.asarray(values if part is None else values[part]).astype(max((a.dtype for a in arrays), key=_is_float))
+        return np.asarray(values if part is None else values[part]).astype(
+            max((a.dtype for a in arrays), key=_is_float)
+        )
 
     return elementwise(name, *rules, forward=forward, inputs=inputs, **REAL)
 
@@ -67,7 +69,7 @@ def _pseudo_huber_by_scale(xp: Any, g: Any, d: Any, r: Any) -> Any:
 
 
 def _step_down(xp: Any, g: Any, n: Any, x: Any, y: Any) -> Any:
-    return -g * xp.where(n == 0, y * (1 + 1 / x), xp.expn(n - (n != 0), x))
+    return -g * xp.where(n == 0, y * (1 + 1 / x), xp.expn(xp.where(n == 0, n, n - 1), x))
 
 
 # fmt: off

@@ -15,10 +15,6 @@ from .. import _xp
 from .._core import elementwise, linear
 
 
-def _is_complex(x: Any) -> bool:
-    return bool(np.dtype(x.dtype).kind == "c")
-
-
 def _complex_of(real: Any, imag: Any) -> Any:
     out = np.empty(np.broadcast(real, imag).shape, np.result_type(real.dtype, np.complex64))
     out.real, out.imag = real, imag
@@ -42,14 +38,14 @@ def _angle(x: Any) -> Any:
 
 
 def _angle_pullback(xp: Any, g: Any, x: Any) -> Any:
-    if not _is_complex(x):
+    if not xp.is_complex(x):
         return xp.zeros_like(g)
     return xp.where(x == 0, 0, g * (x * 1j) / xp.real(x * xp.conj(x)))
 
 
 def _sgn_pullback(xp: Any, g: Any, x: Any, y: Any) -> Any:
     """The part of g that turns the direction; that of a real number does not turn."""
-    if not _is_complex(x):
+    if not xp.is_complex(x):
         return xp.zeros_like(g)
     return xp.where(y == 0, 0, (g - xp.real(g * xp.conj(y)) * y) / xp.abs(x))
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core import Carrier, general, zero
+from .._core import general, zero
 from . import lapack
 
 ALL = slice(None)
@@ -20,14 +20,10 @@ ALL = slice(None)
 # 1. Parts of rules
 
 
-def _is_complex(x: Any) -> bool:
-    return (x._dtype if isinstance(x, Carrier) else x.dtype).kind == "c"  # type: ignore[no-any-return]  # duck-typed
-
-
 def _adjoint(xp: Any, x: Any) -> Any:
     """The transpose, conjugated."""
     x = xp.matrix_transpose(x)
-    return xp.conj(x) if _is_complex(x) else x
+    return xp.conj(x) if xp.is_complex(x) else x
 
 
 def _product(xp: Any, *factors: Any) -> Any:
@@ -70,8 +66,13 @@ def _beside(xp: Any, a: Any, b: Any, axis: int) -> Any:
     return xp.concat(a, b, axis=axis, sizes=(a.shape[axis], b.shape[axis]))
 
 
+def _identity(xp: Any, size: int) -> Any:
+    """True on the diagonal."""
+    return xp.asarray(np.eye(size, dtype=bool))
+
+
 def _without_diagonal(xp: Any, x: Any) -> Any:
-    return xp.select(~np.eye(x.shape[-1], dtype=bool), x)
+    return xp.select(~_identity(xp, x.shape[-1]), x)
 
 
 def _ratio(xp: Any, a: Any, b: Any) -> Any:
@@ -213,7 +214,7 @@ def _cofactor(xp: Any, g: Any, x: Any, y: Any) -> Any:
 def _slogdet(xp: Any, g: Any, x: Any, y: Any) -> Any:
     """The sign turns with the imaginary part of the logarithm; that of a real matrix does not move."""
     size = g[1]
-    if _is_complex(x):
+    if xp.is_complex(x):
         turn = xp.conj(g[0]) * y[0]
         size = size - (turn - xp.conj(turn)) / 2
     return _matrix(xp, size) * _adjoint(xp, xp.inv(x))
@@ -235,7 +236,7 @@ def _lu_factor(xp: Any, g: Any, y: Any, *, pivot: bool) -> Any:
     k = min(m, n)
     first, last = slice(None, k), slice(k, None)
     square = _part(xp, factors, first, first)
-    lower, upper = xp.tril(square, k=-1) + np.eye(k, dtype=bool), xp.triu(square, k=0)
+    lower, upper = xp.where(_identity(xp, k), 1, xp.tril(square, k=-1)), xp.triu(square, k=0)
     head = _part(xp, g, first, first)
     below = xp.matmul(xp.matrix_transpose(lower), xp.tril(head, k=-1))
     above = xp.matmul(xp.triu(head, k=0), xp.matrix_transpose(upper))
@@ -296,7 +297,7 @@ def _svd(xp: Any, g: Any, y: Any, *, full: bool) -> Any:
     turned, back, gaps = _without_diagonal(xp, left), _without_diagonal(xp, right), _gaps(xp, s * s)
     still = (turned == 0) & (back == 0) & (gaps == 0)
     middle = (turned * _row(xp, s) + _column(xp, s) * back) / xp.where(still, 1, gaps) + _on_diagonal(xp, g[1])
-    if _is_complex(u):
+    if xp.is_complex(u):
         phase = _diagonal(xp, left)
         xp.check_phase(phase + _diagonal(xp, right), u, operation="svd_backward")
         middle = middle + _on_diagonal(xp, _ratio(xp, phase, 2 * s))
@@ -330,7 +331,7 @@ def _qr(xp: Any, g: Any, y: Any, *, mode: str) -> Any:
         r, gr = _part(xp, r, ALL, first), _part(xp, gr, ALL, first)
     moved = xp.triu(xp.matmul(gr, _adjoint(xp, r)) - xp.matmul(_adjoint(xp, q), gq), k=0)
     moved = moved + _adjoint(xp, moved)
-    moved = xp.where(np.eye(k, dtype=bool), moved / 2, moved)
+    moved = xp.where(_identity(xp, k), moved / 2, moved)
     result = _adjoint(xp, gq + xp.matmul(q, moved))
     result = _adjoint(xp, xp.solve_triangular(r, result, upper=True, unitriangular=False))
     return result if beside is None else _beside(xp, result, xp.matmul(q, beside), -1)

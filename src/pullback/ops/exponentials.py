@@ -52,7 +52,7 @@ def _cut(part: Callable[..., None], axis: int, *arrays: Any) -> None:
         _blocks.pieces(lambda start, stop: part(1, *(x[:, :, start:stop] for x in arrays)), inner, size)
 
 
-def _rows(x: Any, axis: int) -> bool:
+def _rows(x: Any, axis: int) -> Any:
     """Whether the sums along an axis are those of many rows, which `einsum` has in half the time."""
     return axis == x.ndim - 1 and x.size >= LARGE and x.shape[axis] <= LONGEST
 
@@ -67,11 +67,14 @@ def _sums_of_products(a: Any, b: Any, axis: int) -> Any:
     return _xp.sum(a * b, axis=(axis,), keepdims=True)
 
 
+_max: Any = np.maximum.reduce  # (x, axis, dtype, out, keepdims)
+
+
 def _highest(x: Any, axis: int) -> Any:
     """The maxima along an axis; of rows, the place of the maximum takes half the time of the maximum."""
     if _rows(x, axis):
         return _xp.take_along_axis(x, x.argmax(axis)[..., None], axis=axis)
-    return np.maximum.reduce(x, axis, None, None, True)
+    return _max(x, axis, None, None, True)
 
 
 def _exponentials(x: Any, out: Any, axis: int, plain: tuple[float, float]) -> tuple[Any, Any]:
@@ -172,8 +175,8 @@ def _cross_entropy_forward(x: Any, indices: Any, *, reduction: str, known: Any) 
 
 def _cross_entropy_pullback_forward(given: Any, x: Any, indices: Any, *, reduction: str, known: Any) -> Any:
     if x.dtype is _xp.HALF:
-        singles = (part.astype(np.float32) for part in (given, x))
-        return _cross_entropy_pullback_forward(*singles, indices, reduction=reduction, known=None).astype(_xp.HALF)
+        given, x = given.astype(np.float32), x.astype(np.float32)
+        return _cross_entropy_pullback_forward(given, x, indices, reduction=reduction, known=None).astype(_xp.HALF)
     slopes = given / x.dtype.type(len(x)) if reduction == "mean" else given
     out = np.empty(x.shape, x.dtype)
 
@@ -202,7 +205,7 @@ def known_logarithms(x: Any) -> Any:
 
 def _less_one_hot(xp: Any, x: Any, indices: Any, reduction: str) -> Any:
     """The derivatives of the losses: the probabilities of all classes, less one at the class that it is."""
-    one_hot = xp.put_rows(np.ones(x.shape[0], getattr(x, "_dtype", x.dtype)), indices, shape=tuple(x.shape))
+    one_hot = xp.put_rows(xp.zeros(x.shape[:1], like=x) + 1, indices, shape=tuple(x.shape))
     slopes = xp.softmax(x, axis=1) - one_hot
     return slopes / x.shape[0] if reduction == "mean" else slopes
 

@@ -50,11 +50,11 @@ def _halves(n: int, ndim: int, axis: int, inner: float) -> Any:
 
 def _rfft(xp: Any, g: Any, x_shape: tuple[int, ...], *, axis: int, scale: float) -> Any:
     n = x_shape[axis]
-    return xp.irfft(g * _halves(n, len(x_shape), axis, 0.5), n=n, axis=axis, scale=scale)
+    return xp.irfft(g * xp.asarray(_halves(n, len(x_shape), axis, 0.5)), n=n, axis=axis, scale=scale)
 
 
 def _irfft(xp: Any, g: Any, x_shape: tuple[int, ...], *, n: int, axis: int, scale: float) -> Any:
-    return xp.rfft(g, axis=axis, scale=scale) * _halves(n, len(x_shape), axis, 2)
+    return xp.rfft(g, axis=axis, scale=scale) * xp.asarray(_halves(n, len(x_shape), axis, 2))
 
 
 # fmt: off

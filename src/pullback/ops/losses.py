@@ -39,7 +39,7 @@ def _pick(xp: Any, g: Any, x: Any, indices: Any, weights: Any) -> Any:
 
 def _arrivals(xp: Any, before: Any, skips: Any) -> Any:
     """The log-probabilities of having come to each state from itself, from the last one, from the one before that."""
-    edge = np.full((*before.shape[:-1], 2), IMPOSSIBLE, before.dtype)
+    edge = xp.zeros((*before.shape[:-1], 2), like=before) + IMPOSSIBLE
     last = len(before.shape) - 1
     wide = xp.concat(edge, before, axis=last, sizes=(2, before.shape[-1]))
     one = xp.getitem(wide, index=(..., slice(1, -1)))

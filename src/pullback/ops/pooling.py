@@ -42,7 +42,8 @@ def _elements(size: Sizes, lengths: Sizes, kernel: Sizes, window: Window) -> lis
     """The meetings of each element of a window, in its order: indices of a result, and of what is pooled."""
     axes = zip(size, lengths, kernel, range(len(size)), strict=True)
     along = [_meetings(n, length, k, window, i) for n, length, k, i in axes]
-    return [tuple((..., *side) for side in zip(*element, strict=True)) for element in itertools.product(*along)]
+    both = (zip(*element, strict=True) for element in itertools.product(*along))
+    return [((..., *places), (..., *sources)) for places, sources in both]
 
 
 def _reduced(x: Any, ufunc: Any, fill: Any, kernel: Sizes, window: Window, lengths: Sizes) -> Any:

@@ -91,7 +91,7 @@ def _norm_forward(x: Any, *, order: float, axis: tuple[int, ...], keepdims: bool
 
 def _direction(xp: Any, x: Any) -> Any:
     """x / abs(x), and 0 at 0; of complex numbers as a quotient, since theirs has a derivative."""
-    if getattr(x, "_dtype", x.dtype).kind == "f":
+    if not xp.is_complex(x):
         return xp.sign(x)
     return xp.where(x == 0, 0, x / xp.where(x == 0, 1, xp.abs(x)))
 

@@ -6,7 +6,6 @@ rows and columns that can share a pass are found by colouring (`coloring`); `pas
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -69,7 +68,7 @@ def sparse_jacobian(
     else:
         rows, columns = dependence(y, x, local=local)
         coloring = best(rows, columns, shape)
-    matrix = SparseMatrix(filled(y, x, rows, columns, coloring), rows, columns, shape, coloring)
+    matrix = SparseMatrix(*filled(y, x, rows, columns, coloring), rows, columns, shape, coloring)
     if like is not None:
         _check_filled(matrix, transposed(y, x))
     return matrix
@@ -114,7 +113,7 @@ def sparse_hessian(
     else:
         rows, columns = _symmetric(*dependence(g, x, local=local), shape[0])
         coloring = Coloring(star(rows, columns, shape[0]), np.full(shape[0], -1))
-    matrix = SparseMatrix(filled_symmetric(g, x, rows, columns, coloring), rows, columns, shape, coloring)
+    matrix = SparseMatrix(*filled_symmetric(g, x, rows, columns, coloring), rows, columns, shape, coloring)
     if like is not None:
         _check_filled(matrix, transposed(g, x))
     return matrix
@@ -187,7 +186,7 @@ def _nothing(shape: tuple[int, int], x: Any) -> SparseMatrix:
     """The matrix without entries."""
     none = np.zeros(0, np.int64)
     uncolored = Coloring(np.full(shape[0], -1), np.full(shape[1], -1))
-    return SparseMatrix(np.zeros(0, x._dtype), none, none, shape, uncolored)
+    return SparseMatrix(np.zeros(0, x._dtype), 0, none, none, shape, uncolored)
 
 
 def _symmetric(rows: Array, columns: Array, count: int) -> Places:
@@ -212,7 +211,8 @@ def _check_filled(matrix: SparseMatrix, product: Any) -> None:
     allowed = np.sqrt(np.finfo(matrix.data.dtype).eps) * np.maximum(sizes, np.abs(expected).max(initial=0))
     missing = np.flatnonzero(~(np.abs(sums - expected) <= allowed) & np.isfinite(expected))
     if missing.size:
+        others = f" and {missing.size - 1} others" if missing.size > 1 else ""
         raise ValueError(
-            f"like has not the pattern of this matrix, which has other entries in column {missing[0]} and "
-            f"{missing.size - 1} more columns: the program has taken another way. Leave like out"
+            f"like has not the pattern of this matrix, which has other entries in column {missing[0]}{others}: the program "
+            "has taken another way. Leave like out"
         )

@@ -20,15 +20,23 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class Coloring(NamedTuple):
-    """The colour of each row that is found by a reverse pass, and of each column by a forward pass; -1 for the others."""
+    """The colour of each row that takes part in a reverse pass, and of each column in a forward pass; -1 for the others.
+
+    Either all rows take part, and the columns whose entries they cannot give (`mainly_rows`), or the other way round.
+    """
 
     rows: Array
     columns: Array
+    mainly_rows: bool = True
 
     @property
     def passes(self) -> int:
         """How many passes there are: one for each colour."""
         return int(self.rows.max(initial=-1) + self.columns.max(initial=-1)) + 2
+
+    def by_columns(self, rows: Array, columns: Array) -> Array:
+        """Which of some entries are read from forward passes."""
+        return self.columns[columns] >= 0 if self.mainly_rows else self.rows[rows] < 0
 
 
 def apart(lines: Array, crossings: Array, count: int, width: int) -> Array:
@@ -101,6 +109,7 @@ def best(rows: Array, columns: Array, shape: tuple[int, int]) -> Coloring:
             Coloring(
                 apart(rows[by_rows], columns[by_rows], *shape),
                 apart(columns[by_columns], rows[by_columns], *shape[::-1]),
+                reverse,
             )
         )
     return min(found, key=lambda coloring: coloring.passes)

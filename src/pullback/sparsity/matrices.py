@@ -17,7 +17,7 @@ class SparseMatrix:
     """A matrix by its entries: `data[k]` stands in row `rows[k]` and column `cols[k]`; row by row, none twice.
 
     `shape` is that of the matrix. `passes` says how many products with it, or with its transpose, have filled it, and
-    `coloring` which rows and columns shared them. It unpacks as `data, rows, cols = matrix`.
+    `coloring` which rows and columns shared one (-1 for those that needed none). It unpacks as `data, rows, cols = matrix`.
 
     >>> import pullback
     >>> matrix = pullback.sparse_jacobian(lambda x: x * x, pullback.tensor([1.0, 2.0, 3.0]))
@@ -28,21 +28,18 @@ class SparseMatrix:
     array([2., 4., 6.], dtype=float32)
     """
 
-    __slots__ = ("data", "rows", "cols", "shape", "coloring")
+    __slots__ = ("data", "rows", "cols", "shape", "passes", "coloring")
 
-    def __init__(self, data: Array, rows: Array, cols: Array, shape: tuple[int, int], coloring: Coloring) -> None:
+    def __init__(
+        self, data: Array, passes: int, rows: Array, cols: Array, shape: tuple[int, int], coloring: Coloring
+    ) -> None:
         self.data, self.rows, self.cols = data, rows, cols
-        self.shape, self.coloring = shape, coloring
+        self.shape, self.passes, self.coloring = shape, passes, coloring
 
     @property
     def nnz(self) -> int:
         """The number of entries."""
         return self.data.size
-
-    @property
-    def passes(self) -> int:
-        """How many passes have filled it: one for each colour."""
-        return self.coloring.passes
 
     def __iter__(self) -> Iterator[Array]:
         return iter((self.data, self.rows, self.cols))

@@ -20,34 +20,34 @@ Array = np.ndarray[Any, np.dtype[Any]]
 Product = Callable[[Array], Array]
 
 
-def filled(y: Any, x: Any, rows: Array, columns: Array, coloring: Coloring) -> Array:
-    """The entries of the Jacobian of y by x at some places."""
+def filled(y: Any, x: Any, rows: Array, columns: Array, coloring: Coloring) -> tuple[Array, int]:
+    """The entries of the Jacobian of y by x at some places, and how many passes that took."""
     data = np.zeros(rows.size, x._dtype)
-    by_columns = coloring.columns[columns] >= 0
-    _fill(data, coloring.rows, rows, columns, ~by_columns, transposed(y, x))
+    by_columns = coloring.by_columns(rows, columns)
+    passes = _fill(data, coloring.rows, rows, columns, ~by_columns, transposed(y, x))
     if by_columns.any():
-        _fill(data, coloring.columns, columns, rows, by_columns, forward(y, x))
-    return data
+        passes += _fill(data, coloring.columns, columns, rows, by_columns, forward(y, x))
+    return data, passes
 
 
-def filled_symmetric(g: Any, x: Any, rows: Array, columns: Array, coloring: Coloring) -> Array:
+def filled_symmetric(g: Any, x: Any, rows: Array, columns: Array, coloring: Coloring) -> tuple[Array, int]:
     """The entries of the Jacobian of a gradient, each read from the pass of the lesser of its two colours."""
     colors = coloring.rows
     swapped = colors[rows] > colors[columns]
     lines, crossings = np.where(swapped, columns, rows), np.where(swapped, rows, columns)
     data = np.zeros(rows.size, x._dtype)
-    _fill(data, colors, lines, crossings, np.ones(rows.size, np.bool_), transposed(g, x))
-    return data
+    return data, _fill(data, colors, lines, crossings, np.ones(rows.size, np.bool_), transposed(g, x))
 
 
-def _fill(data: Array, colors: Array, lines: Array, crossings: Array, chosen: Array, product: Product) -> None:
+def _fill(data: Array, colors: Array, lines: Array, crossings: Array, chosen: Array, product: Product) -> int:
     """Fill the chosen entries: the product with all lines of a colour holds each of them at its crossing."""
     places = np.flatnonzero(chosen)
-    places = places[np.argsort(colors[lines[places]], kind="stable")]
-    ends = np.searchsorted(colors[lines[places]], np.arange(colors.max(initial=-1) + 2))
-    for color, (start, end) in enumerate(zip(ends[:-1], ends[1:], strict=True)):
-        found = places[start:end]
+    own = colors[lines[places]]
+    order = np.argsort(own, kind="stable")
+    needed, starts = np.unique(own[order], return_index=True)
+    for color, found in zip(needed, np.split(places[order], starts[1:]), strict=False):
         data[found] = product(colors == color)[crossings[found]]
+    return needed.size
 
 
 def transposed(y: Any, x: Any) -> Product:

@@ -43,19 +43,26 @@ class Pattern:
         """The number of axes."""
         return len(self.shape)
 
+    def _concrete(self) -> Any:
+        raise RuntimeError(
+            "a hook or a backward function asks for the numbers of a gradient, but this is the pattern of one: "
+            "sparse_jacobian and sparse_hessian pull patterns back first. Use operations on tensors there, without values"
+        )
+
     def like(self, shape: Shape, dtype: np.dtype[Any]) -> Pattern:
         """The same sets for an array of another shape with as many elements."""
         return Pattern(self.starts, self.members, self.width, shape, dtype)
 
     def pairs(self) -> tuple[Array, Array]:
         """Every pair of an output and an element that reaches it."""
-        return self.members, np.repeat(np.arange(self.size), np.diff(self.starts))
+        return self.members, np.repeat(np.arange(self.size, dtype=np.int64), np.diff(self.starts))
 
 
 def identity(shape: Shape, dtype: np.dtype[Any]) -> Pattern:
     """The pattern of the outputs themselves: each reaches itself."""
     count = math.prod(shape)
-    return Pattern(np.arange(count + 1), np.arange(count), count, shape, dtype)
+    numbers = np.arange(count + 1, dtype=np.int64)
+    return Pattern(numbers, numbers[:-1], count, shape, dtype)
 
 
 def empty(width: int, shape: Shape, dtype: np.dtype[Any]) -> Pattern:
@@ -93,7 +100,7 @@ def united(parts: Sequence[tuple[Pattern, Array, Array]], shape: Shape, dtype: n
     for pattern, sources, targets in parts:
         sent = (sources >= 0) & (targets >= 0)
         starts, members = _rows(pattern, sources[sent])
-        keys.append(np.repeat(targets[sent], np.diff(starts)) * width + members)
+        keys.append(np.repeat(targets[sent].astype(np.int64), np.diff(starts)) * width + members)
     _check(sum(map(len, keys)))
     key = np.concatenate(keys)
     key.sort(kind="stable")

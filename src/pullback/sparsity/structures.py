@@ -372,13 +372,14 @@ def _summed(pattern: Pattern, first: int) -> Pattern:
 
 def window_mean(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern:
     """Means over windows, and their transpose."""
-    (x,) = values
+    x: Pattern = values[0]
     window, transposed = params["window"], primitive.name == "window_spread"
     lengths = params["size"] if transposed else params["lengths"]
     for i, (length, taps) in enumerate(zip(lengths, params["kernel"], strict=True)):
-        have = x.shape[i + 2]
-        place, _, element = _met(*((length, have) if transposed else (have, length)), taps, window, i)
-        x = along(x, i + 2, *((element, place) if transposed else (place, element)), length)
+        size, count = (length, x.shape[i + 2]) if transposed else (x.shape[i + 2], length)
+        place, _, element = _met(size, count, taps, window, i)
+        targets, sources = (element, place) if transposed else (place, element)
+        x = along(x, i + 2, targets, sources, length)
     return x
 
 
@@ -389,7 +390,7 @@ def transformed(primitive: Primitive, values: Sequence[Any], params: Params, loc
     """Fourier transforms: every frequency of every element along the axes."""
     pattern: Pattern = values[0]
     single = np.zeros((), pattern.dtype).real.dtype
-    axes = params.get("axes", (params.get("axis"),))
+    axes: tuple[int, ...] = params["axes"] if "axes" in params else (params["axis"],)
     for axis in axes:
         size = pattern.shape[axis]
         pattern = mixed(pattern, axis, {"rfft": size // 2 + 1, "irfft": params.get("n")}.get(primitive.name) or size)
@@ -403,9 +404,11 @@ def resampled(primitive: Primitive, values: Sequence[Any], params: Params, local
 
 
 def along_axis(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern:
-    """Every element of an axis made of all of that axis."""
-    axis = params["axis"]
-    parts = [mixed(v, axis, v.shape[axis]) if isinstance(v, Pattern) else v for v in values]
+    """Every element made of all along an axis, or along several."""
+    axes = params["axis"] if isinstance(params["axis"], tuple) else (params["axis"],)
+    parts = list(values)
+    for axis in axes:
+        parts = [mixed(part, axis, part.shape[axis]) if isinstance(part, Pattern) else part for part in parts]
     return elementwise(ops.add, parts, {}, local)
 
 
@@ -469,8 +472,7 @@ STRUCTURES: dict[str, Structure] = {
     "convolve_weight": convolve_weight,
     "resample": resampled,
     "matrix_exp": of_matrices,
-    "softmax_pullback": along_axis,
-    "log_softmax_pullback": along_axis,
+    **dict.fromkeys("softmax_pullback log_softmax_pullback standardize_pullback".split(), along_axis),
 }
 
 

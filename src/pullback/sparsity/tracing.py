@@ -15,17 +15,27 @@ from .. import ops
 from .._core import Carrier, Primitive
 from .._pass import pull_back
 from .._shapes import sum_to
-from ..interpreters import Interpreter
+from ..interpreters import Boxed, Interpreter
 from .patterns import Array, Pattern, identity, united
 from .structures import dense, probes, pulled, structure
-
 
 NO_NUMBERS = np.zeros(0)
 LARGEST = 1 << 24  # pairs of an element of a result and one of an operand that a rule is asked about
 
 
+class Reached(Boxed):
+    """The tensor that a hook or a backward function of the user's is given in the place of numbers."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"pattern(shape={tuple(self.shape)}, entries={len(self._array.members)})"
+
+
 class Reach(Interpreter):
     """The interpreter of cotangents that are patterns; with `local` it reads the values of data too."""
+
+    carrier = Reached
 
     def __init__(self, local: bool, asked: frozenset[Primitive] = frozenset()) -> None:
         super().__init__()

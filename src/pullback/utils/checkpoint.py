@@ -8,3 +8,6 @@ from ..checkpointing import detach_variable as detach_variable
 from ..checkpointing import noop_context_fn as noop_context_fn
 from ..checkpointing import set_checkpoint_debug_enabled as set_checkpoint_debug_enabled
 from ..checkpointing import set_checkpoint_early_stop as set_checkpoint_early_stop
+from ..selective import CheckpointPolicy as CheckpointPolicy
+from ..selective import SelectiveCheckpointContext as SelectiveCheckpointContext
+from ..selective import create_selective_checkpoint_contexts as create_selective_checkpoint_contexts

@@ -24,6 +24,7 @@ Named = TypeVar("Named", bound=Function)
 FUNCTIONS: dict[str, str] = {
     "func.live": "grad hessian jacobian value_grad_hessian",
     "func.flattening": "flatten_problem",
+    "custom_rules": "custom_jvp custom_vjp",
     "sparsity": "sparse_hessian sparse_jacobian",
     "vocabulary.shapes": "concatenate",
     "vocabulary.writing": (

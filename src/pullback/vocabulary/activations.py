@@ -10,7 +10,6 @@ import numpy as np
 
 from .. import _dtypes, _random, _refusals, ops
 from .._core import Carrier
-from .._modes import quiet
 from .._promotion import cast
 from .._shapes import normalize_axis
 from .._views import write
@@ -116,8 +115,8 @@ def rrelu(input: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: bool
     if lower > upper:
         raise RuntimeError(f"Lower bound should be less than or equal to the upper bound, not {lower} > {upper}")
     if training:
-        slopes = _random.uniform(tuple(input.shape), input._dtype) * (upper - lower) + lower
-        result = ops.prelu(input, slopes.astype(input._dtype, copy=False))
+        width, first = input._dtype.type(upper - lower), input._dtype.type(lower)
+        result = ops.prelu(input, _random.uniform(tuple(input.shape), input._dtype) * width + first)
     else:
         result = ops.leaky_relu(input, slope=(lower + upper) / 2)
     return _placed("rrelu", input, result, inplace)
@@ -264,8 +263,13 @@ def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float =
     With `hard`, one-hot, with the gradient of the soft sample.
     """
     _real("gumbel_softmax", logits)
-    drawn = _random.uniform(tuple(logits.shape), logits._dtype)
-    noise = quiet.run(lambda: -np.log(-np.log(np.maximum(drawn, np.finfo(drawn.dtype).tiny))))
+    kind = logits._dtype
+
+    def draw(rng: Any, shape: tuple[int, ...]) -> Any:
+        drawn = _random.real(rng, "random", shape, kind)
+        return -np.log(-np.log(np.maximum(drawn, np.finfo(kind).tiny)))
+
+    noise = _random.sampled(draw, tuple(logits.shape))
     soft = reductions.softmax((logits + noise) / tau, dim)
     if not hard:
         return soft

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._core import Carrier
 from .._promotion import cast
+from .._values import concrete
 from ..ops.losses import IMPOSSIBLE
 from . import arithmetic, reductions
 from .losses import chosen, reduced, require_tensors
@@ -56,7 +56,7 @@ def ctc_loss(
 
 def _lengths(name: str, lengths: Any, count: int) -> Any:
     """The lengths of sequences as an array."""
-    array = np.asarray(lengths._array if isinstance(lengths, Carrier) else lengths).reshape(-1)
+    array = np.asarray(concrete(lengths, "ctc_loss")).reshape(-1)
     if array.dtype.kind not in "iu" and array.size:
         raise RuntimeError(f"{name} must be integral: it has dtype {array.dtype}")
     if array.size != count:
@@ -69,7 +69,7 @@ def _lengths(name: str, lengths: Any, count: int) -> Any:
 def _labels(targets: Any, sizes: Any, blank: int) -> Any:
     """The labels of each sequence in a row, with blanks behind them."""
     longest = int(sizes.max(initial=0))
-    given = targets._array.astype(np.int64)
+    given = concrete(targets, "ctc_loss").astype(np.int64)
     labels = np.full((len(sizes), longest), blank)
     inside = np.arange(longest) < sizes[:, None]
     if given.ndim == 1:

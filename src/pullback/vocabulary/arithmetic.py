@@ -10,6 +10,7 @@ import numpy as np
 from .. import _refusals, ops
 from .._core import Carrier, Primitive
 from .._promotion import binary, broadcast, cast, category, common, inexact, together
+from .._values import every
 
 Function = Callable[..., Any]
 
@@ -77,7 +78,7 @@ def require_numbers(function: str, **arguments: Any) -> None:
 
 def refuse_zero(name: str, input: Any, other: Any) -> None:
     """Integers have no infinity: dividing them by zero is an error, as in torch."""
-    if common(input, other).kind in "biu" and not np.all(other._array if isinstance(other, Carrier) else other):
+    if common(input, other).kind in "biu" and not np.all(every(other)):
         raise RuntimeError(f"ZeroDivisionError: {name} of integers by zero")
 
 
@@ -284,8 +285,8 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
         raise _refusals.no_tensor("nonzero", "input", 1, input)
     wrap = input.interpreter.wrap
     if not as_tuple:
-        return wrap(np.argwhere(input._array), None)
-    return tuple(wrap(index, None) for index in np.nonzero(np.atleast_1d(input._array)))
+        return wrap(np.argwhere(input._concrete("nonzero")), None)
+    return tuple(wrap(index, None) for index in np.nonzero(np.atleast_1d(input._concrete("nonzero"))))
 
 
 def _range(dtype: np.dtype[Any]) -> tuple[Any, Any]:

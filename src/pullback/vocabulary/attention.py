@@ -7,11 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from .. import _refusals, ops
+from .. import _refusals, _xp, ops
 from .._core import Carrier
-from .._promotion import cast
+from .._modes import quiet
+from .._promotion import cast, category
+from .._values import data, every
+from ..ops.layers import attention_weights
 from . import arithmetic, layers, products, reductions, shapes
 from .dropout import dropout
+
+KEPT = 1 << 20  # bytes of weights
 
 
 def scaled_dot_product_attention(
@@ -54,10 +59,34 @@ def scaled_dot_product_attention(
         attn_mask = np.tri(query.shape[-2], key.shape[-2], dtype=bool)
     if enable_gqa:
         key, value = (_repeated_heads(part, query.shape[-3]) for part in (key, value))
+    if scale is None:
+        scale = 1 / math.sqrt(query.shape[-1]) if query.shape[-1] else 1.0
+    if attn_mask is None and not dropout_p and _plain(query, key, value):
+        return ops.attention(query, key, value, scale=scale, known=_known_weights(data(query), data(key), scale))
     mask, open_rows = _additive(attn_mask, query._dtype)
-    scale = 1 / math.sqrt(query.shape[-1]) if scale is None and query.shape[-1] else scale or 1.0
     result, _ = _attend(query * scale, key, value, mask, dropout_p, open_rows)
     return result
+
+
+def _known_weights(query: Any, key: Any, scale: float) -> Any:
+    """The weights of arrays where they are so few that a node may keep them as long as it lives; else None."""
+    if type(query) is not np.ndarray or type(key) is not np.ndarray:
+        return None
+    if query.size // query.shape[-1] * key.shape[-2] * query.itemsize > KEPT:
+        return None
+    return quiet.run(attention_weights, _xp, query, key, scale)
+
+
+def _plain(query: Any, key: Any, value: Any) -> bool:
+    """Whether queries, keys and values are real, belong to the same batch, fit together, and are not empty."""
+    shapes_ = [tuple(part.shape) for part in (query, key, value)]
+    (*batch, _, features), keys, values = shapes_
+    return (
+        query._dtype.kind == "f"
+        and keys == (*batch, values[-2], features)
+        and values[:-2] == tuple(batch)
+        and not any(0 in shape for shape in shapes_)
+    )
 
 
 def _repeated_heads(x: Any, heads: int) -> Any:
@@ -78,13 +107,13 @@ def _additive(mask: Any, dtype: np.dtype[Any]) -> tuple[Any, Any]:
     """A mask to add to scores, and 0 where it leaves a query no key: such a query's result is zeros."""
     if mask is None:
         return None, None
-    array = mask._array if isinstance(mask, Carrier) else mask
-    if array.dtype.kind == "b":
-        mask = array = np.where(array, 0, -np.inf).astype(dtype)
-    closed = (array == -np.inf).all(axis=-1, keepdims=True)
-    if not closed.any():
+    if category(mask)[0].kind == "b":
+        mask = ops.where(data(mask), np.zeros((), dtype), np.asarray(-np.inf, dtype))
+    closed = ops.all(ops.equal(data(mask), -np.inf), axis=(mask.ndim - 1,), keepdims=True)
+    if not every(closed).any():
         return cast(mask, dtype), None
-    return arithmetic.where(closed, 0.0, cast(mask, dtype)), np.logical_not(closed).astype(dtype)
+    opened = ops.astype(ops.logical_not(closed), dtype=dtype, source=np.dtype(np.bool_))
+    return arithmetic.where(closed, 0.0, cast(mask, dtype)), opened
 
 
 def _attend(query: Any, key: Any, value: Any, mask: Any, p: float, open_rows: Any = None) -> tuple[Any, Any]:
@@ -215,7 +244,7 @@ def _added(mask: Any, dtype: np.dtype[Any]) -> Any:
     if mask is None:
         return None
     if mask._dtype.kind == "b":
-        return mask.interpreter.wrap(np.where(mask._array, -np.inf, 0).astype(dtype), None)
+        return ops.where(mask, np.asarray(-np.inf, dtype), np.zeros((), dtype))
     if mask._dtype.kind != "f":
         raise AssertionError("only bool and floating types of masks are supported")
     return cast(mask, dtype)

@@ -43,12 +43,12 @@ def is_nonzero(input: Any) -> bool:
             f"Boolean value of Tensor with {'no values' if not input.numel() else 'more than one value'} is ambiguous: "
             f"this one has shape {tuple(input.shape)}"
         )
-    return bool(input._array.item())
+    return bool(input.item())
 
 
 def isreal(input: Any) -> Any:
     """Where the imaginary part is 0: everywhere in a real tensor."""
-    return ops.equal(ops.imag(input), np.zeros((), input._array.real.dtype))
+    return ops.equal(ops.imag(input), np.zeros((), input._dtype).real)
 
 
 def isclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import _dtypes, _refusals, ops
 from .._core import Carrier
+from .._values import every
 from ..ops import lapack
 
 
@@ -152,8 +153,7 @@ def identity(like: Any, *shape: int) -> Any:
 
 def refuse_failed(operation: str, text: str, info: Any) -> None:
     """Raise torch's error for the first matrix that has failed, where that is known."""
-    if isinstance(info._array, np.ndarray):
-        lapack.refuse(operation, text, info._array)
+    lapack.refuse(operation, text, every(info))
 
 
 # Determinants
@@ -215,7 +215,7 @@ def eig(A: Any) -> EigResult:
     A loss must not depend on the phases: backward refuses one that does, as far as it can see.
     """
     require_square("linalg.eig", A)
-    if isinstance(A._array, np.ndarray) and not np.isfinite(A._array).all():
+    if not np.isfinite(every(A)).all():
         raise RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
     return EigResult(*ops.eig(A, dtype=A._dtype))
 

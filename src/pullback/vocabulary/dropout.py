@@ -23,9 +23,13 @@ def _check(name: str, input: Any, p: float) -> None:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
-def _kept(shape: tuple[int, ...], p: float) -> Any:
-    """Where elements stay."""
-    return _random.uniform(shape, np.dtype(np.float32)) >= p
+def _kept(shape: tuple[int, ...], p: float, factor: float, dtype: Any) -> Any:
+    """A factor where elements stay, 0 elsewhere."""
+
+    def draw(rng: Any, shape: tuple[int, ...]) -> Any:
+        return np.multiply(rng.random(shape, np.float32) >= p, factor, dtype=dtype)
+
+    return _random.sampled(draw, shape)
 
 
 def _dropped(name: str, input: Any, p: float, training: bool, inplace: bool, shape: tuple[int, ...]) -> Any:
@@ -33,8 +37,7 @@ def _dropped(name: str, input: Any, p: float, training: bool, inplace: bool, sha
     if not training or p == 0 or input.numel() == 0:
         return input
     scale = 0 if p == 1 else 1 / (1 - p)
-    mask = np.multiply(_kept(shape, p), scale, dtype=input._dtype)
-    result = ops.multiply(input, mask)
+    result = ops.multiply(input, _kept(shape, p, scale, input._dtype))
     return write(input, result, name) if inplace else result
 
 
@@ -113,9 +116,10 @@ def _alpha(name: str, input: Any, p: float, training: bool, inplace: bool, shape
     if p == 1:
         return _dropped(name, input, p, training, inplace, shape)
     scale = 1 / math.sqrt((SATURATION**2 * p + 1) * (1 - p))
-    kept = _kept(shape, p).astype(input._dtype)
-    shift = (kept - (1 - p)) * (SATURATION * scale)
-    result = ops.multiply(input, kept * input._dtype.type(scale)) + shift.astype(input._dtype)
+    number = input._dtype.type
+    kept = _kept(shape, p, 1, input._dtype)
+    shift = (kept - number(1 - p)) * number(SATURATION * scale)
+    result = ops.multiply(input, kept * number(scale)) + shift
     return write(input, result, name) if inplace else result
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from .. import _refusals, ops
 from .._core import Carrier
 from .._shapes import broadcast_shapes, normalize_axes
+from .._values import concrete, every
 from .decompositions import (
     adjoint,
     constant,
@@ -188,7 +189,7 @@ def bounds(name: str, x: Any, atol: Any, rtol: Any) -> list[Any]:
         if isinstance(bound, Carrier):
             if bound._dtype.kind == "c":
                 raise RuntimeError(f"{name}: atol and rtol tensors of complex type are not supported.")
-            bound = bound._array  # noqa: PLW2901
+            bound = concrete(bound, "linalg_pinv")  # noqa: PLW2901
         given.append(bound)
     if given[1] is None:
         # torch: where an absolute bound is given, and is above zero, there is no relative one
@@ -230,19 +231,26 @@ def lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = No
         name, A, 0.0, rcond if rcond is not None else float(np.finfo(A._dtype).eps) * max(A.shape[-2:])
     )
     solution = ops.matmul(ops.pinv(A, least, relative, hermitian=False), b)
-    values = np.linalg.svd(A._array, compute_uv=False)
-    rank = np.asarray((values > relative[..., None] * values[..., :1]).sum(-1), np.int64)
+    values = ops.svd(A, full=False)[1].detach()
+    largest = ops.getitem(values, index=(..., slice(0, 1)))
+    rank = counted(ops.greater(values, ops.multiply(relative[..., None], largest)))
     m, n = A.shape[-2:]
     size = ops.abs(ops.matmul(A, solution) - b)
     residuals = ops.sum(size * size, axis=(size.ndim - 2,), keepdims=False)
-    if m <= n or driver in (None, "gelsy") or (driver != "gels" and not np.all(rank == n)):
+    if m <= n or driver in (None, "gelsy") or (driver != "gels" and not np.all(every(rank) == n)):
         residuals = ops.getitem(ops.reshape(residuals, shape=(math.prod(residuals.shape),)), index=(slice(0),))
     return LeastSquaresResult(
         ops.reshape(solution, shape=tuple(solution.shape[:-1])) if vector else solution,
         residuals,
-        constant(A, np.zeros(0, np.int64) if driver == "gels" else rank),
-        constant(A, values if driver in ("gelsd", "gelss") else np.zeros(0, values.dtype)),
+        constant(A, np.zeros(0, np.int64)) if driver == "gels" else rank,
+        values if driver in ("gelsd", "gelss") else constant(A, np.zeros(0, values._dtype)),
     )
+
+
+def counted(holds: Any) -> Any:
+    """How often something holds along the last axis."""
+    numbers = ops.astype(holds, dtype=np.dtype(np.int64), source=np.dtype(np.bool_))
+    return ops.sum(numbers, axis=(holds.ndim - 1,), keepdims=False)
 
 
 def tensorinv(A: Any, ind: int = 2) -> Any:

@@ -12,6 +12,7 @@ from .._core import Carrier
 from .._memory import protect, written
 from .._modes import mode
 from .._promotion import cast, category
+from .._values import concrete, data
 from .._views import check_writable, rebase, rebase_region, steps, view, write
 
 Index = tuple[Any, ...]
@@ -37,7 +38,7 @@ def _entry(entry: Any) -> Any:
     if isinstance(entry, (Carrier, np.ndarray)):
         kind = category(entry)[0].kind
         if kind in "iu":
-            plain = entry._array if isinstance(entry, Carrier) else entry
+            plain = data(entry)
             return int(plain) if entry.ndim == 0 and isinstance(plain, np.ndarray) else entry
         if kind == "b":
             return entry
@@ -137,7 +138,7 @@ def _widths(spec: Index, arrays: list[Any]) -> list[tuple[Any, int]]:
 
 def getitem(tensor: Any, index: Any) -> Any:
     """tensor[index]: a view for ints, slices, None and Ellipsis, a copy for arrays; steps may be negative."""
-    if (plain := _plain(tensor._array.shape, index)) is not None:
+    if (plain := _plain(tensor.shape, index)) is not None:
         return view(ops.getitem, tensor, index=plain)
     spec, arrays = split_index(tensor, index)
     if not arrays:
@@ -184,7 +185,7 @@ def setitem(tensor: Any, index: Any, value: Any) -> None:
         write(tensor, _written_copy(tensor, value, spec, arrays), "x[...] = value")
         return
     place = _xp.place([array._array if isinstance(array, Carrier) else array for array in arrays], spec)
-    value = _trimmed(tensor, place, value)
+    value = _trimmed(value, np.shape(_found(tensor, tensor._array, place)))
     source = value._array if isinstance(value, Carrier) else value
     protect(tensor)
     tensor._array[place] = source
@@ -212,13 +213,17 @@ def _fitting(tensor: Any, value: Any) -> Any:
     return cast(value, tensor._dtype) if strength != "scalar" else np.asarray(value).astype(tensor._dtype)
 
 
-def _trimmed(tensor: Any, place: Index, value: Any) -> Any:
-    """What is written, without extra leading axes of length 1; refused if it does not broadcast to its place."""
+def _found(tensor: Any, array: Any, place: Index) -> Any:
+    """What stands at an index, which may be refused."""
     try:
-        region = tensor._array[place]
+        return array[place]
     except IndexError as error:
         raise IndexError(f"{_in_torch_words(error)} (the tensor has shape {tuple(tensor.shape)})") from None
-    have, want = list(value.shape), list(np.shape(region))
+
+
+def _trimmed(value: Any, shape: tuple[int, ...]) -> Any:
+    """What is written, without extra leading axes of length 1; refused if it does not broadcast to its place."""
+    have, want = list(value.shape), list(shape)
     while have and have[0] == 1 and len(have) > len(want):
         have = have[1:]
     for axis in range(1, len(have) + 1):
@@ -236,9 +241,35 @@ def _trimmed(tensor: Any, place: Index, value: Any) -> Any:
 
 def _written_copy(tensor: Any, value: Any, spec: Index, arrays: list[Any]) -> Any:
     """The tensor after the write, as a new value: for carriers whose memory cannot be written."""
+    if (chosen := _chosen(tensor, value, spec, arrays)) is not None:
+        return ops.where(*chosen, tensor)
+    value = _trimmed(value, _region(tensor, spec, arrays))
     if arrays:
         return ops.index_put(tensor, value, *arrays, spec=spec)
     return ops.overwrite(tensor, value, path=((ops.getitem, {"index": spec}),))
+
+
+def _chosen(tensor: Any, value: Any, spec: Index, arrays: list[Any]) -> tuple[Any, Any] | None:
+    """Where one mask is all of an index, the mask and the value with the axes of the tensor, else None.
+
+    So the shapes do not depend on the mask, which may differ between the examples of a batch. The value must not have
+    an element for each place: those are only there once the mask is known.
+    """
+    if len(arrays) != 1 or category(arrays[0])[0].kind != "b" or not arrays[0].ndim:
+        return None
+    if any(entry is not _xp.array and entry is not Ellipsis and entry != slice(None) for entry in spec):
+        return None
+    mask = arrays[0]
+    shape, width = tuple(value.shape), mask.ndim
+    others = tensor.ndim - width - sum(type(entry) is slice for entry in spec)
+    before = sum(others if entry is Ellipsis else 1 for entry in spec[: spec.index(_xp.array)])
+    after = tensor.ndim - width - before
+    if len(shape) > after:
+        split = len(shape) - after
+        if shape[split - 1] != 1:
+            return None
+        value = ops.reshape(value, shape=(*shape[: split - 1], *(1,) * width, *shape[split:]))
+    return ops.reshape(mask, shape=(*(1,) * before, *mask.shape, *(1,) * after)), value
 
 
 def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
@@ -264,6 +295,9 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -
             f"{values.dtype} for the source."
         )
     spec = (_xp.array,) * len(indices)
+    if input.level and (chosen := _chosen(input, values, spec, list(indices))) is not None:
+        mask, value = chosen
+        return ops.where(mask, ops.add(input, value) if accumulate else value, input)
     region = _region(input, spec, indices)
     shape = tuple(values.shape)
     if len(shape) > len(region) or any(
@@ -280,9 +314,12 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -
 
 
 def _region(tensor: Any, spec: Index, arrays: Any) -> tuple[int, ...]:
-    """The shape of what an index of arrays picks out."""
-    place = _xp.place([array._array if isinstance(array, Carrier) else array for array in arrays], spec)
-    try:
-        return np.shape(np.broadcast_to(np.False_, tuple(tensor.shape))[place])
-    except IndexError as error:
-        raise IndexError(f"{_in_torch_words(error)} (the tensor has shape {tuple(tensor.shape)})") from None
+    """The shape of what an index picks out, which depends on the shapes of integer arrays, and on the values of masks."""
+
+    def standing_for(array: Any) -> Any:
+        if category(array)[0].kind == "b":
+            return concrete(array, "index_put_")
+        return np.zeros(tuple(array.shape), np.intp) if getattr(array, "level", 0) else data(array)
+
+    place = _xp.place(list(map(standing_for, arrays)), spec)
+    return np.shape(_found(tensor, np.broadcast_to(np.False_, tuple(tensor.shape)), place))

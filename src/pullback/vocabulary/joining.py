@@ -11,6 +11,7 @@ from .. import _refusals, ops
 from .._core import Carrier
 from .._promotion import category
 from .._shapes import broadcast_shapes, normalize_axis, parse_sizes
+from .._values import concrete
 from .._views import view as view_of
 from . import shapes
 
@@ -182,7 +183,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
 def _places(indices_or_sections: Any) -> Any:
     """Where to cut, or in how many pieces: an int, or ints."""
     if isinstance(indices_or_sections, Carrier):
-        dtype, array = category(indices_or_sections)[0], indices_or_sections._array
+        dtype, array = category(indices_or_sections)[0], concrete(indices_or_sections, "tensor_split")
         if dtype != np.int64 or array.ndim > 1:
             raise RuntimeError(
                 "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional int64 tensor "

@@ -10,6 +10,7 @@ from .. import _refusals, _xp, ops
 from .._core import Carrier
 from .._modes import no_grad
 from .._promotion import cast
+from .._values import concrete, data, every
 from .._views import write
 from . import arithmetic, products, reductions, shapes
 
@@ -75,7 +76,7 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     _require_tensors("one_hot", tensor=tensor)
     if tensor._dtype != np.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
-    numbers = tensor._array
+    numbers = every(tensor) if num_classes != -1 else concrete(tensor, "one_hot")
     if numbers.size and numbers.min() < 0:
         raise RuntimeError("Class values must be non-negative.")
     if num_classes == -1:
@@ -86,21 +87,21 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
         raise RuntimeError(f"num_classes should be positive, not {num_classes}")
     if numbers.size and numbers.max() >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
-    chosen = numbers[..., None] == np.arange(num_classes)
-    return tensor.interpreter.wrap(chosen.astype(np.int64), None)
+    same = ops.equal(ops.expand_dims(tensor, axis=tensor.ndim), np.arange(num_classes))
+    return ops.astype(same, dtype=np.dtype(np.int64), source=np.dtype(np.bool_))
 
 
 def _indices(name: str, input: Any, rows: int) -> Any:
-    """Row numbers as an array; those that are none are refused."""
+    """Row numbers as data; those that are none are refused."""
     if input._dtype.kind not in "iu":
         raise RuntimeError(
             f"Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
             f"{input._type_name} instead (while checking arguments for {name})"
         )
-    numbers = input._array
+    numbers = every(input)
     if numbers.size and not 0 <= numbers.min() <= numbers.max() < rows:
         raise IndexError(f"index out of range in self: the rows are numbered from 0 to {rows - 1}")
-    return numbers
+    return data(input)
 
 
 def _padding(padding_idx: int | None, rows: int) -> int | None:
@@ -114,7 +115,7 @@ def _padding(padding_idx: int | None, rows: int) -> int | None:
 def _limit_norms(weight: Any, numbers: Any, max_norm: float, norm_type: float) -> None:
     """Shorten the rows that are asked for, in place, to a norm of at most `max_norm`."""
     with no_grad():
-        used = np.unique(numbers)
+        used = np.unique(concrete(numbers, "embedding_renorm_"))
         norms = reductions.norm(weight.detach()[used], norm_type, 1, True)
         factors = arithmetic.where(norms > max_norm, max_norm / (norms + 1e-7), 1.0)
         ones = np.ones((weight.shape[0], 1), weight._dtype)
@@ -227,7 +228,7 @@ def _bags(input: Any, offsets: Any, include_last_offset: bool) -> tuple[Any, int
         raise ValueError(f"offsets has to be a 1D Tensor but got {type(offsets).__name__}")
     if offsets.ndim != 1:
         raise ValueError("offsets has to be a 1D Tensor")
-    starts, length = offsets._array, input.shape[0]
+    starts, length = concrete(offsets, "embedding_bag"), input.shape[0]
     if starts.size and starts[0] != 0:
         raise RuntimeError(
             "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, "

@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import _random, _refusals, ops
 from .._core import Carrier
+from .._promotion import cast
 from . import decompositions, equations
 from .decompositions import LUFactorExResult, LUFactorResult, QRResult, adjoint, constant, identity
 
@@ -176,8 +177,8 @@ def svd_lowrank(A: Any, q: int = 6, niter: int | None = 2, M: Any = None) -> Sin
     tall = A.shape[-2] >= A.shape[-1]
     a = A if tall else adjoint(A)
     real = np.zeros((), a._dtype).real.dtype
-    draw = _random.normal((a.shape[-1], q), real).astype(a._dtype)
-    basis = ops.qr(ops.matmul(a, draw), mode="reduced")[0]
+    start = cast(_random.normal((a.shape[-1], q), real), a._dtype)
+    basis = ops.qr(ops.matmul(a, start), mode="reduced")[0]
     for _ in range(niter or 0):
         basis = ops.qr(ops.matmul(adjoint(a), basis), mode="reduced")[0]
         basis = ops.qr(ops.matmul(a, basis), mode="reduced")[0]

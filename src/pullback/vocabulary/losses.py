@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import _refusals, ops
+from .. import _refusals, _xp, ops
 from .._core import Carrier
 from .._modes import quiet
 from .._promotion import cast, together
 from .._shapes import broadcast_shapes
+from .._values import data, every
 from ..ops.exponentials import known_logarithms
 from . import arithmetic, products, reductions, shapes
 
@@ -108,30 +109,40 @@ def _check_weight(name: str, weight: Any, classes: int) -> Any:
             f"The function '{name}' is not differentiable with respect to argument 'weight'. This input cannot have "
             "requires_grad True."
         )
-    return weight._array
+    return data(weight)
 
 
 def _class_numbers(target: Any, ignore_index: int, classes: int) -> tuple[Any, Any]:
     """Class numbers as one axis, 0 in the place of those to ignore, and where they are not to be ignored."""
-    numbers = target._array.reshape(-1).astype(np.int64)
-    valid = numbers != ignore_index
-    numbers = np.where(valid, numbers, 0)
-    wrong = numbers[(numbers < 0) | (numbers >= classes)]
+    given = ops.reshape(data(target), shape=(target.numel(),))
+    given = ops.astype(given, dtype=np.dtype(np.int64), source=target._dtype)
+    valid = ops.not_equal(given, ignore_index)
+    numbers = ops.where(valid, given, 0)
+    found = every(numbers)
+    wrong = found[(found < 0) | (found >= classes)]
     if wrong.size:
         raise IndexError(f"Target {wrong[0]} is out of bounds: there are {classes} classes")
     return numbers, valid
+
+
+def _shares(numbers: Any, valid: Any, weight: Any, dtype: np.dtype[Any]) -> Any:
+    """How much each row counts: as much as its class weighs, and nothing if it is to be ignored."""
+    if weight is None:
+        return ops.astype(valid, dtype=dtype, source=np.dtype(np.bool_))
+    weights = ops.index(weight, numbers, spec=(_xp.array,))
+    return ops.where(valid, cast(weights, dtype), 0)
 
 
 def _picked(log_probabilities: Any, target: Any, weight: Any, ignore_index: int, reduction: str) -> Any:
     """The negative log-probabilities of classes, weighed, and reduced; class numbers may be ignored."""
     rows = _rows(log_probabilities)
     numbers, valid = _class_numbers(target, ignore_index, rows.shape[-1])
-    weights = np.where(valid, 1 if weight is None else weight[numbers], 0).astype(rows._dtype)
+    weights = _shares(numbers, valid, weight, rows._dtype)
     losses = ops.weighed_nll(rows, numbers, weights)
     if reduction == "none":
         return ops.reshape(losses, shape=tuple(target.shape))
     total = reduced(losses, "sum")
-    return total if reduction == "sum" else total / float(weights.sum())
+    return total if reduction == "sum" else total / ops.sum(weights, axis=(0,), keepdims=False)
 
 
 def nll_loss(
@@ -191,18 +202,17 @@ def cross_entropy(
         require_tensors("cross_entropy", input=input, target=target)
     if size_average is not None or reduce is not None or reduction not in REDUCTIONS:
         reduction = chosen(size_average, reduce, reduction)
-    classes = target._array
-    if weight is None and not label_smoothing and input.ndim == 2 and classes.dtype.kind in "iu":
-        shape = input._array.shape
+    if weight is None and not label_smoothing and input.ndim == 2 and target._dtype.kind in "iu":
+        shape = input.shape
         if (
-            classes.shape == shape[:1]
+            target.shape == shape[:1]
             and input._dtype.kind == "f"
-            and type(classes) is np.ndarray
             and 0 not in shape
-            and (least := np.minimum.reduce(classes)) >= 0
+            and (classes := every(target)).size
+            and (least := np.minimum.reduce(classes, None)) >= 0
             and (ignore_index < least or not (classes == ignore_index).any())
         ):
-            scores = input._array if input.level == 0 else None
+            scores = data(input)
             known = quiet.run(known_logarithms, scores) if type(scores) is np.ndarray else None
             try:
                 return ops.cross_entropy(input, target, reduction=reduction, known=known)
@@ -231,13 +241,13 @@ def _cross_entropy(
         return loss
     numbers, valid = _class_numbers(target, ignore_index, count)
     rows = _rows(logs) if weights is None else _rows(logs) * weights
-    spread = ops.sum(rows, axis=(1,), keepdims=False) * -valid.astype(rows._dtype)
+    spread = ops.sum(rows, axis=(1,), keepdims=False) * -_shares(numbers, valid, None, rows._dtype)
     if reduction == "none":
         spread = ops.reshape(spread, shape=tuple(target.shape))
     else:
         spread = reduced(spread, "sum")
         if reduction == "mean":
-            spread = spread / float(valid.sum() if weights is None else weights[numbers][valid].sum())
+            spread = spread / ops.sum(_shares(numbers, valid, weights, rows._dtype), axis=(0,), keepdims=False)
     return loss * (1 - label_smoothing) + spread * (label_smoothing / count)
 
 
@@ -318,7 +328,7 @@ def linear_cross_entropy(
 def _difference(name: str, input: Any, target: Any) -> Any:
     """input - target; a warning where they have different shapes."""
     require_tensors(name, input=input, target=target)
-    if input._array.shape != target._array.shape:
+    if input.shape != target.shape:
         warnings.warn(
             f"Using a target size ({_refusals.size(target.shape)}) that is different to the input size "
             f"({_refusals.size(input.shape)}). This will likely lead to incorrect results due to broadcasting. Please "

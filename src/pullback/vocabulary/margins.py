@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import ops
+from .. import _xp, ops
 from .._promotion import together
 from .._shapes import broadcast_shapes, normalize_axis
+from .._values import concrete, data, every
 from . import arithmetic, reductions
 from .losses import REDUCTIONS, chosen, reduced, require_tensors
 
@@ -164,14 +165,14 @@ def multi_margin_loss(
             f"size): inconsistent target size. Expected target size [{count}], but got {list(target.shape)}. Input has "
             f"shape {list(input.shape)}."
         )
-    numbers = target._array.reshape(-1)
-    if ((numbers < 0) | (numbers >= classes)).any():
+    numbers = ops.reshape(data(target), shape=(count,))
+    found = every(numbers)
+    if ((found < 0) | (found >= classes)).any():
         raise RuntimeError(f"target out of range: there are {classes} classes")
     own = ops.reshape(ops.take_rows(rows, numbers), shape=(count, 1))
-    shares = np.ones((count, classes), rows._dtype)
-    shares[np.arange(count), numbers] = 0
+    shares = 1 - ops.put_rows(np.ones(count, rows._dtype), numbers, shape=(count, classes))
     if weight is not None:
-        shares *= weight._array[numbers][:, None]
+        shares = shares * ops.expand_dims(ops.index(data(weight), numbers, spec=(_xp.array,)), axis=1)
     excess = ops.relu(margin - own + rows)
     losses = reductions.sum((excess if p == 1 else ops.square(excess)) * shares, 1) / classes
     return reduced(
@@ -193,7 +194,7 @@ def multilabel_margin_loss(
     classes = rows.shape[1]
     if tuple(target.shape) != tuple(input.shape):
         raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
-    numbers = target._array.reshape(rows.shape)
+    numbers = concrete(target, "multilabel_margin_loss").reshape(rows.shape)
     if numbers.size and not -1 <= numbers.min() <= numbers.max() < classes:
         raise RuntimeError(f"argument #2 'target' is out of range: there are {classes} classes, and -1 ends the labels")
     labelled = np.logical_and.accumulate(numbers >= 0, axis=1)

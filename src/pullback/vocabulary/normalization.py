@@ -12,6 +12,7 @@ from .._core import Carrier
 from .._modes import no_grad, quiet
 from .._promotion import cast
 from .._shapes import parse_sizes
+from .._values import data
 from .._views import write
 from ..ops.normalization import count, statistics
 from . import arithmetic, reductions, shapes
@@ -28,8 +29,8 @@ def _real(name: str, input: Any, kinds: str = "f") -> Any:
 
 
 def _statistics(input: Any, axis: tuple[int, ...], eps: float) -> tuple[Any, Any, Any] | None:
-    """The mean, the variance and the reciprocal deviation over axes, if the tensor holds an array."""
-    array = input._array
+    """The mean, the variance and the reciprocal deviation over axes, if it is a plain tensor that holds an array."""
+    array = data(input)
     return quiet.run(statistics, array, axis, eps) if type(array) is np.ndarray else None
 
 

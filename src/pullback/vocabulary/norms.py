@@ -12,7 +12,7 @@ from .._core import Carrier
 from .._promotion import cast
 from .._shapes import normalize_axes
 from .decompositions import constant, eigvalsh, require_inexact, require_matrices, require_square, svdvals
-from .equations import bounds, inv_ex
+from .equations import bounds, counted, inv_ex
 
 Dim = int | tuple[int, ...] | list[int] | None
 
@@ -207,9 +207,9 @@ def matrix_rank(
     name = "torch.linalg.matrix_rank"
     require_matrices(name, A, "input")
     values = ops.abs(eigvalsh(A)) if hermitian else svdvals(A)
-    size = np.abs(values.detach().numpy())
+    size = ops.abs(values.detach())
     if 0 in A.shape[-2:]:
         return constant(A, np.zeros(A.shape[:-2], np.int64))
     least, relative = bounds(name, A, tol if atol is None else atol, 0.0 if tol is not None and rtol is None else rtol)
-    bound = np.maximum(least, relative * size.max(-1))
-    return constant(A, (size > bound[..., None]).sum(-1, dtype=np.int64))
+    bound = ops.maximum(least, ops.multiply(relative, ops.amax(size, axis=(size.ndim - 1,), keepdims=False)))
+    return counted(ops.greater(size, ops.expand_dims(bound, axis=bound.ndim)))

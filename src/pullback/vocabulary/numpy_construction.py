@@ -111,7 +111,7 @@ def _choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     if mode == "raise" and ((places < 0) | (places >= count)).any():
         raise ValueError(f"invalid entry in choice array: there are {count} choices")
     places = np.clip(places, 0, count - 1) if mode == "clip" else places % count
-    places, *rows = np.broadcast_arrays(places, *choices)
+    places, *rows = np.broadcast_arrays(places, *together(*map(operand, choices)))
     return np.take_along_axis(np.stack(tensors(*_with_tensor(rows, a))[: len(rows)]), concrete(places)[None], 0)[0]
 
 

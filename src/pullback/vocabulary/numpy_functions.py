@@ -29,7 +29,15 @@ _bessel = later("vocabulary.special", "i0")
 
 
 def _modf(x: Any) -> Any:
-    return later("vocabulary.functions", "frac")(inexact(x)), arithmetic.trunc(x)
+    x = inexact(x)
+    rest = later("vocabulary.functions", "frac")(x)
+    return arithmetic.where(ops.isinf(x), 0, rest), arithmetic.trunc(x)
+
+
+def _sign(x: Any) -> Any:
+    """The sign of NaN is NaN, where torch has 0."""
+    sign = _complex["sgn"](x)
+    return arithmetic.where(ops.isnan(x), np.nan, sign) if x._dtype.kind == "f" else sign
 
 
 def _angle(z: Any, deg: bool = False) -> Any:
@@ -43,7 +51,8 @@ def _imag(val: Any) -> Any:
 
 def _heaviside(x1: Any, x2: Any) -> Any:
     x1, x2 = map(inexact, together(x1, x2))
-    return arithmetic.where(arithmetic.eq(x1, 0), x2, _step(x1, x2))
+    steps = arithmetic.where(ops.isnan(x1), np.nan, _step(x1, x2))
+    return arithmetic.where(arithmetic.eq(x1, 0), x2, steps)
 
 
 def _unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * np.pi) -> Any:
@@ -80,7 +89,7 @@ UFUNCS: dict[np.ufunc, Function] = {
     np.float_power: later("vocabulary.functions", "float_power"), np.nextafter: later("vocabulary.functions", "nextafter"),
     np.ldexp: later("vocabulary.functions", "ldexp"), np.frexp: later("vocabulary.functions", "frexp"), np.modf: _modf,
     np.divmod: lambda a, b: (arithmetic.floor_divide(a, b), arithmetic.remainder(a, b)),
-    np.heaviside: _heaviside, np.fabs: lambda x: arithmetic.abs(inexact(x)), np.sign: _complex["sgn"],
+    np.heaviside: _heaviside, np.fabs: lambda x: arithmetic.abs(inexact(x)), np.sign: _sign,
     np.gcd: later("vocabulary.bits", "gcd"), np.lcm: later("vocabulary.bits", "lcm"), np.signbit: later("vocabulary.bits", "signbit"),
     np.left_shift: arithmetic.bitwise_left_shift, np.right_shift: arithmetic.bitwise_right_shift,
 }

@@ -14,7 +14,7 @@ from .. import ops
 from .._core import Carrier
 from .._promotion import inexact, together
 from . import load, products, shapes
-from .numpy_operands import tensors
+from .numpy_operands import concrete, tensors
 
 Function = Callable[..., Any]
 
@@ -55,6 +55,13 @@ def _rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None)
     return _linalg(
         "matrix_rank", A, hermitian=hermitian, atol=tol, rtol=0.0 if rtol is None and tol is not None else rtol
     )
+
+
+def _power(a: Any, n: int) -> Any:
+    """A power of a matrix; of whole numbers and truth values by NumPy, as such."""
+    if a._dtype.kind in "biu":
+        return tensors(np.linalg.matrix_power(concrete(a), n), a)[0]
+    return _linalg("matrix_power", a, n=n)
 
 
 def _cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
@@ -105,7 +112,7 @@ LINALG: dict[str, Function] = {
     "lstsq": lambda a, b, rcond=None: _linalg("lstsq", a, b, rcond=rcond, driver="gelsd"),
     "matmul": lambda x1, x2, /: products.matmul(x1, x2),
     "matrix_norm": lambda x, /, *, keepdims=False, ord="fro": _norm(x, ord, (-2, -1), keepdims),
-    "matrix_power": lambda a, n: _linalg("matrix_power", a, n=n),
+    "matrix_power": _power,
     "matrix_rank": _rank,
     "matrix_transpose": lambda x, /: shapes.matrix_transpose(x),
     "multi_dot": lambda arrays, out=None: products.multi_dot(_operands(*arrays)),

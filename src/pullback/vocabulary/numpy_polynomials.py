@@ -123,7 +123,7 @@ def _roots(p: Any) -> Any:
     if degree < 1:
         return np.zeros_like(inside, shape=behind if places.size else 0)
     shifted = np.eye(degree - 1, degree, dtype=inside._dtype)
-    found = np.linalg.eigvals(np.concatenate([-(inside[1:] / inside[0])[None], shifted]))
+    found: Any = np.linalg.eigvals(np.concatenate([-(inside[1:] / inside[0])[None], shifted]))
     return np.concatenate([found, np.zeros(behind, found._dtype)])
 
 
@@ -138,12 +138,10 @@ def _polyfit(
             f"polyfit fits a degree >= 0 to vectors x and y (or columns of y) of one length, not {deg} to shapes "
             f"{tuple(x.shape)} and {tuple(y.shape)}"
         )
-    weight = 1.0 if w is None else operand(w)
-    left = np.vander(x, deg + 1) * (weight if w is None else weight[:, None])
-    right = y * (weight if w is None or y.ndim == 1 else weight[:, None])
+    weight: Any = 1.0 if w is None else operand(w)[:, None]
+    left, right = np.vander(x, deg + 1) * weight, shapes.reshape(y, y.shape[0], -1) * weight
     scale = np.sqrt(np.sum(left * left, axis=0))
     rcond = x.shape[0] * float(np.finfo(x._dtype).eps) if rcond is None else rcond
-    right = shapes.reshape(right, y.shape[0], -1)
     found = np.linalg.lstsq(left / scale, right, rcond)[0]
     found = shapes.reshape(found, -1, *y.shape[1:]) / (scale if y.ndim == 1 else scale[:, None])
     if not cov:
@@ -154,7 +152,7 @@ def _polyfit(
             raise ValueError("the number of data points must exceed order to scale the covariance matrix")
         inner = inner[..., None] if y.ndim == 2 else inner
         errors = right - left @ shapes.reshape(found, deg + 1, -1)
-        inner = inner * (np.sum(errors * errors, axis=0) / (x.shape[0] - deg - 1))
+        inner = inner * (np.sum(np.square(np.abs(errors)), axis=0) / (x.shape[0] - deg - 1))
     elif y.ndim == 2:
         inner = np.repeat(inner[..., None], y.shape[1], -1)
     return found, inner

@@ -15,7 +15,7 @@ import numpy as np
 from .. import _dtypes
 from .._promotion import cast, inexact
 from . import arithmetic, reductions
-from .numpy_statistics import STATISTICS
+from .numpy_statistics import prod as products
 
 Function = Callable[..., Any]
 
@@ -23,6 +23,11 @@ Function = Callable[..., Any]
 def _chosen(a: Any, where: Any, neutral: Any) -> Any:
     """The elements where a mask is True, and what changes nothing elsewhere."""
     return a if where is None or where is True else arithmetic.where(_mask(where), a, neutral)
+
+
+def _start(a: Any, initial: Any) -> Any:
+    """What a reduction begins with, in the dtype of the reduction."""
+    return cast(initial, a._dtype)
 
 
 def _mask(where: Any) -> Any:
@@ -47,7 +52,7 @@ def total(axis: Any = None) -> Function:
         where: Any = None,
     ) -> Any:  # fmt: skip
         result = reductions.sum(_chosen(a, where, 0), axis, keepdims, dtype=dtype)
-        return result if initial is None else arithmetic.add(result, initial)
+        return result if initial is None else arithmetic.add(result, _start(result, initial))
 
     return sum
 
@@ -59,8 +64,8 @@ def product(axis: Any = None) -> Function:
         a: Any, axis: Any = axis, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
         where: Any = None,
     ) -> Any:  # fmt: skip
-        result = STATISTICS["prod"](_chosen(a, where, 1), axis, dtype, None, keepdims)
-        return result if initial is None else arithmetic.mul(result, initial)
+        result = products(_chosen(a, where, 1), axis, dtype, None, keepdims)
+        return result if initial is None else arithmetic.mul(result, _start(result, initial))
 
     return prod
 
@@ -78,7 +83,8 @@ def extreme(reduce: Function, combine: Function, axis: Any = None) -> Function:
                     "'initial'"
                 )
             return reduce(a, axis, keepdims)
-        return combine(reduce(_chosen(a, where, initial), axis, keepdims), initial)
+        start = _start(a, initial)
+        return combine(reduce(_chosen(a, where, start), axis, keepdims), start)
 
     return largest
 

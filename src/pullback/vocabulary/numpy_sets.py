@@ -1,7 +1,7 @@
 """NumPy's functions that pick elements by their values: sets, partitions and histograms.
 
-NumPy finds the places from the values; the elements are then read there, so that each gradient goes to where its element
-came from, of several equal ones to the first. `numpy_names` has them in its table.
+NumPy finds the places from the values; the elements are then read there, so that each gradient goes to where its
+element came from, of several equal ones to the first. `numpy_names` has them in its table.
 """
 
 # the signature of a lambda gives the parameters their names in NumPy
@@ -39,7 +39,8 @@ def _unique(
     equal_nan: bool = True,
     sorted: bool = True,
 ) -> Any:
-    _, places, *others = np.unique(concrete(ar), True, return_inverse, return_counts, axis, equal_nan=equal_nan)
+    search: Function = np.unique
+    _, places, *others = search(concrete(ar), True, return_inverse, return_counts, axis, equal_nan=equal_nan)
     found = np.take(_flat(ar) if axis is None else ar, places, axis or 0)
     given = [found, *([places] if return_index else []), *others]
     return tuple(given) if len(given) > 1 else found
@@ -75,7 +76,7 @@ def _exclusive(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     return np.take(both, places[counts == 1])
 
 
-def _partition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
+def _partition(a: Any, kth: Any, axis: int | None = -1, kind: Any = "introselect", order: Any = None) -> Any:
     a, axis = (_flat(a), -1) if axis is None else (a, axis)
     return np.take_along_axis(a, np.argpartition(concrete(a), concrete(kth), axis, kind, order), axis)
 
@@ -87,8 +88,8 @@ def _sort_complex(a: Any) -> Any:
 
 
 def _ediff(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
-    inner = np.diff(_flat(ary))
-    ends = [[] if end is None else [np.ravel(operand(end))] for end in (to_begin, to_end)]
+    inner = np.diff(_flat(tensors(*(each for each in (ary, to_end, to_begin) if each is not None))[0]))
+    ends = [[] if end is None else [np.ravel(cast(operand(end), inner._dtype))] for end in (to_begin, to_end)]
     return np.concatenate([*ends[0], inner, *ends[1]])
 
 
@@ -113,9 +114,13 @@ def _bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
 
 
 def _edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
+    if np.iscomplexobj(a):
+        raise TypeError(
+            "numpy.histogram has no bins for complex numbers, which have no order: take t.real or np.abs(t)"
+        )
     if holds_tensor(bins) or np.ndim(bins) == 1:
         return operand(bins)
-    plain = None if weights is None else concrete(weights)
+    plain = concrete(weights) if isinstance(bins, str) and weights is not None else None
     bounds = None if range is None else tuple(concrete(end).item() for end in range)
     found = np.histogram_bin_edges(concrete(a), bins, bounds, plain)
     if not any(map(holds_tensor, (a, range))):

@@ -17,7 +17,7 @@ from .._core import Carrier
 from .._promotion import cast
 from .._shapes import normalize_axes, normalize_axis
 from . import later, shapes
-from .numpy_operands import holds_tensor, tensors
+from .numpy_operands import concrete, constants, holds_tensor, tensors
 
 Function = Callable[..., Any]
 
@@ -112,6 +112,11 @@ def _padded(
     if isinstance(pad_width, dict):
         pad_width = [pad_width.get(i, pad_width.get(i - array.ndim, (0, 0))) for i in range(array.ndim)]
         pad_width = [(pair, pair) if isinstance(pair, int) else pair for pair in pad_width]
+    if array._dtype.kind in "biu" and isinstance(mode, str):
+        given = {"linear_ramp": {"end_values": end_values}, "constant": {"constant_values": constant_values}}
+        options = given.get(mode, {} if stat_length is None else {"stat_length": stat_length})
+        padded: Any = np.pad
+        return tensors(padded(concrete(array), pad_width, mode, **constants("numpy.pad", options)), array)[0]
     constant = mode == "constant" and holds_tensor(constant_values)
     if not constant and mode != "linear_ramp" and (not isinstance(mode, str) or mode not in _STATISTICS):
         return _pad(array, pad_width, mode, constant_values=constant_values)
@@ -124,7 +129,7 @@ def _padded(
         sides = [
             _side(array, axis, widths[axis][end], mode, values[axis][end], lengths[axis][end], end) for end in (0, 1)
         ]
-        array = np.concatenate([sides[0], array, sides[1]], axis)
+        array = np.concatenate([cast(sides[0], array._dtype), array, cast(sides[1], array._dtype)], axis)
     return array
 
 
@@ -133,7 +138,7 @@ def _side(array: Any, axis: int, width: int, mode: str, value: Any, length: int 
     before = (slice(None),) * axis
     shape = [width if i == axis else size for i, size in enumerate(array.shape)]
     if mode == "constant":
-        return cast(np.broadcast_to(value, shape), array._dtype)
+        return np.broadcast_to(value, shape)
     size = array.shape[axis]
     count = size if length is None else min(length, size)
     if mode != "linear_ramp":

@@ -44,7 +44,8 @@ def _merged(a: Any, axes: tuple[int, ...]) -> Any:
     return shapes.reshape(shapes.permute(a, *rest, *axes), *[a.shape[axis] for axis in rest], -1)
 
 
-def _prod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+def prod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    """The product over several axes, which torch's has one of."""
     axes = normalize_axes(axis, a.ndim, "prod")
     return _kept(reductions.prod(_merged(a, axes), -1, dtype=dtype), a, axes, keepdims)
 
@@ -89,6 +90,8 @@ def _nan_extreme(function: Function, lowest: float) -> Function:
 
     def extreme(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
         result = function(_filled(a, lowest), axis, keepdims)
+        if a._dtype.kind not in "fc":
+            return result
         return arithmetic.where(reductions.all(ops.isnan(a), axis, keepdims), np.asarray(np.nan, a._dtype), result)
 
     return extreme
@@ -258,10 +261,10 @@ def _total(function: Function) -> Function:
 
 # fmt: off
 STATISTICS: dict[str, Function] = {  # by name, since versions of NumPy differ in which of them they have
-    "prod": _prod, **dict.fromkeys(("cumprod", "cumproduct"), _along(_scan["cumprod"])),
+    **dict.fromkeys(("cumprod", "cumproduct"), _along(_scan["cumprod"])),
     "nansum": _total(reductions.nansum),
     "nanmean": _total(lambda a, axis, keepdims, dtype: reductions.nanmean(_converted(a, dtype), axis, keepdims)),
-    "nanprod": lambda a, axis=None, dtype=None, out=None, keepdims=False: _prod(
+    "nanprod": lambda a, axis=None, dtype=None, out=None, keepdims=False: prod(
         _filled(a, 1.0), axis, dtype, None, keepdims),
     "nancumsum": _along(reductions.cumsum, 0.0), "nancumprod": _along(_scan["cumprod"], 1.0),
     "nanmax": _nan_extreme(reductions.amax, -np.inf), "nanmin": _nan_extreme(reductions.amin, np.inf),

@@ -12,6 +12,7 @@ from .. import _dtypes, _refusals, _xp, ops
 from .._core import Carrier
 from .._promotion import broadcast, category
 from .._shapes import broadcast_shapes, normalize_axis, parse_sizes
+from .._values import concrete
 from .._views import Step, view
 from . import arithmetic
 from .scatter import filling, seen
@@ -67,7 +68,7 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
         )
     shape = tuple(broadcast_shapes(tuple(input.shape), tuple(mask.shape)))
     mask = _spread(mask, shape)
-    count = int(np.count_nonzero(mask._array if isinstance(mask, Carrier) else mask))
+    count = int(np.count_nonzero(concrete(mask, "masked_scatter")))
     if source.size < count:
         raise RuntimeError(
             f"Number of elements of source < number of ones in mask: {int(source.size)} elements for {count} places"
@@ -237,7 +238,7 @@ def nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Any:
     """
     if size < 0:
         raise RuntimeError(f"nonzero_static: 'size' must be an non-negative integer, not {size}")
-    found = np.argwhere(input._array)[:size]
+    found = np.argwhere(concrete(input, "nonzero_static"))[:size]
     rows = np.full((size, input.ndim), fill_value, np.int64)
     rows[: len(found)] = found
     return input.interpreter.wrap(rows, None)
@@ -258,5 +259,6 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
     if any(size < 0 for size in sizes):
         raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
     steps = np.cumprod((1, *sizes[:0:-1]))[::-1][: len(sizes)].tolist()
-    wrap = indices.interpreter.wrap
-    return tuple(wrap(indices._array // step % size, None) for size, step in zip(sizes, steps, strict=True))
+    return tuple(
+        ops.remainder(ops.floor_divide(indices, step), size) for size, step in zip(sizes, steps, strict=True)
+    )

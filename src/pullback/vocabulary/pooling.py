@@ -11,6 +11,7 @@ import numpy as np
 from .. import _random, ops
 from .._core import Carrier
 from .._shapes import parse_sizes
+from .._values import every
 from ..ops.convolution import Window
 from ..ops.pooling import adaptive_spans
 from ..ops.resampling import Taps
@@ -393,7 +394,7 @@ def _max_unpool(
     size = usual if output_size is None else _unpooled(tuple(output_size), usual, steps)
     rows = (*images.shape[:2], math.prod(images.shape[2:]))
     flat = ops.reshape(places, shape=rows)
-    found = flat._array
+    found = every(flat)
     if isinstance(found, np.ndarray) and found.size and not 0 <= found.min() <= found.max() < math.prod(size):
         wrong = found.min() if found.min() < 0 else found.max()
         raise RuntimeError(

@@ -17,13 +17,16 @@ LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def matching(a: Any, b: Any, name: str) -> tuple[Any, Any]:
-    """Operands of one dtype: products do not promote, as in torch; a NumPy array follows the tensor."""
+    """Operands of one dtype: products do not promote, as in torch; a NumPy array follows the tensor.
+
+    An array that would lose more than precision, as floats beside integers, promotes the tensor instead.
+    """
     if not isinstance(a, Carrier):
         if not isinstance(b, Carrier):
             raise _refusals.no_tensor(name, "input", 1, a)
-        a = cast(a, b._dtype)
+        a, b = _beside(a, b)
     if not isinstance(b, Carrier):
-        b = cast(b, a._dtype)
+        b, a = _beside(b, a)
     kinds = [value._dtype if isinstance(value, Carrier) else value.dtype for value in (a, b)]
     if kinds[0] is kinds[1]:
         return a, b
@@ -34,6 +37,12 @@ def matching(a: Any, b: Any, name: str) -> tuple[Any, Any]:
             "as in a.double() or b.to(a.dtype)"
         )
     return a, b
+
+
+def _beside(array: Any, tensor: Any) -> tuple[Any, Any]:
+    """An array and a tensor in one dtype, the tensor's where that holds the array's kind of numbers."""
+    dtype = tensor._dtype if np.can_cast(array.dtype, tensor._dtype, "same_kind") else common(array, tensor)
+    return cast(array, dtype), cast(tensor, dtype)
 
 
 def _require_tensors(name: str, input: Any, other: Any) -> None:

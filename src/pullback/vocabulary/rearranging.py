@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from .. import _xp, ops
-from .._core import Carrier
 from .._promotion import category
 from .._shapes import normalize_axis, parse_sizes
+from .._values import concrete
 from .._views import view as view_of
 from . import shapes
 
@@ -161,7 +161,7 @@ def _counts(repeats: Any) -> Any:
     if category(repeats)[0].kind not in "iu":
         name = category(repeats)[0].name
         raise NotImplementedError(f'"repeat_interleave_cpu" not implemented for {name!r}: repeats are whole numbers')
-    counts = np.asarray(repeats._array if isinstance(repeats, Carrier) else repeats)
+    counts = np.asarray(concrete(repeats, "repeat_interleave"))
     if counts.size and counts.min() < 0:
         raise RuntimeError(f"Repeats must be non-negative: the smallest is {counts.min()}")
     return counts
@@ -227,7 +227,7 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: Any = None) -
         laid_out = None if medium is None else _in_order(medium)
         if laid_out is not None:
             offset = start - laid_out.storage_offset()
-            if offset >= 0 and offset + reach <= laid_out._array.size:
+            if offset >= 0 and offset + reach <= laid_out.numel():
                 return view_of(ops.as_strided, laid_out, size=sizes, stride=steps, offset=offset)
     whole = input if input._base is None else input._base
     raise RuntimeError(
@@ -239,7 +239,7 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: Any = None) -
 
 def _in_order(tensor: Any) -> Any:
     """A tensor, or a view of it, whose axes are in the order of its memory; None where there are gaps or repeats."""
-    strides = tensor._array.strides
+    strides = tensor.stride()
     order = sorted(range(tensor.ndim), key=lambda axis: (-strides[axis], axis))
     straight = tensor if order == list(range(tensor.ndim)) else shapes.permute(tensor, order)
     return straight if straight.is_contiguous() else None

@@ -8,7 +8,6 @@ import numpy as np
 
 from .. import _random, ops
 from .._core import Carrier
-from .._modes import quiet
 
 
 def _check(name: str, self: Any, kinds: str = "f") -> None:
@@ -16,11 +15,18 @@ def _check(name: str, self: Any, kinds: str = "f") -> None:
         raise NotImplementedError(f'"{name}" not implemented for {self._type_name!r}: convert first, x.float()')
 
 
-def _written(self: Any, values: Any, label: str) -> Any:
-    values = np.asarray(values)
-    if values.dtype.kind == "c" and self._dtype.kind != "c":
-        raise TypeError(f"{label}: the parameters must be real numbers, as {self.dtype} is")
-    return ops.drawn(quiet.run(values.astype, self._dtype, copy=False), self, label=f"{label}Backward0")
+def _written(self: Any, draw: Any, label: str, generator: Any, *parameters: Any) -> Any:
+    """Numbers in the shape and dtype of a tensor, from `draw(rng, shape, *parameters)`."""
+    kind = self._dtype
+
+    def drawn(rng: Any, shape: tuple[int, ...], *arrays: Any) -> Any:
+        values = np.asarray(draw(rng, shape, *arrays))
+        if values.dtype.kind == "c" and kind.kind != "c":
+            raise TypeError(f"{label}: the parameters must be real numbers, as {self.dtype} is")
+        return values.astype(kind, copy=False)
+
+    values = _random.sampled(drawn, tuple(self.shape), *parameters, generator=generator)
+    return ops.drawn(values, self, label=f"{label}Backward0")
 
 
 def normal(self: Any, mean: float = 0, std: float = 1, *, generator: Any = None) -> Any:
@@ -28,7 +34,12 @@ def normal(self: Any, mean: float = 0, std: float = 1, *, generator: Any = None)
     _check("normal_kernel_cpu", self, "fc")
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
-    return _written(self, _random.normal(tuple(self.shape), self._dtype, generator) * std + mean, "Normal")
+    kind = self._dtype
+
+    def draw(rng: Any, shape: tuple[int, ...]) -> Any:
+        return _random.real(rng, "standard_normal", shape, kind) * std + mean
+
+    return _written(self, draw, "Normal", generator)
 
 
 def log_normal(self: Any, mean: float = 1, std: float = 2, *, generator: Any = None) -> Any:
@@ -36,8 +47,12 @@ def log_normal(self: Any, mean: float = 1, std: float = 2, *, generator: Any = N
     _check("log_normal", self)
     if std <= 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")
-    noise = _random.normal(tuple(self.shape), self._dtype, generator)
-    return _written(self, quiet.run(np.exp, noise * std + mean), "LogNormal")
+    kind = self._dtype
+
+    def draw(rng: Any, shape: tuple[int, ...]) -> Any:
+        return np.exp(_random.real(rng, "standard_normal", shape, kind) * std + mean)
+
+    return _written(self, draw, "LogNormal", generator)
 
 
 def uniform(self: Any, start: float = 0, to: float = 1, *, generator: Any = None, **options: Any) -> Any:
@@ -48,9 +63,13 @@ def uniform(self: Any, start: float = 0, to: float = 1, *, generator: Any = None
         raise TypeError(f"uniform_() got an unexpected keyword argument {next(iter(options))!r}")
     if start > to:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={start} > to={to}")
-    corner = 1 + 1j if self._dtype.kind == "c" else 1
-    values = _random.uniform(tuple(self.shape), self._dtype, generator)
-    return _written(self, values * (to - start) + start * corner, "Uniform")
+    kind = self._dtype
+    corner = 1 + 1j if kind.kind == "c" else 1
+
+    def draw(rng: Any, shape: tuple[int, ...]) -> Any:
+        return _random.real(rng, "random", shape, kind) * (to - start) + start * corner
+
+    return _written(self, draw, "Uniform", generator)
 
 
 def exponential(self: Any, lambd: float = 1, *, generator: Any = None) -> Any:
@@ -58,7 +77,7 @@ def exponential(self: Any, lambd: float = 1, *, generator: Any = None) -> Any:
     _check("exponential", self)
     if lambd <= 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
-    return _written(self, _random.source(generator).standard_exponential(tuple(self.shape)) / lambd, "Exponential")
+    return _written(self, lambda rng, shape: rng.standard_exponential(shape) / lambd, "Exponential", generator)
 
 
 def cauchy(self: Any, median: float = 0, sigma: float = 1, *, generator: Any = None) -> Any:
@@ -66,8 +85,7 @@ def cauchy(self: Any, median: float = 0, sigma: float = 1, *, generator: Any = N
     _check("cauchy", self)
     if sigma <= 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
-    values = _random.source(generator).standard_cauchy(tuple(self.shape))
-    return _written(self, values * sigma + median, "Cauchy")
+    return _written(self, lambda rng, shape: rng.standard_cauchy(shape) * sigma + median, "Cauchy", generator)
 
 
 def geometric(self: Any, p: float, *, generator: Any = None) -> Any:
@@ -75,15 +93,18 @@ def geometric(self: Any, p: float, *, generator: Any = None) -> Any:
     _check("geometric", self, "fiu")
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
-    return _written(self, _random.source(generator).geometric(p, tuple(self.shape)), "Geometric")
+    return _written(self, lambda rng, shape: rng.geometric(p, shape), "Geometric", generator)
 
 
 def bernoulli(self: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
     """1 with probability p, a number or one for each element, else 0."""
-    chances = np.asarray(p._array if isinstance(p, Carrier) else p)
-    if not (np.all(chances >= 0) and np.all(chances <= 1)):
-        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
-    return _written(self, _random.source(generator).random(tuple(self.shape)) < chances, "Bernoulli")
+
+    def draw(rng: Any, shape: tuple[int, ...], chances: Any) -> Any:
+        if not (np.all(chances >= 0) and np.all(chances <= 1)):
+            raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
+        return rng.random(shape) < chances
+
+    return _written(self, draw, "Bernoulli", generator, p if isinstance(p, Carrier) else np.asarray(p))
 
 
 def random(self: Any, start: Any = None, to: Any = None, *, generator: Any = None) -> Any:
@@ -98,4 +119,4 @@ def random(self: Any, start: Any = None, to: Any = None, *, generator: Any = Non
         to = gapless or min(int(np.iinfo(dtype).max), 2**63 - 2) + 1
     if start >= to:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={start} >= to={to}")
-    return _written(self, _random.source(generator).integers(start, to, tuple(self.shape)), "Random")
+    return _written(self, lambda rng, shape: rng.integers(start, to, shape), "Random", generator)

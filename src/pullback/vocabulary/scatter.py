@@ -15,6 +15,7 @@ from .. import _dtypes, _refusals, _xp, ops
 from .._core import Carrier, Primitive
 from .._promotion import category
 from .._shapes import broadcast_shapes, normalize_axis
+from .._values import every
 from .._views import view
 from . import shapes
 
@@ -44,7 +45,7 @@ def _type_name(value: Any) -> str:
 
 def _outside(index: Any, size: int, *, from_end: bool = False) -> int | None:
     """An entry of an index that is no place on an axis of a size; None if there is none."""
-    array = index._array if isinstance(index, Carrier) else index
+    array = every(index)
     if not isinstance(array, np.ndarray) or not array.size:
         return None
     if not from_end and np.maximum.reduce(array.view(UNSIGNED[array.dtype]), None) < size:

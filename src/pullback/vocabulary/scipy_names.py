@@ -15,7 +15,7 @@ import numpy as np
 from .. import ops
 from .._promotion import broadcast, cast, inexact, together
 from . import arithmetic, later
-from .numpy_operands import concrete, constants, tensors
+from .numpy_operands import constants, tensors
 from .special import of_several
 
 Function = Callable[..., Any]
@@ -27,7 +27,7 @@ def name(ufunc: np.ufunc) -> str | None:
     """The name of a ufunc of scipy.special; None for any other."""
     for module in MODULES:
         if getattr(sys.modules.get(module), ufunc.__name__, None) is ufunc:
-            return ufunc.__name__.removeprefix("_")
+            return str(ufunc.__name__).removeprefix("_")
     return None
 
 
@@ -58,16 +58,16 @@ def _parts(name: str, *parts: str) -> Function:
     return lambda x: tuple(_primitive(f"{part}_of_{name}")(x) for part in parts)
 
 
-def _polynomial(name: str) -> Function:
+def _polynomial(name: str, ours: str) -> Function:
     """An orthogonal polynomial, whose degree comes first, and is a whole number."""
 
     def function(n: Any, x: Any) -> Any:
-        degree = constants("scipy.special.eval", n, why="a degree is a whole number")
+        degree = constants(f"scipy.special.{name}", n, why="a degree is a whole number")
         if (np.trunc(degree) != degree).any() or (np.asarray(degree) < 0).any():
             raise TypeError(
-                f"scipy.special has no derivative here of a polynomial of degree {degree}: whole numbers from 0"
+                f"scipy.special.{name} has no derivative here at degree {degree}: degrees are whole numbers from 0"
             )
-        return later("special", name)(tensors(x, n)[0], np.asarray(degree))
+        return later("special", ours)(tensors(x, n)[0], np.asarray(degree))
 
     return function
 
@@ -77,7 +77,8 @@ def _halved(x: Any) -> Any:
 
 
 def _poisson(k: Any, m: Any, tail: str) -> Any:
-    return FUNCTIONS[tail](np.floor(concrete(constants("scipy.special.pdtr", k))) + 1, m)
+    events = np.floor(constants("scipy.special.pdtr", k, why="the number of events is a whole number"))
+    return FUNCTIONS[tail](np.asarray(events) + 1, tensors(m, k)[0])
 
 
 def _fisher(first: Any, second: Any, x: Any, tail: str) -> Any:
@@ -132,7 +133,7 @@ FUNCTIONS: dict[str, Function] = {
     "sici": _parts("sici", "sine", "cosine"),
     "shichi": _parts("shichi", "sine", "cosine"),
     "fresnel": _parts("fresnel", "sine", "cosine"),
-    **{f"eval_{ours}": _polynomial(name) for ours, name in {
+    **{f"eval_{name}": _polynomial(f"eval_{name}", ours) for name, ours in {
         "chebyt": "chebyshev_polynomial_t", "chebyu": "chebyshev_polynomial_u", "hermite": "hermite_polynomial_h",
         "hermitenorm": "hermite_polynomial_he", "laguerre": "laguerre_polynomial_l", "legendre": "legendre_polynomial_p",
         "sh_chebyt": "shifted_chebyshev_polynomial_t", "sh_chebyu": "shifted_chebyshev_polynomial_u"}.items()},

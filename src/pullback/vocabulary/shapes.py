@@ -23,14 +23,14 @@ _expanded = functools.lru_cache(maxsize=1024)(expand_shape)
 def reshape(input: Any, *sizes: Any, shape: Any = None) -> Any:
     """The same elements in another shape, one entry of which may be -1; a view where the layout allows it."""
     target = parse_sizes(sizes if shape is None else (shape,))
-    return view_of(ops.reshape, input, shape=_inferred(target, input._array.size))
+    return view_of(ops.reshape, input, shape=_inferred(target, input.shape.numel()))
 
 
 def view(input: Any, *shape: Any) -> Any:
     """A view with another shape, refused where the layout would need a copy."""
     array = input._array
-    target = _inferred(parse_sizes(shape), array.size)
-    laid_out = not isinstance(array, np.ndarray) or array.flags.c_contiguous or not array.size
+    target = _inferred(parse_sizes(shape), input.shape.numel())
+    laid_out = input.level > 0 or not isinstance(array, np.ndarray) or array.flags.c_contiguous or not array.size
     if not laid_out and not np.shares_memory(array.reshape(target), array):
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
@@ -129,14 +129,14 @@ def _exchanged(first: int, second: int, ndim: int) -> Shape:
 def permute(input: Any, *axes: Any, dims: Any = None) -> Any:
     """The axes in another order."""
     given = parse_sizes(axes if dims is None else (dims,))
-    return view_of(ops.permute_dims, input, axes=_order(given, len(input._array.shape)))
+    return view_of(ops.permute_dims, input, axes=_order(given, input.ndim))
 
 
 def _swapped(input: Any, first: int, second: int, label: str) -> Any:
     if not input.ndim:
         normalize_axis(first, 0), normalize_axis(second, 0)
         return alias(input)
-    return view_of(ops.permute_dims, input, axes=_exchanged(first, second, len(input._array.shape)), label=label)
+    return view_of(ops.permute_dims, input, axes=_exchanged(first, second, input.ndim), label=label)
 
 
 def alias(input: Any) -> Any:
@@ -146,7 +146,7 @@ def alias(input: Any) -> Any:
 
 def reversed_axes(input: Any) -> Any:
     """The axes in reverse order."""
-    return view_of(ops.permute_dims, input, axes=tuple(range(len(input._array.shape) - 1, -1, -1)))
+    return view_of(ops.permute_dims, input, axes=tuple(range(input.ndim - 1, -1, -1)))
 
 
 def transpose(input: Any, *dims: Any, dim0: Any = None, dim1: Any = None) -> Any:
@@ -240,7 +240,7 @@ def moveaxis(input: Any, source: Any, destination: Any) -> Any:
 def expand(input: Any, *sizes: Any, size: Any = None, implicit: bool = False) -> Any:
     """A view in which axes of length 1, and new ones in front, are repeated; -1 keeps a size."""
     target = parse_sizes(sizes if size is None else (size,))
-    return view_of(ops.broadcast_to, input, shape=_expanded(tuple(input._array.shape), target))
+    return view_of(ops.broadcast_to, input, shape=_expanded(tuple(input.shape), target))
 
 
 def expand_as(input: Any, other: Any) -> Any:
@@ -274,7 +274,7 @@ def sum_to_size(input: Any, *size: Any) -> Any:
 def squeeze(input: Any, dim: Any = None, *, axis: Any = None) -> Any:
     """A view without its axes of length 1, or without those of the given ones that have length 1."""
     dim = axis if dim is None else dim
-    shape = input._array.shape
+    shape = input.shape
     axes = range(len(shape)) if dim is None else normalize_axes(dim, len(shape))
     gone = tuple([i for i in axes if i < len(shape) and shape[i] == 1])
     return view_of(ops.squeeze, input, axis=gone, given=dim is not None)
@@ -282,7 +282,7 @@ def squeeze(input: Any, dim: Any = None, *, axis: Any = None) -> Any:
 
 def unsqueeze(input: Any, dim: int) -> Any:
     """A view with a new axis of length 1."""
-    return view_of(ops.expand_dims, input, axis=normalize_axis(dim, len(input._array.shape) + 1))
+    return view_of(ops.expand_dims, input, axis=normalize_axis(dim, input.ndim + 1))
 
 
 def flip(input: Any, *axes: Any, dims: Any = None) -> Any:

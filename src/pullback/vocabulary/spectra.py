@@ -9,6 +9,7 @@ import numpy as np
 from .. import _refusals, _xp, ops
 from .._core import Carrier
 from .._promotion import cast
+from .._values import every
 from .._views import view
 from . import arithmetic, shapes
 
@@ -239,7 +240,7 @@ def _joined(input: Any, frames: Any, window: Any, hop: int, part: slice, end: in
     squares = ops.broadcast_to(arithmetic.mul(window, window), shape=(count, n_fft))
     envelope = ops.index_add(squares, places, spec=(_xp.array,), shape=(total,))
     signals, envelope = ops.getitem(signals, index=(..., part)), ops.getitem(envelope, index=(part,))
-    heights = np.abs(envelope._array if isinstance(envelope, Carrier) else envelope)
+    heights = np.abs(every(envelope))
     if not (heights > 1e-11).all():
         raise _refusal(
             "istft",

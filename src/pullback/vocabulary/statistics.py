@@ -13,6 +13,7 @@ from .._core import Carrier
 from .._modes import quiet
 from .._promotion import cast, category, inexact
 from .._shapes import normalize_axis
+from .._values import concrete
 from . import arithmetic, of_tensor, products, reductions, shapes, sorting
 from .sorting import Selection
 
@@ -237,7 +238,7 @@ class Histogram(NamedTuple):
 
 
 def _value(tensor: Any) -> Any:
-    return tensor._array if isinstance(tensor, Carrier) else tensor
+    return concrete(tensor, "histogram")
 
 
 def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
@@ -253,7 +254,7 @@ def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
         raise RuntimeError(f"histc(): max must be larger than min, but got min {min} and max {max}")
     if input._dtype.kind not in "fiu":
         raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{input._type_name}'")
-    values = input._array
+    values = concrete(input, "histc")
     if min == max and values.size:
         min, max = values.min().item(), values.max().item()
     if min == max:
@@ -271,7 +272,7 @@ def histogram(input: Any, bins: Any, *, range: Any = None, weight: Any = None, d
     as much as their weights, and with `density` the histogram integrates to 1.
     """
     weights = _histogram_weights("histogram", input, weight, tuple(input.shape))
-    counts, found = _counted(np.histogram, input._array.reshape(-1), _edges(bins), range, weights, density)
+    counts, found = _counted(np.histogram, _value(input).reshape(-1), _edges(bins), range, weights, density)
     wrap = input.interpreter.wrap
     edges = bins if isinstance(bins, Carrier) else wrap(found.astype(input._dtype), None)
     return Histogram(wrap(np.asarray(counts).astype(input._dtype), None), edges)
@@ -324,7 +325,7 @@ def histogramdd(input: Any, bins: Any, *, range: Any = None, weight: Any = None,
         )
     weights = _histogram_weights("histogramdd", input, weight, tuple(input.shape[:-1]))
     pairs = None if range is None else list(zip(range[::2], range[1::2], strict=True))
-    values = input._array.reshape(-1, width)
+    values = _value(input).reshape(-1, width)
     counts, found = _counted(np.histogramdd, values, [_edges(entry) for entry in listed], pairs, weights, density)
     wrap = input.interpreter.wrap
     edges = [
@@ -343,7 +344,7 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
     """
     if minlength < 0:
         raise RuntimeError(f"bincount: minlength should be >= 0, not {minlength}")
-    values = input._array
+    values = concrete(input, "bincount")
     if input.ndim != 1 or values.dtype.kind not in "iu" or (values.size and values.min() < 0):
         raise RuntimeError(
             "bincount only supports 1-d non-negative integral inputs: this one has shape "

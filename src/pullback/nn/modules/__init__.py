@@ -17,7 +17,7 @@ INDEX: dict[str, str] = {
     "conv": "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d",
     "batchnorm": "BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm",
     "instancenorm": "InstanceNorm1d InstanceNorm2d InstanceNorm3d",
-    "normalization": "CrossMapLRN2d GroupNorm LayerNorm LocalResponseNorm RMSNorm",
+    "normalization": "GroupNorm LayerNorm LocalResponseNorm RMSNorm",
     "dropout": "AlphaDropout Dropout Dropout1d Dropout2d Dropout3d FeatureAlphaDropout",
     "pooling": (
         "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d "

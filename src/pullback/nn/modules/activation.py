@@ -33,7 +33,7 @@ class ReLU(Module):
     inplace: bool = False
 
 
-@declared(F.rrelu, shows="lower={lower}, upper={upper}")
+@declared(F.rrelu)
 class RReLU(Module):
     """A leaky ReLU whose slope is drawn for each element from [lower, upper); their mean in evaluation."""
 
@@ -57,7 +57,7 @@ class Hardtanh(Module):
         self.min_val = self.min_val if min_value is None else min_value
         self.max_val = self.max_val if max_value is None else max_value
         if self.max_val <= self.min_val:
-            raise AssertionError(f"max_val must be greater than min_val: got {self.max_val} and {self.min_val}")
+            raise AssertionError(f"max_val ({self.max_val}) must be greater than min_val ({self.min_val})")
 
 
 class ReLU6(Hardtanh):

@@ -342,7 +342,7 @@ class ParameterDict(Module):
 
     def __getitem__(self, key: str) -> Any:
         if key not in self._keys:
-            raise KeyError(key)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {key!r}")  # torch's type
         return getattr(self, key)
 
     def __setitem__(self, key: str, value: Any) -> None:

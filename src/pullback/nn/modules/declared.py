@@ -28,8 +28,7 @@ M = TypeVar("M", bound=type[Module])
 def declared(function: Callable[..., Any], shows: str | None = None) -> Callable[[M], M]:
     """A decorator that makes a module of a class: of a function and the settings that the class declares.
 
-    `shows` is how they are printed, with braces as for `str.format`: all but `inplace` when left out, which always
-    appears if it is set and not shown otherwise.
+    `shows` is how they are printed, with braces as for `str.format`; all of them, `inplace` only if set, when left out.
     """
 
     def declare(cls: M) -> M:
@@ -39,11 +38,10 @@ def declared(function: Callable[..., Any], shows: str | None = None) -> Callable
         fields = [field.name for field in dataclasses.fields(cls)]  # type: ignore[arg-type]  # it is one now
         for name in cls.__dict__.keys() & cls.__annotations__.keys():
             delattr(cls, name)  # a default on the class would hide a buffer of its name
-        cls._shows = _shown(fields) if shows is None else shows  # type: ignore[attr-defined]  # for extra_repr
         if "forward" not in cls.__dict__:
             cls.forward = _forward(cls, function, fields)
         if cls.extra_repr is Module.extra_repr:
-            cls.extra_repr = _extra_repr  # type: ignore[method-assign]  # printed by its settings
+            cls.extra_repr = _settings if shows is None else _chosen(shows)  # type: ignore[assignment, method-assign]
         return cls
 
     return declare
@@ -63,16 +61,15 @@ def per_axis(value: Any, count: int) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, Iterable) else (value,) * count
 
 
-def _shown(fields: list[str]) -> str:
-    return ", ".join(f"{name}={{{name}!r}}" for name in fields if name != "inplace")
+def _settings(self: Any) -> str:
+    """All settings as text: `inplace` only if it is set."""
+    shown = [name for name in self.__dataclass_fields__ if name in vars(self)]
+    return ", ".join(f"{name}={getattr(self, name)!r}" for name in shown if name != "inplace" or self.inplace)
 
 
-def _extra_repr(self: Any) -> str:
-    """The settings as text."""
-    text: str = self._shows.format(**vars(self))
-    if "inplace" not in self._shows and getattr(self, "inplace", False):
-        text += ", inplace=True" if text else "inplace=True"
-    return text
+def _chosen(shows: str) -> Callable[[Any], str]:
+    """The text of chosen settings."""
+    return lambda self: shows.format(**vars(self))
 
 
 def _forward(cls: type, function: Callable[..., Any], fields: list[str]) -> Any:

@@ -6,6 +6,7 @@ at once: the node behind the module keeps what arrives, the node before it hands
 
 from __future__ import annotations
 
+import functools
 import itertools
 import warnings
 from collections import OrderedDict
@@ -13,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..._core import Carrier, general
+from ..._creation import zeros
 from ..._modes import mode
 from ..._node import RemovableHandle, hooks_of
 
@@ -100,34 +102,40 @@ _pass_through = general(
 
 
 class _End:
-    """One end of a module, in one call: which of its values are tensors that are tracked, and the node behind them."""
+    """One end of a module, in one call: which of its values are tensors, and the node behind those that are tracked."""
 
     def __init__(self) -> None:
         self.count = 0
         self.places: list[int] = []
+        self.untracked: dict[int, Any] = {}
         self.arrived: set[int] = set()
-
-    @property
-    def tracked(self) -> bool:
-        """Whether anything can arrive here."""
-        return bool(self.places)
 
     def passed(self, values: tuple[Any, ...], hook: Hook) -> tuple[Any, ...]:
         """The values after the node, on which a hook runs after the gradients have passed it."""
         self.count = len(values)
-        tensors = [isinstance(value, Carrier) and value.requires_grad for value in values]
-        if not mode.get().grad or not any(tensors):
+        tensors = {place: value for place, value in enumerate(values) if isinstance(value, Carrier)}
+        places = [place for place, tensor in tensors.items() if tensor.requires_grad]
+        if not mode.get().grad or not places:
             return values
-        self.places = [place for place, tensor in enumerate(tensors) if tensor]
-        copies = _pass_through(*(values[place] for place in self.places))
-        for place, copy in zip(self.places, copies, strict=True):
-            hooks_of(copy._node).add("tensor", lambda _, place=place: self.arrived.add(place))
-        copies[0].grad_fn.register_hook(hook)
-        found = dict(zip(self.places, copies, strict=True))
-        return tuple(found.get(place, value) for place, value in enumerate(values))
+        self.places = places
+        self.untracked = {place: (t.shape, t.dtype) for place, t in tensors.items() if not t.requires_grad}
+        copies = dict(zip(places, _pass_through(*(values[place] for place in places)), strict=True))
+        for place, copy in copies.items():
+            hooks_of(copy._node).add("tensor", functools.partial(self._arrive, place))
+        copies[places[0]].grad_fn.register_hook(hook)
+        return tuple(copies.get(place, value) for place, value in enumerate(values))
+
+    def _arrive(self, place: int, _: Any) -> None:
+        self.arrived.add(place)
 
     def full(self, gradients: Sequence[Any]) -> tuple[Any, ...]:
-        """One gradient for each value: None where none can arrive, or none has."""
+        """One gradient for each value, None for what is no tensor: as torch has it, zeros where none can arrive."""
+        found = dict(zip(self.places, gradients, strict=True))
+        found |= {place: zeros(shape, dtype=dtype) for place, (shape, dtype) in self.untracked.items()}
+        return tuple(found.get(place) for place in range(self.count))
+
+    def arriving(self, gradients: Sequence[Any]) -> tuple[Any, ...]:
+        """One gradient for each value, None where none has arrived."""
         found = {place: g for place, g in zip(self.places, gradients, strict=True) if place in self.arrived}
         self.arrived.clear()
         return tuple(found.get(place) for place in range(self.count))
@@ -164,14 +172,14 @@ class BackwardHooks:
 
     def _before(self, _: Any, given: Sequence[Any]) -> tuple[Any, ...]:
         """What happens when the gradients of the outputs are there."""
-        gradients = self.back.full(given)
+        gradients = self.back.arriving(given)
         for hook in self.pre_hooks:
             answer = hook(self.module, gradients)
             if answer is not None:
                 answer = answer if isinstance(answer, tuple) else (answer,)
                 self._check("Backward pre hook", "grad_output", answer, gradients)
                 gradients = answer
-        if self.front.tracked:
+        if self.front.places:
             self.grad_outputs = gradients
             return self.back.short(gradients)
         if self.hooks:

@@ -24,7 +24,8 @@ class _Loss(Module):
 
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
         super().__init__()
-        self.reduction = chosen(size_average, reduce, reduction)
+        old = size_average is not None or reduce is not None
+        self.reduction = chosen(size_average, reduce, reduction) if old else reduction
 
     def __post_init__(self, size_average: bool | None = None, reduce: bool | None = None) -> None:
         tensors = {name: self.__dict__.pop(name) for name in ("weight", "pos_weight") if name in self.__dict__}

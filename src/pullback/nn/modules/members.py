@@ -79,21 +79,21 @@ class Members:
         if isinstance(value, Parameter):
             if "_parameters" not in members:
                 raise AttributeError("cannot assign parameters before Module.__init__() call")
-            self._drop(name)
+            self._free(name, "_parameters")
             self.register_parameter(name, value)
         elif name in members.get("_parameters", ()):
             self._parameters[name] = self._empty(value, f"parameter '{name}' (torch.nn.Parameter or None expected)")
         elif isinstance(value, Members):
             if "_modules" not in members:
                 raise AttributeError("cannot assign module before Module.__init__() call")
-            self._drop(name)
+            self._free(name, "_modules")
             self._modules[name] = value
         elif name in members.get("_modules", ()):
             self._modules[name] = self._empty(value, f"child module '{name}' (torch.nn.Module or None expected)")
         elif isinstance(value, Buffer):
             if "_buffers" in members:
-                self._drop(name)
-            self.register_buffer(name, value, value.persistent)
+                self._free(name, "_buffers")
+            self.register_buffer(name, value, getattr(value, "persistent", True))
         elif name in members.get("_buffers", ()):
             if not isinstance(value, Carrier):
                 self._empty(value, f"buffer '{name}' (torch.nn.Buffer, torch.Tensor or None expected)")
@@ -107,10 +107,12 @@ class Members:
         if value is not None:
             raise TypeError(f"cannot assign '{type_name(value)}' as {expected}")
 
-    def _drop(self, name: str) -> None:
-        """Free a name, whatever it stands for."""
-        for members in (self.__dict__, *map(self.__dict__.__getitem__, PLACES)):
-            members.pop(name, None)
+    def _free(self, name: str, kept: str) -> None:
+        """Free a name for a kind of member, whatever else it stands for; among its kind it keeps its place."""
+        for place in PLACES:
+            if place != kept:
+                self.__dict__[place].pop(name, None)
+        self.__dict__.pop(name, None)
         self._non_persistent_buffers_set.discard(name)
 
     def __delattr__(self, name: str) -> None:

@@ -142,10 +142,7 @@ class RMSNorm(Module):
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
 
 
-LOCAL = "{size}, alpha={alpha}, beta={beta}, k={k}"
-
-
-@declared(F.local_response_norm, LOCAL)
+@declared(F.local_response_norm, "{size}, alpha={alpha}, beta={beta}, k={k}")
 class LocalResponseNorm(Module):
     """The input divided by a power of the mean square of neighbouring channels.
 
@@ -156,13 +153,3 @@ class LocalResponseNorm(Module):
     alpha: float = 1e-4
     beta: float = 0.75
     k: float = 1.0
-
-
-@declared(F.local_response_norm, LOCAL)
-class CrossMapLRN2d(Module):
-    """`LocalResponseNorm` for images, by torch's older name."""
-
-    size: int
-    alpha: float = 1e-4
-    beta: float = 0.75
-    k: float = 1

@@ -7,6 +7,7 @@ write; only when nothing speaks against it are the notes carried out.
 
 from __future__ import annotations
 
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -74,7 +75,7 @@ class State(Members):
         if type(self).get_extra_state is not State.get_extra_state:
             destination[prefix + EXTRA] = self.get_extra_state()
 
-    def state_dict(self, *, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
+    def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
         """The state of this module and all below it: an OrderedDict of tensors by their paths.
 
         The tensors lie in the memory of the parameters and persistent buffers; with `keep_vars` they are those
@@ -84,6 +85,10 @@ class State(Members):
         >>> list(nn.Sequential(nn.Linear(2, 3), nn.ReLU()).state_dict())
         ['0.weight', '0.bias']
         """
+        if args:
+            warnings.warn("Positional args are being deprecated, use kwargs instead.", FutureWarning, stacklevel=2)
+            given = {"destination": destination, "prefix": prefix, "keep_vars": keep_vars}
+            return self.state_dict(**given | dict(zip(given, args, strict=False)))
         if destination is None:
             destination = OrderedDict()
             destination._metadata = OrderedDict()
@@ -216,13 +221,6 @@ class State(Members):
         >>> from pullback import nn
         >>> nn.Linear(2, 1).load_state_dict({"weight": pullback.ones(1, 2), "bias": pullback.zeros(1)})
         <All keys matched successfully>
-        >>> nn.Linear(2, 1).load_state_dict({"weight": pullback.ones(1, 3), "scale": pullback.zeros(1)})
-        Traceback (most recent call last):
-            ...
-        RuntimeError: Error(s) in loading state_dict for Linear:
-            Missing key(s) in state_dict: "bias".
-            Unexpected key(s) in state_dict: "scale".
-            size mismatch for weight: copying a param with shape torch.Size([1, 3]) from checkpoint, the shape in current model is torch.Size([1, 2]).
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
@@ -235,21 +233,19 @@ class State(Members):
             state._metadata = metadata
         found, errors = _IncompatibleKeys([], []), _Report()
         self._ask(state, "", metadata or {}, assign, found, errors)
-        hooked = [module for module in _after_children(self) if module._load_state_dict_post_hooks]
-        wrong = _wrong(found, errors, strict)
-        if errors or not hooked:
-            self._refuse(wrong)
+        hooks = [(module, hook) for module in _last(self) for hook in module._load_state_dict_post_hooks.values()]
+        if errors or not hooks:
+            self._refuse(found, errors, strict)
         with no_grad():
             for write in errors.writes:
                 write()
-        for module in hooked:
-            for hook in module._load_state_dict_post_hooks.values():
-                if hook(module, found) is not None:
-                    raise AssertionError(
-                        "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new "
-                        "values, if incompatible_keys need to be modified, it should be done inplace."
-                    )
-        self._refuse(_wrong(found, errors, strict))
+        for module, hook in hooks:
+            if hook(module, found) is not None:
+                raise AssertionError(
+                    "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new "
+                    "values, if incompatible_keys need to be modified, it should be done inplace."
+                )
+        self._refuse(found, errors, strict)
         return found
 
     def _ask(
@@ -266,7 +262,13 @@ class State(Members):
                 part = {key: value for key, value in state.items() if key.startswith(inner)}
                 child._ask(part, inner, metadata, assign, found, errors)
 
-    def _refuse(self, wrong: list[str]) -> None:
+    def _refuse(self, found: _IncompatibleKeys, errors: list[str], strict: bool) -> None:
+        """Raise an error with all that speaks against a state, if anything does."""
+        wrong = list(errors)
+        if strict and found.unexpected_keys:
+            wrong.insert(0, f"Unexpected key(s) in state_dict: {_quoted(found.unexpected_keys)}. ")
+        if strict and found.missing_keys:
+            wrong.insert(0, f"Missing key(s) in state_dict: {_quoted(found.missing_keys)}. ")
         if wrong:
             raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(wrong))
 
@@ -300,17 +302,7 @@ class State(Members):
         return Handle(self._load_state_dict_post_hooks, hook)
 
 
-def _after_children(module: Any) -> list[Any]:
+def _last(module: Any) -> list[Any]:
     """A module and all below it, each after those below it."""
-    below = [each for child in module._modules.values() if child is not None for each in _after_children(child)]
+    below = [each for child in module._modules.values() if child is not None for each in _last(child)]
     return [*below, module]
-
-
-def _wrong(found: _IncompatibleKeys, errors: list[str], strict: bool) -> list[str]:
-    """All that speaks against a state."""
-    wrong = list(errors)
-    if strict and found.unexpected_keys:
-        wrong.insert(0, f"Unexpected key(s) in state_dict: {_quoted(found.unexpected_keys)}. ")
-    if strict and found.missing_keys:
-        wrong.insert(0, f"Missing key(s) in state_dict: {_quoted(found.missing_keys)}. ")
-    return wrong

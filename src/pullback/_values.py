@@ -1,0 +1,22 @@
+"""The numbers in tensors and arrays, for what looks at them: each of these says what becomes of a transform's tensor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._core import Carrier
+
+
+def data(value: Any) -> Any:
+    """What an operation takes without a derivative: the array of a plain tensor; a transform's tensor stays itself."""
+    return value._array if isinstance(value, Carrier) and not value.level else value
+
+
+def every(value: Any) -> Any:
+    """An array with all elements, of all examples of a batch too: for checks that must hold for each of them."""
+    return value._elements() if isinstance(value, Carrier) else value
+
+
+def concrete(value: Any, operation: str) -> Any:
+    """The elements as an array, for an operation whose result's shape depends on them: refused if examples differ."""
+    return value._concrete(operation) if isinstance(value, Carrier) else value
