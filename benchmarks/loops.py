@@ -21,7 +21,7 @@ import pullback
 from pullback.revolve import least_runs
 
 SLOTS = (3, 10, 100)
-BESIDES = 8  # states: the last step's graph, and while it goes back its cotangents and the gradients
+BESIDES = 10  # states: a step's graph, its cotangents, the gradients, and the small objects that Python holds back
 
 
 class Step:

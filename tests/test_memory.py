@@ -273,6 +273,44 @@ def test_backward_frees_what_was_saved_unless_asked_not_to(retain, traced):
     assert array_bytes() - before == pytest.approx(gradient + saved * retain, abs=500)
 
 
+WALKS = {
+    "a chain": (lambda x: chain_of(x, 40), 1),
+    "a ladder": (lambda x: ladder(x, 20), 2),
+    "a fan": (lambda x: sum((x * float(i)).sin() for i in range(12)), 12),
+}
+
+
+def chain_of(x, length):
+    for _ in range(length):
+        x = x.sin()
+    return x
+
+
+def ladder(x, length):
+    """Two values that each step mixes: two cotangents are alive."""
+    a, b = x.sin(), x.cos()
+    for _ in range(length):
+        a, b = (a * b).sin(), (a + b).cos()
+    return a * b
+
+
+@pytest.mark.parametrize("name", WALKS)
+def test_a_pass_needs_one_cotangent_for_each_live_edge(name, traced):
+    """At its peak, beside what was saved: the cotangents on their way, and a few arrays of the rule that runs."""
+    program, live = WALKS[name]
+    x = leaf()
+    program(x).sum().backward()
+    x.grad = None
+    loss = program(x).sum()
+    before = array_bytes()
+    tracemalloc.reset_peak()
+    start = tracemalloc.get_traced_memory()[0]
+    loss.backward()
+    peak = tracemalloc.get_traced_memory()[1] - start
+    assert peak <= (live + 4) * ARRAY
+    assert array_bytes() <= before + ARRAY
+
+
 # None of these saves anything itself.
 WRITES = {
     "mul_": lambda y: y.mul_(3),

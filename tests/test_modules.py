@@ -303,7 +303,7 @@ def test_a_vector_that_does_not_fit_parameters() -> None:
         (lambda w: nn.init.uniform_(w, -3, 3), 3 / 3**0.5),
         (lambda w: nn.init.normal_(w, 5.0, 2.0) - 5, 2.0),
         (lambda w: nn.init.xavier_uniform_(w, gain=2.0), 2 * (2 / (60 * 9 + 40 * 9)) ** 0.5),
-        (lambda w: nn.init.xavier_normal_(w), (2 / (60 * 9 + 40 * 9)) ** 0.5),
+        (nn.init.xavier_normal_, (2 / (60 * 9 + 40 * 9)) ** 0.5),
         (lambda w: nn.init.kaiming_uniform_(w, a=5**0.5), (1 / (3 * 40 * 9)) ** 0.5),
         (lambda w: nn.init.kaiming_normal_(w, mode="fan_out", nonlinearity="relu"), (2 / (60 * 9)) ** 0.5),
         (lambda w: nn.init.trunc_normal_(w, std=2.0, a=-4.0, b=4.0), 2 * 0.879626),  # 2 cut off at 2 sigma

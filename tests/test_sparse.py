@@ -14,7 +14,7 @@ from pullback.sparsity.coloring import apart, best, star
 from pullback.testing import samples
 
 TABLES = ops.tables()
-SMALL = 4000  # elements of a Jacobian that is computed densely
+SMALL = 1500  # elements of a Jacobian that is computed densely
 
 
 def vector(n, seed=0, dtype=np.float64):
@@ -563,3 +563,55 @@ def test_a_hook_takes_part():
     h.register_hook(lambda g: g.flip(0))
     y = h * h
     np.testing.assert_allclose(sparse_jacobian(y, x).toarray(), np.diag(2 * x.detach().numpy())[:, ::-1])
+
+
+@pytest.mark.parametrize(
+    "hook",
+    [
+        lambda g: g.tolist(),
+        lambda g: bool(g[0] > 0),
+        lambda g: g.numpy(),
+        np.asarray,
+        lambda g: g[0].item(),
+    ],
+)
+def test_a_hook_that_asks_for_numbers_is_told_that_there_are_none(hook):
+    x = vector(3).requires_grad_()
+    h = x * 1
+    h.register_hook(hook)
+    with pytest.raises(RuntimeError, match=r"this is the pattern of one|belongs to a transform"):
+        sparse_jacobian(h * h, x)
+
+
+def test_a_hook_may_print_and_mask():
+    shown = []
+    x = vector(3).requires_grad_()
+    h = x * 1
+    h.register_hook(lambda g: shown.append(repr(g)))
+    h.register_hook(lambda g: pullback.where(g > 1.0, g, g * 0.5))
+    assert sparse_jacobian(h * h, x).nnz == 3
+    assert shown[0] == "pattern(shape=(3,), entries=3)"
+
+
+class Doubled(pullback.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x[1:] * x[:-1]
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        nothing = pullback.zeros(1, dtype=g.dtype)
+        return pullback.cat([nothing, g * x[:-1]]) + pullback.cat([g * x[1:], nothing])
+
+
+def test_derivatives_of_the_users_own():
+    x = vector(8)
+    assert check(Doubled.apply, x).passes == 2
+    np.testing.assert_allclose(
+        sparse_hessian(lambda x: (Doubled.apply(x) ** 2).sum(), x).toarray(),
+        dense_hessian(lambda x: ((x[1:] * x[:-1]) ** 2).sum(), x),
+        rtol=1e-12,
+        atol=1e-12,
+    )

@@ -85,7 +85,7 @@ def _built(structure: Structure, leaves: Iterator[Any]) -> Any:
     if issubclass(kind, tuple):
         return kind(*values)
     fields = dict(zip(structure.keys, values, strict=True))
-    declared = dataclasses.fields(cast(Any, kind))
+    declared = dataclasses.fields(cast("Any", kind))
     made = kind(**{field.name: fields[field.name] for field in declared if field.init})
     for field in declared:
         if not field.init:

@@ -36,7 +36,7 @@ class Boxed(Tensor):
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
-        Tensor.requires_grad.__set__(self, value)
+        Tensor.requires_grad.__set__(self, value)  # type: ignore[attr-defined]  # a property
 
     def __repr__(self) -> str:
         inner = self._array if isinstance(self._array, Carrier) else Tensor.interpreter.wrap(self._array, None)

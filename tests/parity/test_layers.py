@@ -363,6 +363,16 @@ def test_batch_normalisation_learns_and_forgets(t):
 
 
 @parity
+def test_a_batch_of_which_nothing_counts(t):
+    x = t.ones(2, 3, requires_grad=True)
+    loss = t.nn.CrossEntropyLoss(ignore_index=1)(x, t.tensor([1, 1]))
+    loss.backward()
+    norm = t.nn.BatchNorm1d(3)
+    norm.running_mean.fill_(2)
+    return loss.detach(), x.grad, norm(t.ones(0, 3)).detach(), dict(norm.state_dict())
+
+
+@parity
 def test_old_words_for_the_reduction(t):
     x = t.tensor([1.0, 2.0])
     old = "size_average and reduce args will be deprecated, please use reduction='{}' instead."

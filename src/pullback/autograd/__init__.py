@@ -16,7 +16,6 @@ from .._modes import set_grad_enabled as set_grad_enabled
 from .._tensor import Tensor
 from . import graph as graph
 
-
 _LATER = {
     "forward_ad": "forward_ad",
     "function": "function",

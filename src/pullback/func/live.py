@@ -16,7 +16,6 @@ import numpy as np
 from .. import _backward, _refusals
 from .._core import Carrier
 from .._pass import youngest_first
-from .._tensor import Tensor
 from .._trees import flatten, paths, unflatten
 from ..vocabulary.shapes import cat
 from .levels import Level, tensor_of
@@ -45,18 +44,14 @@ def jacobian(
     allow_unused: bool = False,
     plan: bool = False,
 ) -> Any:
-    """The Jacobian of a tensor with respect to others that it was computed from.
+    """The Jacobian of a tensor y, whose graph is kept, with respect to tensors that it was computed from.
+
+    For one tensor x the shape of y followed by that of x; for a tuple or list of them a tuple.
 
     Parameters
     ----------
-    y
-        A tensor that is tracked; its graph is kept.
-    x
-        A tensor, or a tuple or list of them: the answer is a tuple then. Each Jacobian has the shape of y followed by
-        that of the tensor.
     mode
-        'reverse' (a row for each element of y) or 'forward' (a column for each element of x); left out, whichever is
-        fewer.
+        'reverse' (a row for each element of y) or 'forward' (a column for each of x); left out, whichever is fewer.
     chunk_size, memory
         How many rows or columns are computed at once; left out, as many as fit into `memory` bytes.
     create_graph

@@ -16,7 +16,7 @@ import numpy as np
 Array = np.ndarray[Any, np.dtype[Any]]
 Shape = tuple[int, ...]
 
-LIMIT = 1 << 28  # members of one pattern, 2 GiB
+LIMIT = 1 << 26  # members of one pattern, half a gigabyte
 
 
 class Pattern:
@@ -43,11 +43,13 @@ class Pattern:
         """The number of axes."""
         return len(self.shape)
 
-    def _concrete(self) -> Any:
+    def _concrete(self, *args: Any, **options: Any) -> Any:
         raise RuntimeError(
             "a hook or a backward function asks for the numbers of a gradient, but this is the pattern of one: "
             "sparse_jacobian and sparse_hessian pull patterns back first. Use operations on tensors there, without values"
         )
+
+    item = tolist = __array__ = __bool__ = _concrete
 
     def like(self, shape: Shape, dtype: np.dtype[Any]) -> Pattern:
         """The same sets for an array of another shape with as many elements."""

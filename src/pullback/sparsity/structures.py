@@ -39,7 +39,7 @@ def elementwise(primitive: Primitive, values: Sequence[Any], params: Params, loc
         if isinstance(value, Pattern) and IGNORED.get(primitive.name) != place:
             parts.append((value, _passing(primitive.name, values, place) if local else None))
     if not parts or primitive.name == "zeros_like":
-        return empty(next(v.width for v in values if isinstance(v, Pattern)), shape, dtype)
+        return empty(_width(values), shape, dtype)
     first = parts[0][0]
     if all(v.members is first.members and v.shape == shape and mask is None for v, mask in parts):
         return first.like(shape, dtype)
@@ -48,6 +48,10 @@ def elementwise(primitive: Primitive, values: Sequence[Any], params: Params, loc
         return gathered(first, sources[0], dtype)
     targets = np.arange(math.prod(shape))
     return united([(v, s.reshape(-1), targets) for (v, _), s in zip(parts, sources, strict=True)], shape, dtype)
+
+
+def _width(values: Sequence[Any]) -> int:
+    return next(value.width for value in values if isinstance(value, Pattern))
 
 
 def _dtype(primitive: Primitive, values: Sequence[Any], params: Params) -> np.dtype[Any]:
@@ -62,7 +66,7 @@ def _passing(name: str, values: Sequence[Any], place: int) -> Any:
         other = values[1 - place]
         return None if isinstance(other, Pattern) else np.not_equal(other, 0)
     mask_place, taken = {"where": (0, 1), "select": (0, 1), "masked_fill": (1, 2)}.get(name, (None, None))
-    if mask_place is None:
+    if mask_place is None or isinstance(values[mask_place], Pattern):
         return None
     mask = np.not_equal(values[mask_place], 0)
     return mask if place == taken else ~mask
@@ -437,6 +441,13 @@ def dense(values: Sequence[Any], out: Any) -> Any:
         gathered(all_of_it, np.zeros(np.shape(o), np.int64), o.dtype) for o in (out if type(out) is tuple else (out,))
     ]
     return tuple(pieces) if type(out) is tuple else pieces[0]
+
+
+def unreached(values: Sequence[Any], out: Any) -> Any:
+    """A result, like `out`, that does not depend on the operands linearly."""
+    pieces = out if type(out) is tuple else (out,)
+    made = tuple(empty(_width(values), np.shape(piece), np.asarray(piece).dtype) for piece in pieces)
+    return made if type(out) is tuple else made[0]
 
 
 # 8. The table

@@ -17,7 +17,7 @@ from .._pass import pull_back
 from .._shapes import sum_to
 from ..interpreters import Boxed, Interpreter
 from .patterns import Array, Pattern, identity, united
-from .structures import dense, probes, pulled, structure
+from .structures import dense, probes, pulled, structure, unreached
 
 NO_NUMBERS = np.zeros(0)
 LARGEST = 1 << 24  # pairs of an element of a result and one of an operand that a rule is asked about
@@ -53,11 +53,11 @@ class Reach(Interpreter):
         return boxed
 
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
-        """The pattern of one operation's result; what a comparison says of a pattern is data."""
+        """The pattern of one operation's result; what a comparison says reaches nothing, and cannot be looked at."""
         values = [self.unbox(arg) for arg in args]
         values = [value._array if isinstance(value, Carrier) else value for value in values]
         if not primitive.differentiable:
-            return primitive.forward(*probes(values), **params)
+            return self.box(unreached(values, primitive.forward(*probes(values), **params)))
         known = structure(primitive)
         pattern = None if known is None else known(primitive, values, params, self.local)
         return self.box(self.by_rule(primitive, values, params) if pattern is None else pattern)

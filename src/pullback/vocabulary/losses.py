@@ -142,7 +142,11 @@ def _picked(log_probabilities: Any, target: Any, weight: Any, ignore_index: int,
     if reduction == "none":
         return ops.reshape(losses, shape=tuple(target.shape))
     total = reduced(losses, "sum")
-    return total if reduction == "sum" else total / ops.sum(weights, axis=(0,), keepdims=False)
+    if reduction == "sum":
+        return total
+    if not every(valid).any():
+        return total + np.nan  # the mean of nothing, but ignored classes get a gradient of zero all the same
+    return total / ops.sum(weights, axis=(0,), keepdims=False)
 
 
 def nll_loss(

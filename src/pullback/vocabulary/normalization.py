@@ -169,7 +169,7 @@ def batch_norm(
             f"Expected more than 1 value per channel when training, got input size {_refusals.size(input.shape)}"
         )
     found = _statistics(input, axes, eps)
-    if running_mean is not None or running_var is not None:
+    if number and (running_mean is not None or running_var is not None):
         _move_running(input, running_mean, running_var, axes, found, momentum)
     return _standardized(input, weight, bias, _column(input), axes, eps, found)
 

@@ -63,10 +63,6 @@ def evenly(*parameters: Any, fan_in: int) -> None:
             init.uniform_(parameter, -bound, bound)
 
 
-class NonDynamicallyQuantizableLinear(Linear):
-    """A Linear, under the name that torch's attention gives its own."""
-
-
 class Bilinear(Module):
     """x1 @ weight[k] @ x2 + bias[k] for each output k, over the last axes of x1 and x2.
 
