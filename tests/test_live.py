@@ -59,7 +59,7 @@ def functions():
         "one element": lambda x: x.prod().reshape(1),
         "a permutation": lambda x: (x[:, None] * x).t().reshape(2, 8),
         "reading": lambda x: x[[0, 2, 2]],
-        "writing": lambda x: written(x),
+        "writing": written,
         "joining": lambda x: pullback.cat([x, x.flip(0) * x]),
         "expanding": lambda x: x.expand(3, 4) * leaf(3, 1, seed=3).detach(),
         "a row of a batch": lambda x: (leaf(5, 4, seed=4).detach() * x).sum(1).tanh(),

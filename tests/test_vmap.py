@@ -32,6 +32,11 @@ EXTRA = [
     ("index_shares", [whole(4, 3, 2)], {"padding": 1, "by_frequency": False}),
     ("index_shares", [whole(4, 3, 2)], {"padding": None, "by_frequency": True}),
     ("geqrf", [reals(4, 3)], {}),
+    ("permutation", [lambda rng: np.array([2, 3, 3]), reals(3, 3)], {}),
+    ("pivot_info", [reals(3, 3), reals(3, 3)], {}),
+    ("minor_info", [reals(3, 3), reals(3, 3)], {"upper": False}),
+    ("ldl_factor", [reals(3, 3)], {"hermitian": False}),
+    ("ldl_solve", [reals(3, 3), lambda rng: np.array([1, 3, 3]), reals(3, 2)], {"hermitian": False}),
 ]  # fmt: skip
 ROWS = [*samples.rows(), *EXTRA]
 PRIMITIVES = ops.tables()

@@ -12,7 +12,6 @@ import math
 import warnings
 import weakref
 from collections.abc import Mapping, Sequence
-from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -151,10 +150,12 @@ def _fitted(tape: Tape, given: Any, output: Any, index: int, create_graph: bool)
 
 def _roots(outputs: Sequence[Any], gradients: Sequence[Any], create_graph: bool) -> tuple[Tape, list[Any]]:
     """The outermost tape of the outputs, and each output's node with its cotangent."""
+    tape: Any = None
     for index, output in enumerate(outputs):
         check_output(index, output)
-    tapes = [output.interpreter if isinstance(output, Carrier) else tape_of(output.node) for output in outputs]
-    tape: Tape = max(tapes, key=attrgetter("level"))
+        own = output.interpreter if isinstance(output, Carrier) else tape_of(output.node)
+        if tape is None or own.level > tape.level:
+            tape = own
     if len(gradients) != len(outputs):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(gradients)} gradients: pass one gradient per tensor")
     roots = []
@@ -293,8 +294,10 @@ def grad(
 
 def _further(outputs: Sequence[Any]) -> Any:
     """The interpreter of an output that is no tape: it knows what a gradient of its values is."""
-    interpreters = (output.interpreter for output in outputs if isinstance(output, Carrier))
-    return next((interpreter for interpreter in interpreters if not isinstance(interpreter, Tape)), None)
+    for output in outputs:
+        if isinstance(output, Carrier) and not isinstance(output.interpreter, Tape):
+            return output.interpreter
+    return None
 
 
 def check_inputs(targets: Sequence[Any], materialize: bool, allow_unused: bool | None) -> None:

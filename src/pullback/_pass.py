@@ -95,7 +95,7 @@ class Pass:
             if needed is not None:
                 if node in wanted:
                     self.found[node] = g
-                edges = tuple(edge if edge in needed else None for edge in edges)
+                edges = tuple([edge if edge in needed else None for edge in edges])
                 if not any(edges):
                     continue
             if not edges:

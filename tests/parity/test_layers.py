@@ -225,6 +225,8 @@ CALLS = {
     "TripletMarginWithDistanceLoss(margin=0.5)": [(3, 4), (3, 4), (3, 4)],
     "TripletMarginWithDistanceLoss(distance_function=nn.CosineSimilarity())": [(3, 4), (3, 4), (3, 4)],
     "CTCLoss()": [(6, 2, 5), ("labels", 2, 3), ("lengths 6", 2), ("lengths 3", 2)],
+    "AdaptiveLogSoftmaxWithLoss(8, 10, [4, 7])": [(5, 8), ("under 10", 5)],
+    "AdaptiveLogSoftmaxWithLoss(8, 10, [2, 3, 9], div_value=2, head_bias=True)": [(8,), ("under 10",)],
     # Containers
     "Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Sequential(nn.Linear(4, 2)))": [(5, 3)],
     "Sequential()": [(5, 3)],
@@ -344,6 +346,13 @@ def test_weights_start_as_torchs_do(expression):
 
 
 @parity
+def test_all_classes_of_the_adaptive_softmax(t):
+    module = made(t, "AdaptiveLogSoftmaxWithLoss(8, 10, [4, 7])")
+    x = t.tensor(np.random.RandomState(0).randn(5, 8))
+    return module.log_prob(x).detach(), module.predict(x)
+
+
+@parity
 def test_output_size_of_a_transposed_convolution(t):
     x = t.tensor(np.random.RandomState(0).randn(1, 2, 3, 3))
     layer = made(t, "ConvTranspose2d(2, 3, 3, stride=2, padding=1)")
@@ -421,6 +430,12 @@ REFUSED = {
     "LinearCrossEntropyLoss(2, 3, weight=t.ones(2))": "expected weight shape to be (3,), got (2,)",
     "LinearCrossEntropyLoss(2, 3, label_smoothing=2)": "expected label_smoothing to be in range [0, 1], got 2",
     # The same of calls
+    "AdaptiveLogSoftmaxWithLoss(8, 10, [])": "cutoffs should be a sequence of length larger than 0",
+    "AdaptiveLogSoftmaxWithLoss(8, 10, [4, 4])": "cutoffs should be a sequence of unique, positive integers sorted",
+    "AdaptiveLogSoftmaxWithLoss(8, 10, [4])(t.ones(2, 8), t.tensor([1, 10]))": "Target values should be in [0, 9]",
+    "AdaptiveLogSoftmaxWithLoss(8, 10, [4])(t.ones(8), t.tensor([1]))": "should have the same size in the batch",
+    "AdaptiveLogSoftmaxWithLoss(8, 10, [4])(t.ones(1), t.tensor([1]))": "1D target tensor expects 2D input tensors",
+    "AdaptiveLogSoftmaxWithLoss(8, 10, [4])(t.ones(1, 8), t.tensor([[1]]))": "multi-target not supported",
     "BatchNorm1d(3)(t.ones(2))": "expected 2D or 3D input (got 1D input)",
     "BatchNorm2d(3)(t.ones(2, 3))": "expected 4D input (got 2D input)",
     "InstanceNorm1d(3, affine=True)(t.ones(2, 4, 5))": "expected input's size at dim=1 to match num_features (3)",

@@ -66,8 +66,7 @@ def jacobian(
         given, single = _inputs(inputs, "jacobian")
         found = _jacobians.jacfwd(func, tuple(range(len(given))))(*given)
         several = type(found) is tuple and type(found[0]) is tuple
-        rows = tuple(_single(row, single) for row in found) if several else _single(found, single)
-        return rows
+        return tuple(_single(row, single) for row in found) if several else _single(found, single)
     with enable_grad():
         variables, single = _variables(inputs, "jacobian", create_graph)
         outputs, alone = _outputs(func(*variables), "jacobian", strict)

@@ -85,6 +85,12 @@ def pinv(size: int, primitive: Primitive, args: list[Argument], params: Params) 
     return primitive(whole(size, x), *[raised(arg, len(x.shape) - 2) for arg in bounds], **params)
 
 
+def permutation(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """The matrices of pivots; those of what they are for have no other part in it."""
+    pivots, x = args
+    return primitive(whole(size, pivots), x.value)
+
+
 def broadcast_to(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
     """Repeated to a shape."""
     return primitive(raised(args[0], len(params["shape"])), shape=(size, *params["shape"]))
@@ -129,7 +135,7 @@ RULES: dict[str, Rule] = {
     ),
     **_named(stacks(2, 2), "solve solve_triangular pivot_info minor_info"),
     **_named(stacks(2, 1, 2), "ldl_solve"),
-    **_named(stacks(1, 2), "permutation check_phase"),
+    **_named(stacks(1, 2), "check_phase"),
     **_named(stacks(2, 2, 2), "attention"),
     **_named(like_first, "attached copy drawn fill tied"),
     **_named(alike, "ctc_step"),
@@ -148,6 +154,7 @@ RULES: dict[str, Rule] = {
         "adaptive_places fractional_places take_rows weighed_nll max_spread",
     ),
     **_named(scaled, "scale_and_shift standardize_affine"),
+    "permutation": permutation,
     "unique": distinct,
     "unique_consecutive": distinct,
     "argmax": place_of_extreme,

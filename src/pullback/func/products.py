@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import ops
 from .._core import Primitive
-from .arguments import Argument, Params, count, folded, merged, parted, raised, unfolded, whole
+from .arguments import Argument, Params, count, folded, merged, one_by_one, parted, raised, unfolded, whole
 
 
 def matmul(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
@@ -71,6 +71,8 @@ def _grouped(size: int, window: Any) -> Any:
 
 def convolve(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
     """An image and a weight: more images, more results, or more groups."""
+    if not size:
+        return one_by_one(size, primitive, args, params)
     x, weight = args
     if not weight.batched:
         return unfolded(size, primitive(folded(size, x), weight.value, **params), x.shape[0])
@@ -83,6 +85,8 @@ def convolve(size: int, primitive: Primitive, args: list[Argument], params: Para
 
 def convolve_transpose(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
     """A result and a weight: more images, or more groups."""
+    if not size:
+        return one_by_one(size, primitive, args, params)
     y, weight = args
     if not weight.batched:
         return unfolded(size, primitive(folded(size, y), weight.value, **params), y.shape[0])
@@ -93,6 +97,8 @@ def convolve_transpose(size: int, primitive: Primitive, args: list[Argument], pa
 
 def convolve_weight(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
     """An image and a result: more results, or more groups."""
+    if not size:
+        return one_by_one(size, primitive, args, params)
     x, y = args
     window = params["window"]
     if not x.batched and window.groups == 1:

@@ -9,8 +9,9 @@ import numpy as np
 
 from .. import _refusals, ops
 from .._core import Carrier
+from .._promotion import cast
 from .._shapes import broadcast_shapes, normalize_axes
-from .._values import concrete, every
+from .._values import data, every
 from .decompositions import (
     adjoint,
     constant,
@@ -189,16 +190,15 @@ def bounds(name: str, x: Any, atol: Any, rtol: Any) -> list[Any]:
         if isinstance(bound, Carrier):
             if bound._dtype.kind == "c":
                 raise RuntimeError(f"{name}: atol and rtol tensors of complex type are not supported.")
-            bound = concrete(bound, "linalg_pinv")  # noqa: PLW2901
+            bound = data(bound)  # noqa: PLW2901
         given.append(bound)
     if given[1] is None:
         # torch: where an absolute bound is given, and is above zero, there is no relative one
-        given[1] = eps if given[0] is None else np.where(np.asarray(given[0]) > 0, 0.0, eps)
+        given[1] = eps if given[0] is None else ops.where(ops.greater(given[0], 0), 0.0, eps)
     given[0] = 0.0 if given[0] is None else given[0]
     kind = np.zeros((), x._dtype).real.dtype
-    return [
-        np.broadcast_to(np.asarray(bound, kind), np.broadcast_shapes(np.shape(bound), x.shape[:-2])) for bound in given
-    ]
+    arrays = [cast(bound, kind) if isinstance(bound, Carrier) else np.asarray(bound, kind) for bound in given]
+    return [ops.broadcast_to(a, shape=tuple(broadcast_shapes(tuple(a.shape), tuple(x.shape[:-2])))) for a in arrays]
 
 
 def lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = None) -> LeastSquaresResult:

@@ -247,13 +247,12 @@ def _bags(input: Any, offsets: Any, include_last_offset: bool) -> tuple[Any, int
 
 def _largest(rows: Any, bags: Any, count: int) -> Any:
     """The largest element of each column in each bag; its first place has the gradient."""
-    array = rows.detach().numpy()
     sizes = np.bincount(bags, minlength=count)
     if not bags.size:
         return ops.scatter_rows(rows, bags, rows=count)
     places = np.arange(len(bags)) - np.searchsorted(bags, bags)
-    table = np.full((count, int(sizes.max()), array.shape[1]), -np.inf, array.dtype)
-    table[bags, places] = array
+    table = np.full((count, int(sizes.max()), rows.shape[1]), -np.inf, rows._dtype)
+    table = ops.index_put(table, data(rows.detach()), bags, places, spec=(_xp.array, _xp.array))
     first = np.where(sizes > 0, np.cumsum(sizes) - sizes, 0)[:, None]
-    taken = ops.take_along_axis(rows, first + table.argmax(axis=1), axis=0)
-    return taken * (sizes > 0)[:, None].astype(array.dtype)
+    taken = ops.take_along_axis(rows, ops.add(ops.argmax(table, axis=1, keepdims=False), first), axis=0)
+    return taken * (sizes > 0)[:, None].astype(rows._dtype)

@@ -9,6 +9,7 @@ import numpy as np
 from .. import _random, _refusals, ops
 from .._core import Carrier
 from .._promotion import cast
+from .._values import every
 from . import decompositions, equations
 from .decompositions import LUFactorExResult, LUFactorResult, QRResult, adjoint, constant, identity
 
@@ -65,7 +66,7 @@ def cholesky_solve(input: Any, L: Any, upper: bool = False) -> Any:
 
 def _triangle(x: Any) -> Any:
     """A lower factor; one that is triangular is taken as a whole, so that its gradient is, as torch's, a full matrix."""
-    clean = isinstance(x._array, np.ndarray) and not np.triu(x._array, 1).any()
+    clean = not np.triu(every(x), 1).any()
     return x if clean else ops.tril(x, k=0)
 
 

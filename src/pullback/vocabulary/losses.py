@@ -447,8 +447,8 @@ def binary_cross_entropy(
         )
     if input._dtype != target._dtype:
         raise RuntimeError(f"Found dtype {target._type_name} but expected {input._type_name}: convert the target")
-    values = input.detach()
-    if not bool(((values >= 0) & (values <= 1)).all()):
+    values = every(input)
+    if not ((values >= 0) & (values <= 1)).all():
         raise RuntimeError("all elements of input should be between 0 and 1")
     losses = ops.binary_cross_entropy(input, target)
     return reduced(losses if weight is None else losses * weight, reduction, "BinaryCrossEntropyBackward0")
@@ -560,7 +560,7 @@ def _variances(input: Any, var: Any) -> Any:
             raise ValueError("var has negative entry/entries")
         return ops.fill(input.detach(), cast(var, input._dtype))
     require_tensors("gaussian_nll_loss", var=var)
-    if bool((var < 0).any()):
+    if (every(var) < 0).any():
         raise ValueError("var has negative entry/entries")
     have, want = tuple(var.shape), tuple(input.shape)
     if have == want:

@@ -13,7 +13,7 @@ from .._core import Carrier
 from .._modes import quiet
 from .._promotion import cast, category, inexact
 from .._shapes import normalize_axis
-from .._values import concrete
+from .._values import concrete, every
 from . import arithmetic, of_tensor, products, reductions, shapes, sorting
 from .sorting import Selection
 
@@ -45,13 +45,13 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     if aweights is not None and correction:
         lost = arithmetic.div(arithmetic.mul(reductions.sum(arithmetic.mul(weights, aweights)), correction), total)
     freedom = arithmetic.sub(total, lost) if isinstance(total, Carrier) else total - lost
-    if freedom <= 0:
+    if np.any(every(freedom) <= 0):
         warnings.warn(
             f"cov(): degrees of freedom is <= 0: correction {correction} should be less than the number of observations",
             UserWarning,
             stacklevel=3,
         )
-        freedom = 0.0
+        freedom = arithmetic.clamp(freedom, min=0.0) if isinstance(freedom, Carrier) else 0.0
     product = products.matmul(weighted, ops.conj(shapes.matrix_transpose(centred)))
     return shapes.squeeze(arithmetic.div(product, freedom))
 
@@ -70,7 +70,7 @@ def _check_weights(name: str, weights: Any, count: int, kinds: str, wanted: str)
             f"cov(): expected {name} to have the same numel as there are observations in the input but got "
             f"{weights.numel()} != {count}"
         )
-    if count and reductions.any(arithmetic.lt(weights, 0)):
+    if count and (every(weights) < 0).any():
         raise RuntimeError(f"cov(): {name} cannot be negative")
 
 
@@ -191,8 +191,9 @@ def _checked_fractions(name: str, input: Any, q: Any, interpolation: str) -> Any
         raise RuntimeError(f"{name}() q must be a scalar or 1D tensor, not of shape {tuple(q.shape)}")
     if q._dtype != input._dtype:
         raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor: {q.dtype}, {input.dtype}")
-    if q.numel() and not bool(((q >= 0) & (q <= 1)).all()):
-        raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q.tolist()}")
+    fractions = every(q)
+    if not ((fractions >= 0) & (fractions <= 1)).all():
+        raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {fractions.tolist()}")
     return q
 
 

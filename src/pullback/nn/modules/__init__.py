@@ -34,6 +34,7 @@ INDEX: dict[str, str] = {
         "MultiLabelSoftMarginLoss MultiMarginLoss NLLLoss PoissonNLLLoss SmoothL1Loss SoftMarginLoss TripletMarginLoss "
         "TripletMarginWithDistanceLoss"
     ),
+    "adaptive": "AdaptiveLogSoftmaxWithLoss",
     "distance": "CosineSimilarity PairwiseDistance",
     "flatten": "Flatten Unflatten",
     "fold": "Fold Unfold",
