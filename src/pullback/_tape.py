@@ -18,7 +18,7 @@ from ._memory import Cell, cell_of, version
 from ._modes import FieldBlock, Mode, losses, mode, quiet
 from ._node import AccumulateGrad, Node, make, node_class, outputs
 from ._shapes import sum_to
-from ._sites import Site, caller
+from ._sites import Site, caller, internal
 
 ndarray = np.ndarray
 
@@ -43,11 +43,14 @@ class Cut(NamedTuple):
 HIDING = {"detach", "data", "no_grad", "inference_mode", "numpy"}
 
 
-def cut_off(reason: str) -> Cut:
-    """A cut made now, by the user's line; noted where somebody watches for them."""
+def cut_off(reason: str, *, asked: int = 0) -> Cut:
+    """A cut made now, by the user's line; noted where somebody watches for them.
+
+    What pullback cuts off for purposes of its own is not noted: `asked` is how many frames back somebody asked for it.
+    """
     cut = Cut(reason, caller())
     noted = losses.get()
-    if noted is not None:
+    if noted is not None and not (asked and internal[_getframe(asked).f_code.co_filename]):
         noted.append(cut)
     return cut
 

@@ -24,12 +24,17 @@ def batched_result(size: int, primitive: Primitive, args: list[Argument], params
 # 1. Kinds of rules
 
 
-def stacks(*cores: int) -> Rule:
-    """An operation on arrays of so many axes, and on stacks of them: all further axes in front broadcast."""
+def stacks(*cores: int, repeated: bool = False) -> Rule:
+    """An operation on arrays of so many axes, and on stacks of them: all further axes in front broadcast.
+
+    With `repeated` every argument gets the axis of the batch, where the result has the shape of one of them.
+    """
 
     def rule(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
         pairs = list(zip(args, cores, strict=False))
         lead = max([len(arg.shape) - core for arg, core in pairs])
+        if repeated:
+            pairs = [(Argument(whole(size, arg), True), core) for arg, core in pairs]
         return primitive(*[raised(arg, lead + core) for arg, core in pairs], **params)
 
     return rule
@@ -133,8 +138,9 @@ RULES: dict[str, Rule] = {
         "bitwise_or bitwise_xor floor_divide left_shift right_shift masked_fill ldexp exponent signbit isposinf isneginf "
         "heaviside gcd lcm isclose inv det cofactor slogdet cholesky lu_factor eigh eig svd qr matrix_exp geqrf ldl_factor",
     ),
-    **_named(stacks(2, 2), "solve solve_triangular pivot_info minor_info"),
-    **_named(stacks(2, 1, 2), "ldl_solve"),
+    **_named(stacks(2, 2), "solve solve_triangular"),
+    **_named(stacks(2, 2, repeated=True), "pivot_info minor_info"),
+    **_named(stacks(2, 1, 2, repeated=True), "ldl_solve"),
     **_named(stacks(1, 2), "check_phase"),
     **_named(stacks(2, 2, 2), "attention"),
     **_named(like_first, "attached copy drawn fill tied"),
