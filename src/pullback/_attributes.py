@@ -460,7 +460,7 @@ def _untracked_alias(tensor: Any, reason: str) -> Any:
     if tensor._inference:
         result._inference = True
     if tensor._node is not None:
-        result._cut = cut_off(reason)
+        result._cut = cut_off(reason, asked=3)
     elif tensor._cut is not None:
         result._cut = tensor._cut
     return alias(tensor, result, counted=reason != "data")

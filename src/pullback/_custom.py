@@ -10,7 +10,6 @@ own derivative would be silently wrong, so what it returned is given a node that
 
 from __future__ import annotations
 
-import contextlib
 import contextvars
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
@@ -142,15 +141,20 @@ class Custom(Primitive):
         return [("saved", None)]
 
 
-@contextlib.contextmanager
-def among(values: Sequence[Any]) -> Iterator[None]:
+class among:  # noqa: N801  # read as a statement
     """A block in which tensors that are made, not computed, stand where the highest of these values stands."""
-    top = max((value for value in values if isinstance(value, Carrier)), key=attrgetter("level"), default=None)
-    token = innermost.set(top.interpreter if top is not None and top.level else None)
-    try:
-        yield
-    finally:
-        innermost.reset(token)
+
+    __slots__ = ("_interpreter", "_token")
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        top = max((value for value in values if isinstance(value, Carrier)), key=attrgetter("level"), default=None)
+        self._interpreter = top.interpreter if top is not None and top.level else None
+
+    def __enter__(self) -> None:
+        self._token = innermost.set(self._interpreter)
+
+    def __exit__(self, *exc: object) -> None:
+        innermost.reset(self._token)
 
 
 def edges_of(tape: Tape, args: Sequence[Any]) -> tuple[Node | None, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from sys import _getframe
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -52,7 +52,7 @@ class Conversions(Autograd):
         if self._node is not None and not force:
             raise _refusals.tracked_numpy(self, "numpy()")
         if self._node is not None or (self._cut is not None and self._cut.hides):
-            cut_off("numpy")
+            cut_off("numpy", asked=2)
         storage_of(self)  # from here on others can see the memory: it is written in place, never exchanged
         return self._array.view()
 

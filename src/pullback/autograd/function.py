@@ -304,9 +304,11 @@ class FunctionPrimitive(Custom):
         edges = edges_of(tape, args)
         args = list(map(tensor_of, args))
         ctx = FunctionCtx()
-        tracked = iter(edges)
-        ctx.needs_input_grad = tuple(i in call.places and next(tracked) is not None for i in range(len(call.constants)))
-        ctx._recorded = mode.get().grad and any(ctx.needs_input_grad)
+        wanted = [False] * len(call.constants)
+        for place, edge in zip(call.places, edges, strict=True):
+            wanted[place] = edge is not None
+        ctx.needs_input_grad = tuple(wanted)
+        ctx._recorded = mode.get().grad and any(wanted)
         noted: list[Cut] = []
         if tape.level:
             self.require_context()

@@ -43,9 +43,8 @@ def vmap(
         The number of examples that are computed at once; all of them if left out.
     on_branch
         What happens at an `if` or a `while` whose condition differs between the examples: 'error', or 'split'. Then f
-        runs again from its start on those examples that go one way, and on those that go the other, and so on at each
-        further branch; results come in the order of the batch. Whatever else f does, such as printing, happens once
-        more for each part.
+        runs from its start on those that go one way, and on those that go the other, and so on at each further branch.
+        Whatever else f does, such as printing, happens again for each part.
 
     Raises
     ------
@@ -62,32 +61,42 @@ def vmap(
     >>> vmap(lambda x: x**2 if x > 1.5 else -x, on_branch="split")(x)
     tensor([-1.,  4.,  9.])
     """
+    _check(randomness, chunk_size, on_branch)
+    mapped = functools.partial(_mapped, f, in_dims, out_dims, randomness, chunk_size, on_branch)
+    return functools.wraps(f)(lambda *args, **kwargs: mapped(args, kwargs))
+
+
+def _check(randomness: Any, chunk_size: Any, on_branch: Any) -> None:
+    """Refuse options that there are not."""
     if randomness not in ("error", "different", "same"):
         raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
     if on_branch not in ("error", "split"):
         raise RuntimeError(f"Only allowed values for on_branch are 'error' or 'split'. Got {on_branch}")
     if chunk_size is not None and (not isinstance(chunk_size, int) or chunk_size <= 0):
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
+
+
+def _mapped(
+    f: Function,
+    in_dims: Any,
+    out_dims: Any,
+    randomness: str,
+    chunk_size: int | None,
+    on_branch: str,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    """The results of one call, computed in chunks if there are to be."""
+    leaves, structure = flatten(args)
+    call = _Call(f, structure, _input_dims(f, in_dims, leaves, structure), kwargs, out_dims, randomness)
     run = _in_parts if on_branch == "split" else _at_once
-
-    @functools.wraps(f)
-    def batched(*args: Any, **kwargs: Any) -> Any:
-        leaves, structure = flatten(args)
-        dims = _input_dims(f, in_dims, leaves, structure)
-        size = _batch_size(leaves, dims, structure)
-        moved = [leaf.movedim(dim, 0) if dim else leaf for leaf, dim in zip(leaves, dims, strict=True)]
-        call = _Call(f, structure, dims, kwargs, out_dims, randomness)
-        if chunk_size is None or chunk_size >= size:
-            found = run(call, moved, size)
-        else:
-            starts = range(0, size, chunk_size)
-            chunks = [slice(start, min(start + chunk_size, size)) for start in starts]
-            found = _joined(
-                call, [run(call, call.part(moved, chunk), chunk.stop - chunk.start) for chunk in chunks], "chunks"
-            )
-        return found.tree()
-
-    return batched
+    size = _batch_size(leaves, call.dims, call.structure)
+    moved = [leaf.movedim(dim, 0) if dim else leaf for leaf, dim in zip(leaves, call.dims, strict=True)]
+    if chunk_size is None or chunk_size >= size:
+        return run(call, moved, size).tree()
+    chunks = [slice(start, min(start + chunk_size, size)) for start in range(0, size, chunk_size)]
+    parts = [run(call, call.part(moved, chunk), chunk.stop - chunk.start) for chunk in chunks]
+    return _joined(call, parts, "chunks").tree()
 
 
 class _Call(NamedTuple):
@@ -228,7 +237,7 @@ def _input_dims(f: Function, in_dims: Any, leaves: Sequence[Any], structure: Str
 
 def _input_dim(where: str, structure: Structure, number: int, leaf: Any, dim: Any) -> int:
     if type(dim) is int and isinstance(leaf, Carrier) and -leaf.ndim <= dim < leaf.ndim:
-        return dim % leaf.ndim
+        return int(dim % leaf.ndim)
     path = paths(structure, "args")[number]
     if not isinstance(dim, int) or isinstance(dim, bool):
         raise ValueError(f"{where} Got in_dim={dim} for {path}: an in_dim must be either an integer dimension or None.")
