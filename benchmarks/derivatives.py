@@ -224,15 +224,16 @@ def costs(effort: Effort) -> None:
         "the loss of the perceptron": (lambda v: loss(pullback, v, x, y), [net.tensors[name] for name in PARAMETERS]),
     }
     for name, (function, inputs) in functions.items():
+        leaves = [value.detach().requires_grad_() for value in inputs]
         programs = {
             "function": Program(lambda _, f=function, v=inputs: f(v)),  # type: ignore[misc]
-            "gradient": Program(lambda _, f=function, v=inputs: gradient(f, v)),  # type: ignore[misc]
+            "gradient": Program(lambda _, f=function, v=leaves: gradient(f, v)),  # type: ignore[misc]
         }
         found = in_turns(programs, effort)
         ratio = median(found["gradient"]) / median(found["function"])
         print(f"gradient of {name}: {ratio:.2f} of the function (goal 4) {verdict(ratio <= FUNCTIONS)}")
     programs = {
-        "one": Program(lambda _: gradient(*functions["the loss of the perceptron"])),
+        "one": Program(lambda _: gradient(functions["the loss of the perceptron"][0], tracked(net))),
         "each": Program(lambda _: live_examples(net)),
     }
     found = in_turns(programs, effort)
@@ -242,8 +243,7 @@ def costs(effort: Effort) -> None:
 
 def gradient(function: Callable[[Any], Any], inputs: list[Any]) -> Any:
     """Value and gradient."""
-    variables = [value.detach().requires_grad_() for value in inputs]
-    return pullback.autograd.grad(function(variables), variables)
+    return pullback.autograd.grad(function(inputs), inputs)
 
 
 def main() -> None:

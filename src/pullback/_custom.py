@@ -264,6 +264,8 @@ class CustomNode(Node):
 
     __slots__ = ("tape", "given", "made", "context")
 
+    foreign = True
+
     tape: Tape
     given: list[Meta | None]
     made: list[Meta | None]

@@ -39,6 +39,8 @@ class Node:
 
     primitive: Primitive
     title = "Node"
+    foreign = False
+    """Whether its pullback runs code of users, who may ask for the mode and for the pass; nodes with hooks do."""
     edges: tuple[Node | None, ...]
     saved: Any
     params: Any

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from operator import attrgetter
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy as np
 from . import _xp, ops
 from ._core import Carrier
 from ._memory import Cell, protect, written
-from ._modes import FieldBlock, running
+from ._modes import FieldBlock, quiet, running
 from ._node import AccumulateGrad, Node, Parts
 from ._shapes import sum_to
 from ._sites import caller
@@ -175,7 +176,7 @@ def pull_back(
     create_graph: bool,
 ) -> Pass:
     """Walk back from roots and their cotangents; with targets, only along ways that lead to one."""
-    order = youngest_first(node for node, _ in roots)
+    order = youngest_first([node for node, _ in roots])
     wanted: frozenset[Node] = frozenset()
     needed = None
     if targets is not None:
@@ -183,7 +184,9 @@ def pull_back(
         if refuse_unused is not None and not wanted.issubset(order):
             raise refuse_unused(next(index for index, target in enumerate(targets) if target not in order))
         needed = restrict(order, wanted)
+    foreign = False
     for node in order:
+        foreign = foreign or node.hooks is not None or node.foreign
         if type(node.saved) is not tuple and (needed is None or (node in needed and not needed.isdisjoint(node.edges))):
             raise node.saved.error(node)
     pending: dict[Node, Any] = {}
@@ -191,17 +194,17 @@ def pull_back(
     for node, g in roots:
         pending[node] = pending[node] + g if node in pending else g
         raw = raw and type(g) is ndarray
-    recording = tape.recording(create_graph, [g for _, g in roots])
-    walker = Pass(tape, create_graph, recording, raw, None if retain_graph else Freed(caller()))
+    freed = None if retain_graph else Freed(caller())
+    if raw and not foreign:  # nothing that runs asks for the mode or for the pass
+        walker = Pass(tape, False, False, True, freed)
+        quiet.copy().run(walker.walk, order, pending, wanted, needed)
+        return walker
+    walker = Pass(tape, create_graph, tape.recording(create_graph, list(pending.values())), raw, freed)
     walker.targeted = targets is not None
     token = running.set(walker)
     try:
-        with np.errstate(all="ignore"):
-            if raw:  # nothing here could be recorded; hooks set the mode themselves
-                walker.walk(order, pending, wanted, needed)
-            else:
-                with walker.mode():
-                    walker.walk(order, pending, wanted, needed)
+        with np.errstate(all="ignore"), nullcontext() if raw else walker.mode():  # hooks set the mode themselves
+            walker.walk(order, pending, wanted, needed)
     finally:
         running.reset(token)
     if walker.waiting:

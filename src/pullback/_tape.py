@@ -17,7 +17,7 @@ from . import _refusals, _xp, ops
 from ._core import Carrier, Interpreter, Primitive, bind
 from ._memory import Cell, cell_of, version
 from ._modes import FieldBlock, Mode, losses, mode, quiet
-from ._node import AccumulateGrad, Node, make, node_class, outputs
+from ._node import AccumulateGrad, Node, hooks_of, make, node_class, outputs
 from ._shapes import sum_to
 from ._sites import Site, caller, internal
 
@@ -139,12 +139,12 @@ class Tape(Interpreter):
             )
             pieces = tuple(map(self.wrap, result, made_by))
             if primitive.saved:
-                node.saved = self._keep(primitive, args, edges, pieces)
+                node.saved = self._keep(node, args, pieces)
             return pieces
         node.shape = result.shape
         out = self.wrap(result, node)
         if primitive.saved:
-            node.saved = self._keep(primitive, args, edges, out)
+            node.saved = self._keep(node, args, out)
         return out
 
     def run(self, node: Node, cotangents: Sequence[Any]) -> tuple[Any, ...]:
@@ -177,13 +177,14 @@ class Tape(Interpreter):
                 piece._cut = cut
         return out
 
-    def _keep(self, primitive: Primitive, args: Sequence[Any], edges: Sequence[Node | None], out: Any) -> Any:
+    def _keep(self, node: Node, args: Sequence[Any], out: Any) -> Any:
         """The cells of the values that the rules of tracked inputs name; None in the place of the others."""
         if mode.get().pack is not None:  # hooks get arrays, too: masks and indices
+            hooks_of(node)
             args = [self.wrap(arg, None) if type(arg) is ndarray and arg.ndim else arg for arg in args]
         kept: list[Cell | None] = []
-        for place, users in primitive.keeps:
-            if users is not None and not any(map(edges.__getitem__, users)):
+        for place, users in node.primitive.keeps:
+            if users is not None and not any(map(node.edges.__getitem__, users)):
                 kept.append(None)
             elif place is None:
                 kept.extend(
@@ -304,6 +305,7 @@ class SavedTensor:
                 "is allowed at a time."
             )
         value = self._tape.wrap(saved[self._place].array, None)
+        hooks_of(self._node)
         saved[self._place] = Packed(value, pack, unpack)
         self._node.saved = tuple(saved)
 

@@ -25,7 +25,7 @@ from ._memory import Cell, version
 from ._modes import FieldBlock, innermost, is_grad_enabled, no_grad, running
 from ._modes import debugging as _debugging
 from ._modes import early_stop as _early_stop
-from ._node import count
+from ._node import count, hooks_of
 from ._random import Moment, sources
 from ._sites import Site, caller, describe
 from ._tape import keep
@@ -381,6 +381,7 @@ def _reentrant(function: Function, args: Any, preserve_rng_state: bool) -> Any:
         kept = Reentrant(call, structure, tracked)
         tape = inputs[0].interpreter
         results = tape.record(_REENTRANT, (kept, *inputs), edges, arrays, {}, conjugated=arrays[0].dtype.kind == "c")
+        hooks_of(results[0].grad_fn)  # it runs the user's code
         for i, result in zip(tracked, results, strict=True):
             outputs[i] = alias(outputs[i], result)
     return unflatten(structure, outputs)

@@ -27,7 +27,7 @@ from . import _xp
 from ._core import Carrier, general, linear
 from ._memory import version
 from ._modes import FieldBlock, Mode, mode, running
-from ._node import AccumulateGrad, Node, count, leaf
+from ._node import AccumulateGrad, Node, count, hooks_of, leaf
 from ._pass import Pass
 from ._random import Moment, sources
 from ._refusals import kind
@@ -280,6 +280,7 @@ class Loop:
             edges = (None, *self.outside)
             made = self.tape.record(_LOOP, (self,), edges, arrays, {"given": given}, conjugated=False)
             for i, result in zip(places, made, strict=True):
+                hooks_of(result.grad_fn)  # its steps are the user's code
                 results[i] = alias(taken.leaves[i], result)
         return unflatten(self.structure, results)
 
