@@ -43,6 +43,7 @@ LAYERS = [
     ["_custom"],
     ["autograd.graph", "autograd.function", "nn", "nn.*", "linalg", "fft", "special", "masked", "signal", "signal.*"],
     ["func", "func.*"],
+    ["optim", "optim.*"],
     ["sparsity", "sparsity.*"],
     ["_rules"],
     ["custom_rules"],
@@ -82,7 +83,7 @@ NAMES_WITH_DIGITS = [
     "ReLU6|(Smooth)?L1Loss",
 ]
 BAD_NAMES = re.compile(r"utils?|helper|misc|_impl(?![a-z])", re.IGNORECASE)
-TORCH_NAMES = {"utils", "utils.checkpoint"}  # modules that are there to have torch's names
+TORCH_NAMES = {"utils", "utils.checkpoint", "optim.swa_utils"}  # modules that are there to have torch's names
 TORCHS_PACKAGES = {"utils"}  # whose names say nothing, but are those of torch.utils and torch.nn.utils
 
 PACKAGE = Path(__file__).parent.parent / "src" / "pullback"

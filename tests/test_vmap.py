@@ -1,7 +1,10 @@
 """vmap: every primitive on a batch is the loop over its examples; branches, randomness, writes, refusals."""
 
+import copy
 import dataclasses
 import itertools
+import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -312,10 +315,22 @@ def test_writes_through_indices_that_differ():
     check(function, draw(3, 4, 4), pullback.tensor([[0, 1], [3, 2], [2, 0]]), draw(3, 1))
 
 
-def test_a_captured_tensor_is_not_written_to():
+@pytest.mark.parametrize("transform", [vmap, lambda f: lambda x: jvp(f, (x,), (x,)), lambda f: lambda x: vjp(f, x)])
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda x, t: t.copy_(x.sum() * t),
+        lambda x, t: t.add_(x.sum()),
+        lambda x, t: t.__setitem__(0, x.sum()),
+        lambda x, t: t.__setitem__(slice(None), x.sum()),
+        lambda x, t: t[1:].mul_(x.sum()),
+        lambda x, t: t.__setitem__((x > 0).reshape(-1)[:1].expand(2), 5.0),
+    ],
+)
+def test_a_captured_tensor_is_not_written_to(write, transform):
     outside = pullback.zeros(2)
     with pytest.raises(RuntimeError, match="mutate a captured Tensor"):
-        vmap(outside.copy_)(pullback.ones(3, 2))
+        transform(lambda x: write(x, outside) or x)(pullback.ones(3, 2))
     assert outside.tolist() == [0.0, 0.0]
 
 
@@ -606,3 +621,18 @@ def test_a_tensor_that_leaks_is_refused():
 
 def test_no_examples_take_no_branch():
     assert vmap(lambda x: x if x > 0 else -x, on_branch="split")(pullback.zeros(0)).shape == (0,)
+
+
+def test_copies_inside():
+    x = draw(3, 2)
+    for copied in (copy.copy, copy.deepcopy, lambda x: pullback.tensor(x, dtype=pullback.float32).double()):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of pullback.tensor(tensor)
+            found = vmap(copied)(x)
+        assert_alike(
+            found, [x.numpy() if copied in (copy.copy, copy.deepcopy) else x.numpy().astype(np.float32).astype(float)]
+        )
+    with pytest.raises(RuntimeError, match="aten::tensor"):
+        vmap(lambda x: pullback.tensor([x[0], x[1]]))(x)
+    with pytest.raises(RuntimeError, match="cannot be pickled"):
+        vmap(lambda x: pickle.dumps(x) and x)(x)

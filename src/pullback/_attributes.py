@@ -395,7 +395,7 @@ class Autograd(Attributes):
             raise RuntimeError("Can't detach views in-place. Use detach() instead.")
         if type(self._node) is AccumulateGrad:
             return self.requires_grad_(False)
-        self._node = None
+        self._cut_off("detach")
         return self
 
     @property

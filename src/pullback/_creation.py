@@ -21,6 +21,7 @@ from ._placement import accept
 from ._promotion import common
 from ._shapes import Shape, parse_sizes
 from ._tensor import Tensor
+from ._values import concrete
 from .vocabulary import taking_out
 
 
@@ -67,7 +68,7 @@ def _without_tensors(data: Any) -> Any:
                 UserWarning,
                 stacklevel=4,
             )
-        return data._array
+        return data._concrete("tensor")
     if isinstance(data, (list, tuple)):
         return [_without_tensors(item) for item in data]
     return data
@@ -157,6 +158,8 @@ def tensor(data: Any, *, dtype: Any = None, requires_grad: bool = False, **place
             UserWarning,
             stacklevel=2,
         )
+        if data.level:
+            return data.detach().clone() if dtype is None else data.detach().clone().to(dtype)  # type: ignore[no-any-return]
         data = data._array.copy()
     return made(_array(data, dtype), requires_grad)
 
@@ -511,7 +514,7 @@ def _typed(name: str, dtype: _dtypes.dtype) -> Callable[..., Tensor]:
 
     def make(*data: Any) -> Tensor:
         if len(data) == 1 and not isinstance(data[0], int):
-            return made(_array(data[0]._array if isinstance(data[0], Carrier) else data[0], dtype), False)
+            return made(_array(concrete(data[0], "tensor"), dtype), False)
         return empty(*data or (0,), dtype=dtype)  # type: ignore[no-any-return]  # makes tensors
 
     make.__doc__ = f"""torch's old constructor of {dtype}: from nested lists or an array, or of some sizes.

@@ -76,7 +76,8 @@ def inexact(operand: Any) -> Any:
 
 def binary(primitive: Primitive, a: Any, b: Any) -> Any:
     """A primitive of two operands, promoted; a clear error when their shapes do not fit."""
-    a, b = together(a, b)
+    if not (isinstance(a, Carrier) and isinstance(b, Carrier) and a._dtype is b._dtype):
+        a, b = together(a, b)
     return broadcast(primitive, a, b)
 
 

@@ -22,6 +22,7 @@ from ._printing import format_tensor
 from ._promotion import cast, category
 from ._shapes import broadcast_shapes, expand_shape, parse_sizes
 from ._tape import Tape, cut_off
+from ._values import concrete
 from ._views import write
 from .vocabulary import arithmetic, indexing, products, reductions, shapes
 
@@ -213,7 +214,7 @@ class Conversions(Autograd):
     def contiguous(self, memory_format: Any = None) -> Any:
         """This tensor, or a copy whose elements lie in the order of the axes."""
         _placement.accept("contiguous", {"memory_format": memory_format})
-        return self if self.is_contiguous() else ops.clone(self)
+        return self if self.is_contiguous() else ops.clone(self, order="C")
 
 
 def rebuild(array: Any, requires_grad: bool, role: Any = None) -> Tensor:
@@ -277,7 +278,7 @@ class Tensor(Conversions):
         dtype = _dtypes.default_numpy()
         if len(data) != 1 or isinstance(data[0], int):
             return Tensor.interpreter.wrap(np.empty(parse_sizes(data) if data else (0,), dtype), None)
-        values = np.array(data[0]._array if isinstance(data[0], Carrier) else data[0])
+        values = np.array(concrete(data[0], "tensor"))
         if values.dtype.kind not in "buif":
             raise TypeError(f"new(): expected real numbers to make a tensor of {dtype}, not {type(data[0]).__name__}")
         return Tensor.interpreter.wrap(quiet.run(values.astype, dtype), None)

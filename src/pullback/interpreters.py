@@ -7,7 +7,7 @@ so interpreters nest, with each other and around the tape. `examples/printing_tr
 from __future__ import annotations
 
 from contextvars import Token
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ._core import Interpreter as _Interpreter
 from ._core import Primitive as Primitive
 from ._node import new
 from ._random import sampled_within
+from ._tape import Tape
 from ._tensor import Tensor
 
 
@@ -36,7 +37,18 @@ class Boxed(Tensor):
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
-        Tensor.requires_grad.__set__(self, value)  # type: ignore[attr-defined]  # a property
+        if isinstance(self.interpreter, Tape):
+            Tensor.requires_grad.__set__(self, value)  # type: ignore[attr-defined]  # a property
+        else:
+            self.requires_grad_(value)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Start (or stop) recording operations on this leaf, in place: refused where nothing would be recorded."""
+        if isinstance(self.interpreter, Tape):
+            return super().requires_grad_(requires_grad)
+        if requires_grad is not self.requires_grad:
+            raise RuntimeError(_refusals.FLAG_INSIDE)
+        return self
 
     def __repr__(self) -> str:
         inner = self._array if isinstance(self._array, Carrier) else Tensor.interpreter.wrap(self._array, None)
@@ -53,6 +65,19 @@ class Boxed(Tensor):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         return self.numpy()
+
+    def __copy__(self) -> Any:
+        return self.detach().clone()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        memo[id(self)] = copied = self.detach().clone()
+        return copied
+
+    def __reduce__(self) -> Any:
+        raise RuntimeError(
+            f"a tensor of a transform (level {self.level}) cannot be pickled: it means something only while the function "
+            "that is transformed runs. Return it from the function instead"
+        )
 
     def __bool__(self) -> bool:
         if isinstance(self._array, Carrier) and self.numel() == 1:

@@ -430,7 +430,7 @@ def test_shapes_and_strides(t):
     x = t.zeros(2, 3, 4)
     return (
         tuple(x.shape), x.size(1), tuple(x.size()), x.ndim, x.dim(), x.numel(), x.nelement(), x.stride(), x.stride(0),
-        x.permute(2, 0, 1).stride(), x.permute(2, 0, 1).is_contiguous(), x[:, 1].stride(), x.element_size(),
+        x.permute(2, 0, 1).stride(), x.permute(2, 0, 1).is_contiguous(), x.permute(2, 0, 1).contiguous().stride(), x[:, 1].stride(), x.element_size(),
         x.shape.numel(),
         x.is_floating_point(), x.is_complex(), x.itemsize, x.nbytes, len(x), x.is_inference(),
     )  # fmt: skip

@@ -64,9 +64,15 @@ def jacobian(
     _check_strategy(strategy, create_graph, strict, vectorize)
     if strategy == "forward-mode":
         given, single = _inputs(inputs, "jacobian")
-        found = _jacobians.jacfwd(func, tuple(range(len(given))))(*given)
-        several = type(found) is tuple and type(found[0]) is tuple
-        return tuple(_single(row, single) for row in found) if several else _single(found, single)
+        kinds: list[bool] = []
+
+        def outputs(*variables: Any) -> tuple[Any, ...]:
+            found, alone = _outputs(func(*variables), "jacobian", strict)
+            kinds.append(alone)
+            return tuple(found)
+
+        rows = _jacobians.jacfwd(outputs, tuple(range(len(given))))(*given)
+        return _single(tuple(_single(row, single) for row in rows), kinds[-1])
     with enable_grad():
         variables, single = _variables(inputs, "jacobian", create_graph)
         outputs, alone = _outputs(func(*variables), "jacobian", strict)
@@ -103,7 +109,7 @@ def _check_strategy(strategy: str, create_graph: bool, strict: bool, vectorize: 
 def _rows(y: Any, index: int, variables: Sequence[Any], create_graph: bool, strict: bool) -> tuple[Any, ...]:
     """The Jacobians of one output; zeros, or an error, for what it does not depend on."""
     zeros = [np.zeros((*y.shape, *x.shape), x._dtype) for x in variables]
-    if y._node is None:
+    if not y.requires_grad:
         return tuple(map(tensor_of, zeros))
     if strict:
         for place, used in enumerate(_used(y, variables)):
@@ -126,7 +132,7 @@ def _used(y: Any, variables: Sequence[Any]) -> list[bool]:
 
 def _require_tracked(found: Sequence[Any]) -> None:
     for place, part in enumerate(found):
-        if part._node is None:
+        if not part.requires_grad:
             raise RuntimeError(
                 f"The jacobian of the user-provided function is independent of input {place}. This is not allowed in "
                 "strict mode when create_graph=True."
@@ -162,7 +168,7 @@ def hessian(
     with enable_grad():
         variables, single = _variables(inputs, "hessian", create_graph)
         y = _scalar(func(*variables), "hessian", strict)
-        if y._node is None:
+        if not y.requires_grad:
             return _single(tuple(_single(_zeros(a, variables), single) for a in variables), single)
         gradients = _backward.grad(y, variables, create_graph=True, allow_unused=True)
         found = []
@@ -172,9 +178,9 @@ def hessian(
                     f"Output 0 of the user-provided function is independent of input {place}. This is not allowed in "
                     "strict mode."
                 )
-            if strict and not all(_used(g, variables) if g._node is not None else [False]):
+            if strict and not all(_used(g, variables) if g.requires_grad else [False]):
                 raise RuntimeError(CONSTANT.format(index=place))
-            constant = g is None or g._node is None
+            constant = g is None or not g.requires_grad
             row = _zeros(a, variables) if constant else _rows(g, place, variables, create_graph, False)
             found.append(_single(row, single))
     return _single(tuple(found), single)
@@ -254,7 +260,7 @@ def _second(func: Function, inputs: Any, v: Any, create_graph: bool, strict: boo
         gradients = _pulled([y], variables, [None], True, strict)
         if strict:
             for place, g in enumerate(gradients):
-                if g._node is None:
+                if not g.requires_grad:
                     raise RuntimeError(CONSTANT.format(index=place))
         found = _pulled(gradients, variables, vector, create_graph, False)
     return _finished([y], True, create_graph), _single(found, single)
@@ -286,7 +292,7 @@ def _tensors(values: Any, who: str, what: str) -> tuple[list[Any], bool]:
 def _variables(inputs: Any, name: str, create_graph: bool) -> tuple[list[Any], bool]:
     """Fresh variables with the values of the inputs; with create_graph connected to the inputs that are tracked."""
     given, single = _inputs(inputs, name)
-    fresh = [x.view(x.shape) if create_graph and x._node is not None else x.detach().requires_grad_() for x in given]
+    fresh = [x.view(x.shape) if create_graph and x.requires_grad else x.detach().requires_grad_() for x in given]
     return fresh, single
 
 
@@ -296,7 +302,7 @@ def _outputs(outputs: Any, name: str, strict: bool) -> tuple[list[Any], bool]:
     found, single = _tensors(outputs, who, "outputs of the user-provided function")
     if strict:
         for index, y in enumerate(found):
-            if y._node is None:
+            if not y.requires_grad:
                 raise RuntimeError(UNTRACKED.format(index=index))
     return found, single
 
@@ -336,7 +342,7 @@ def _pulled(
     outputs: Sequence[Any], variables: Sequence[Any], cotangents: Sequence[Any], create_graph: bool, strict: bool
 ) -> tuple[Any, ...]:
     """What cotangents pull back to; zeros, or an error, where nothing arrives."""
-    tracked = [(y, g) for y, g in zip(outputs, cotangents, strict=True) if y._node is not None]
+    tracked = [(y, g) for y, g in zip(outputs, cotangents, strict=True) if y.requires_grad]
     found: tuple[Any, ...] = (None,) * len(variables)
     if tracked:
         found = _backward.grad(

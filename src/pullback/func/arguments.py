@@ -26,6 +26,11 @@ class Argument(NamedTuple):
         shape = tuple(getattr(self.value, "shape", ()))
         return shape[1:] if self.batched else shape
 
+    @property
+    def rank(self) -> int:
+        """The number of axes of one example."""
+        return len(getattr(self.value, "shape", ())) - self.batched
+
 
 Rule = Callable[[int, Primitive, list[Argument], Params], Any]
 
@@ -34,25 +39,24 @@ def raised(arg: Argument, rank: int) -> Any:
     """A value whose examples have so many axes: new ones, of length 1, come first."""
     if not arg.batched:
         return arg.value
-    missing = rank - len(arg.value.shape) + 1
-    if missing <= 0:
-        return arg.value
-    return ops.reshape(arg.value, shape=(arg.value.shape[0], *(1,) * missing, *arg.shape))
+    shape = tuple(arg.value.shape)
+    missing = rank - len(shape) + 1
+    return arg.value if missing <= 0 else ops.reshape(arg.value, shape=(shape[0], *(1,) * missing, *shape[1:]))
 
 
 def whole(size: int, arg: Argument) -> Any:
     """A value with the axis of the batch, repeated where the examples share it."""
-    return arg.value if arg.batched else ops.broadcast_to(np_or(arg.value), shape=(size, *arg.shape))
+    return arg.value if arg.batched else ops.broadcast_to(numeric(arg.value), shape=(size, *arg.shape))
 
 
-def np_or(value: Any) -> Any:
+def numeric(value: Any) -> Any:
     """A value as it is; a Python number as an array."""
     return value if hasattr(value, "shape") else np.asarray(value)
 
 
 def spread(size: int, arg: Argument, shape: tuple[int, ...]) -> Any:
     """A value with the axis of the batch, broadcast to a shape of the examples."""
-    return ops.broadcast_to(np_or(raised(arg, len(shape))), shape=(size, *shape))
+    return ops.broadcast_to(numeric(raised(arg, len(shape))), shape=(size, *shape))
 
 
 def folded(size: int, arg: Argument) -> Any:

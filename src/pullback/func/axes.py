@@ -32,7 +32,7 @@ def stacks(*cores: int, repeated: bool = False) -> Rule:
 
     def rule(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
         pairs = list(zip(args, cores, strict=False))
-        lead = max([len(arg.shape) - core for arg, core in pairs])
+        lead = max([arg.rank - core for arg, core in pairs])
         if repeated:
             pairs = [(Argument(whole(size, arg), True), core) for arg, core in pairs]
         return primitive(*[raised(arg, lead + core) for arg, core in pairs], **params)
@@ -44,14 +44,16 @@ def elementwise(size: int, primitive: Primitive, args: list[Argument], params: P
     """The same operation; examples of fewer axes than others get axes of length 1, so that they broadcast as before."""
     if len(args) == 1:
         return primitive(args[0].value, **params)
-    rank = max([len(arg.shape) for arg in args])
-    return primitive(*[raised(arg, rank) for arg in args], **params)
+    ranks = [arg.rank for arg in args]
+    rank = max(ranks)
+    values = [arg.value if own == rank else raised(arg, rank) for arg, own in zip(args, ranks, strict=True)]
+    return primitive(*values, **params)
 
 
 def like_first(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
     """An elementwise operation whose result has the shape of its first argument, whatever the others are."""
     first, *rest = args
-    return primitive(whole(size, first), *[raised(arg, len(first.shape)) for arg in rest], **params)
+    return primitive(whole(size, first), *[raised(arg, first.rank) for arg in rest], **params)
 
 
 def alike(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
@@ -67,7 +69,7 @@ def carried(size: int, primitive: Primitive, args: list[Argument], params: Param
 def scattered(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
     """As `carried`; what is written may be a number."""
     x, source, indices = args
-    rank = len(x.shape)
+    rank = x.rank
     written = whole(size, source) if source.shape else raised(source, rank)
     return primitive(whole(size, x), written, whole(size, indices), **places.moved(size, primitive, params))
 
@@ -79,7 +81,7 @@ def rows(size: int, primitive: Primitive, args: list[Argument], params: Params) 
 
 def scaled(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
     """Normalisation: all arguments have the axes of the first, some of them with length 1."""
-    rank = len(args[0].shape)
+    rank = args[0].rank
     first, *rest = args
     return primitive(whole(size, first), *[raised(arg, rank) for arg in rest], **places.moved(size, primitive, params))
 
@@ -87,7 +89,7 @@ def scaled(size: int, primitive: Primitive, args: list[Argument], params: Params
 def pinv(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
     """Pseudo-inverses of a stack of matrices, each with bounds of its own."""
     x, *bounds = args
-    return primitive(whole(size, x), *[raised(arg, len(x.shape) - 2) for arg in bounds], **params)
+    return primitive(whole(size, x), *[raised(arg, x.rank - 2) for arg in bounds], **params)
 
 
 def permutation(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
@@ -113,7 +115,7 @@ def place_of_extreme(size: int, primitive: Primitive, args: list[Argument], para
         return carried(size, primitive, args, params)
     x = args[0]
     y = primitive(ops.reshape(x.value, shape=(size, count(x.shape))), axis=1, keepdims=False)
-    return ops.reshape(y, shape=(size, *(1,) * len(x.shape))) if params.get("keepdims") else y
+    return ops.reshape(y, shape=(size, *(1,) * x.rank)) if params.get("keepdims") else y
 
 
 def distinct(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:

@@ -15,6 +15,7 @@ import numpy as np
 
 from .. import _xp, ops
 from .._core import Carrier, Primitive
+from .._node import new
 from .._random import Moment, sampled_within
 from .._shapes import Size, size_of
 from .._sites import caller, describe
@@ -145,7 +146,11 @@ class Batch(Interpreter):
         """A value with an example along each row, or one they share; a tuple element by element."""
         if type(value) is tuple:
             return tuple([self.box(piece, batched) for piece in value])
-        boxed = super().box(value)
+        boxed: Any = new(self.carrier)
+        boxed._array = value if isinstance(value, (np.ndarray, Carrier)) else np.asarray(value)
+        boxed._node = boxed._cell = None
+        boxed.interpreter = self
+        boxed.level = self.level
         boxed.batched = batched
         return boxed
 

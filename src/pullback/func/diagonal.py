@@ -87,7 +87,7 @@ class Rows(Batch):
 
 
 # The rules say what an operation makes of diagonal operands: a value and the axis of its diagonal, an ordinary batch, or
-# None where they know neither. Operations on cotangents are linear in them, so that zeros stay zeros.
+# None where they know neither, or zeros would not stay zeros. Pullbacks are linear, but hooks of users need not be.
 
 
 def _elementwise(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
@@ -98,6 +98,20 @@ def _elementwise(rows: Rows, primitive: Primitive, args: Sequence[Any], params: 
     value = primitive(*map(rows.unbox, args), **params)
     (axis,) = axes
     return (value, axis) if value.shape[axis] == rows.size else None
+
+
+def _added(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
+    return _elementwise(rows, primitive, args, params) if all(map(rows.holds, args)) else None
+
+
+def _quotient(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
+    return None if rows.holds(args[1]) else _elementwise(rows, primitive, args, params)
+
+
+def _chosen(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
+    condition, *values = args
+    zeros = all(rows.holds(value) or not (isinstance(value, Carrier) or np.any(value)) for value in values)
+    return _elementwise(rows, primitive, args, params) if zeros and not rows.holds(condition) else None
 
 
 def _sum(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
@@ -179,10 +193,13 @@ def _each_row(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Par
 
 
 RULES: dict[str, Callable[[Rows, Primitive, Sequence[Any], Params], Any]] = {
-    **dict.fromkeys(("add", "subtract", "negative", "multiply", "divide", "where", "select"), _elementwise),
+    **dict.fromkeys(("negative", "multiply", "select"), _elementwise),
+    **dict.fromkeys(("add", "subtract"), _added),
     **dict.fromkeys(("astype", "clone"), _same),
     **dict.fromkeys(("take_along_axis", "put_along_axis", "select_along", "cumsum", "flip", "put_rows"), _along),
     **dict.fromkeys(("softmax_pullback", "log_softmax_pullback"), _along),
+    "divide": _quotient,
+    "where": _chosen,
     "cross_entropy_pullback": _each_row,
     "sum": _sum,
     "matmul": _matmul,

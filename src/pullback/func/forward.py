@@ -9,9 +9,9 @@ import numpy as np
 
 from .. import ops
 from .._core import Carrier, Primitive
-from .._trees import flatten, mapped, unflatten
+from .._trees import Structure, flatten, mapped, paths, unflatten
 from ..interpreters import Boxed, Interpreter
-from .levels import Level, inner, require_tensors, tensor_of
+from .levels import Level, inner, output_leaves, tensor_of
 from .pushforwards import dtype_of, pushforward
 from .reverse import split, tracked
 
@@ -101,12 +101,7 @@ def jvp(f: Function, primals: Any, tangents: Any, *, strict: bool = False, has_a
     with Forward() as forward:
         duals = [forward.dual(inner(leaf), inner(move)) for leaf, move in zip(leaves, moves, strict=True)]
         outputs, aux = split(f(*unflatten(structure, duals)), has_aux, "jvp")
-        results, nested = flatten(outputs)
-        for result in results:
-            if not isinstance(result, Carrier):
-                raise RuntimeError(
-                    f"{name}: Expected f(*args) to return only tensors, got unsupported type {type(result)}"
-                )
+        results, nested = output_leaves(outputs, name)
     pushed = []
     for result in results:
         tangent = forward.tangent(result)
@@ -137,23 +132,29 @@ def linearize(f: Function, *primals: Any) -> Any:
     """
     with Level() as level:
         given, variables, _ = tracked(level, primals, range(len(primals)))
-        leaves, nested = flatten(f(*given))
-        for leaf in leaves:
-            if not isinstance(leaf, Carrier):
-                raise RuntimeError(
-                    f"linearize(f, *primals): expected f(*primals) to return only tensors, got type {type(leaf)}"
-                )
+        leaves, nested = output_leaves(f(*given), "linearize(f, *primals)")
     with Level() as transposing:  # the pullback is linear in its cotangents: its pullback is the derivative itself
-        cotangents = [transposing.variable(tensor_of(np.zeros(tuple(leaf.shape), leaf._dtype))) for leaf in leaves]
+        zeros = [tensor_of(np.zeros(tuple(leaf.shape), leaf._dtype)) for leaf in leaves]
+        cotangents = [transposing.variable(zero) if zero._dtype.kind in "fc" else zero for zero in zeros]
         pulled = level.pull(leaves, cotangents, variables, retain_graph=False)
 
     def push(*tangents: Any) -> Any:
         """The derivative in the direction of the tangents."""
         moves = _fitting("jvp_fn(*tangents)", primals, tangents)[1]
-        answers = transposing.pull(pulled, list(map(inner, moves)), cotangents, retain_graph=True)
-        return unflatten(nested, answers)
+        variables = list(filter(transposing.holds, cotangents))
+        answers = iter(transposing.pull(pulled, list(map(inner, moves)), variables, retain_graph=True))
+        return unflatten(nested, [next(answers) if transposing.holds(g) else g.clone() for g in cotangents])
 
     return unflatten(nested, list(map(level.lowered, leaves))), push
+
+
+def require_primals(leaves: Sequence[Any], structure: Structure, name: str) -> None:
+    """Refuse leaves that cannot move, by the way to them."""
+    for leaf, path in zip(leaves, paths(structure, name), strict=True):
+        if not isinstance(leaf, Carrier):
+            raise ValueError(f"Thing passed to transform API must be Tensor, got {type(leaf)} for {path}")
+        if leaf._dtype.kind not in "fc":
+            raise ValueError(f"Expected primal to be floating point or complex, but got: {leaf.dtype} for {path}")
 
 
 def _fitting(name: str, primals: Any, tangents: Any) -> tuple[list[Any], list[Any], Any]:
@@ -170,11 +171,17 @@ def _fitting(name: str, primals: Any, tangents: Any) -> tuple[list[Any], list[An
         )
     if not leaves:
         raise RuntimeError(f"{name}: Expected primals to contain at least one Tensor.")
-    require_tensors(leaves, structure, "primals", "Thing passed to transform API must be Tensor")
+    require_primals(leaves, structure, "primals")
     fitted = []
-    for leaf, move in zip(leaves, moves, strict=True):
+    for leaf, move, path in zip(leaves, moves, paths(structure, "tangents"), strict=True):
         if not isinstance(move, Carrier):
-            raise ValueError(f"Thing passed to transform API must be Tensor, got {type(move)} as a tangent")
+            raise ValueError(f"Thing passed to transform API must be Tensor, got {type(move)} for {path}")
+        if move._dtype.kind not in "fc":
+            raise ValueError(f"Expected tangent to be floating point or complex, but got: {move.dtype} for {path}")
+        if move._dtype.kind == "c" and leaf._dtype.kind == "f":
+            raise RuntimeError(
+                f"{name}: {path} is complex, and its primal real: push the real and the imaginary part of the tangent"
+            )
         if tuple(move.shape) != tuple(leaf.shape):
             raise RuntimeError(
                 "Trying to set a forward gradient that has a different size than that of the original Tensor, this is "

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .._core import Carrier
 from .._tensor import Tensor
 from .._trees import Structure, flatten, mapped, unflatten
-from .forward import jvp
-from .levels import Level, chosen
+from .forward import jvp, require_primals
+from .levels import Level, chosen, output_leaves, require_numbers, require_real
 from .mapping import vmap
 from .reverse import regrouped, split, tracked
 
@@ -41,19 +40,24 @@ def jacrev(f: Function, argnums: Numbers = 0, *, has_aux: bool = False, chunk_si
         places = chosen(argnums, len(args))
         with Level() as level:
             given, variables, structures = tracked(level, args, places)
+            require_real(*_inputs(args, places), "jacrev", "input")
             outputs, aux = split(f(*given, **kwargs), has_aux, "jacrev")
-            leaves, nested = flatten(outputs)
-            for leaf in leaves:
-                if not isinstance(leaf, Carrier):
-                    raise RuntimeError(
-                        f"vjp(f, *primals): expected f(*primals) to return only tensors, got unsupported type {type(leaf)}"
-                    )
+            leaves, nested = output_leaves(outputs, "vjp(f, *primals)")
+            require_numbers(leaves, nested)
+            require_real(leaves, nested, "jacrev", "output")
         rows = _rows(level, leaves, variables, chunk_size)
         parts = _parts(rows, leaves, variables, structures, isinstance(argnums, int))
         answer = unflatten(nested, parts)
         return (answer, mapped(level.lowered, aux)) if has_aux else answer
 
     return jacobian
+
+
+def _inputs(args: Sequence[Any], places: Sequence[int]) -> tuple[list[Any], Structure]:
+    """The leaves of the arguments to differentiate by, and how they nest: tensors of real or complex numbers."""
+    leaves, structure = flatten(tuple(args[place] for place in places))
+    require_primals(leaves, structure, "input")
+    return leaves, structure
 
 
 def _rows(level: Level, outputs: Sequence[Any], variables: Sequence[Any], chunk_size: int | None) -> list[Any]:
@@ -125,6 +129,7 @@ def jacfwd(
         leaves = [leaf for found, _ in trees for leaf in found]
         structures = [structure for _, structure in trees]
         kept: list[Any] = []
+        require_real(*_inputs(args, places), "jacfwd", "input")
 
         def of_primals(*primals: Any) -> Any:
             given = list(args)
@@ -134,10 +139,10 @@ def jacfwd(
 
         def push(*tangents: Any) -> Any:
             result = jvp(of_primals, tuple(leaves), tangents, has_aux=has_aux)
+            require_real(*flatten(result[0]), "jacfwd", "output")
             kept[:] = [result[0], *result[2:]]
             return result[1]
 
-        check_inputs(leaves)
         basis = identity(leaves)
         columns, nested = flatten(vmap(push, out_dims=-1, randomness=randomness, chunk_size=chunk_size)(*basis))
         parts = _columns(columns, leaves, structures, isinstance(argnums, int))
@@ -145,15 +150,6 @@ def jacfwd(
         return (answer, kept[1]) if has_aux else answer
 
     return jacobian
-
-
-def check_inputs(leaves: Sequence[Any]) -> None:
-    """Refuse what has no Jacobian."""
-    for leaf in leaves:
-        if not isinstance(leaf, Carrier):
-            raise ValueError(f"Thing passed to transform API must be Tensor, got {type(leaf)}")
-        if leaf._dtype.kind not in "fc":
-            raise RuntimeError(f"jacfwd: Expected all inputs to be real or complex but received {leaf.dtype}")
 
 
 def _columns(columns: Sequence[Any], inputs: Sequence[Any], structures: Sequence[Structure], single: bool) -> list[Any]:

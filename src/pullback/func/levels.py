@@ -16,7 +16,7 @@ from .._pass import pull_back
 from .._refusals import kind
 from .._tape import Tape
 from .._tensor import Tensor
-from .._trees import Structure, paths
+from .._trees import Structure, flatten, paths
 from .._views import alias
 from ..interpreters import Boxed, Interpreter
 
@@ -59,8 +59,9 @@ class Level(Tape, Interpreter):
 
     @property
     def outside(self) -> Mode:
-        """The mode of what happens beneath this level."""
-        return self._around[-1][0] if self._around else mode.get()
+        """The mode of what happens beneath this level: what is not recorded here is not recorded there."""
+        here = mode.get()
+        return self._around[-1][0] if self._around and here.grad else here
 
     def wrap(self, value: Any, node: Node | None) -> Any:
         """A tensor of this level."""
@@ -128,6 +129,39 @@ def require_tensors(leaves: Sequence[Any], structure: Structure, name: str, mess
             raise ValueError(f"{message}, got {type(leaf)} for {path}")
         if leaf._dtype.kind not in "fc":
             raise RuntimeError(f"only {DIFFERENTIABLE}: {path} is a {kind(leaf)}")
+
+
+def output_leaves(outputs: Any, who: str) -> tuple[list[Any], Structure]:
+    """The leaves of what a function returned, and how they nest; refused if there are none, or one is no tensor."""
+    leaves, structure = flatten(outputs)
+    if not leaves:
+        raise RuntimeError(f"{who}: Expected f to be a function that has non-empty output (got output = {outputs!r})")
+    for leaf, path in zip(leaves, paths(structure, "output"), strict=True):
+        if not isinstance(leaf, Carrier):
+            raise RuntimeError(
+                f"{who}: Expected f(*args) to return only tensors, got unsupported type {type(leaf)} for {path}"
+            )
+    return leaves, structure
+
+
+def require_numbers(leaves: Sequence[Any], structure: Structure) -> None:
+    """Refuse outputs whose cotangents would be integers."""
+    for leaf, path in zip(leaves, paths(structure, "output"), strict=True):
+        if leaf._dtype.kind not in "fc":
+            raise RuntimeError(
+                "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype "
+                f"{leaf.dtype} for {path}. Return it as aux, with has_aux=True"
+            )
+
+
+def require_real(leaves: Sequence[Any], structure: Structure, name: str, what: str) -> None:
+    """Refuse complex numbers, whose Jacobian is of their parts."""
+    for index, (leaf, path) in enumerate(zip(leaves, paths(structure, what), strict=True)):
+        if leaf._dtype.kind == "c":
+            raise RuntimeError(
+                f"{name}: Expected all {what}s to be real but received complex tensor at flattened input idx: {index} "
+                f"({path}). Its Jacobian is that of the real and imaginary parts: see view_as_real and view_as_complex"
+            )
 
 
 def chosen(argnums: Any, count: int) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ import numpy as np
 
 from .. import _backward, _refusals
 from .._core import Carrier
+from .._modes import enable_grad
 from .._pass import youngest_first
 from .._trees import flatten, paths, unflatten
 from ..vocabulary.shapes import cat
@@ -44,29 +45,28 @@ def jacobian(
     allow_unused: bool = False,
     plan: bool = False,
 ) -> Any:
-    """The Jacobian of a tensor y, whose graph is kept, with respect to tensors that it was computed from.
-
-    For one tensor x the shape of y followed by that of x; for a tuple or list of them a tuple.
+    """The Jacobian of y by an x it was computed from, of y's shape and then x's; for several x a tuple. y keeps its graph.
 
     Parameters
     ----------
     mode
-        'reverse' (a row for each element of y) or 'forward' (a column for each of x); left out, whichever is fewer.
+        'reverse' (a row for each element of y) or 'forward' (a column for each of x; hooks are taken to be linear);
+        left out, whichever is fewer, and rows where there are hooks.
     chunk_size, memory
         How many rows or columns are computed at once; left out, as many as fit into `memory` bytes.
     create_graph
         Record the computation, for further derivatives.
     allow_unused
-        Give zeros for a tensor that y does not depend on, instead of an error.
+        Give zeros for an x that y does not depend on, instead of an error.
     plan
         Return (answer, Plan): how it was computed.
 
     Raises
     ------
     RuntimeError
-        If y or an x is not tracked, or y does not depend on an x: with the reason.
+        If y or an x is not tracked, or y does not depend on an x: with the reason; if y is complex.
     ValueError
-        If mode or chunk_size is none of those.
+        If mode or chunk_size is none of those, or mode is 'forward' and an x is complex.
 
     >>> import pullback
     >>> x = pullback.tensor([1.0, 2.0], requires_grad=True)
@@ -79,8 +79,8 @@ def jacobian(
     _backward.check_inputs(inputs, False, None)
     _backward.check_output(0, y)
     chosen = _plan(y, inputs, mode, chunk_size, memory)
-    compute = _by_columns if chosen.mode == "forward" else _by_rows
-    found = compute(y, inputs, chosen.chunk_size, create_graph, allow_unused)
+    way = _by_columns if chosen.mode == "forward" else _by_rows
+    found = way(y, inputs, chosen.chunk_size, create_graph, allow_unused)
     answer = found[0] if single else tuple(found)
     return (answer, chosen) if plan else answer
 
@@ -90,12 +90,22 @@ def _plan(y: Any, inputs: Sequence[Any], mode: str | None, chunk_size: int | Non
         raise ValueError(f"jacobian: mode is 'reverse', 'forward' or None, not {mode!r}")
     if chunk_size is not None and (type(chunk_size) is not int or chunk_size < 1):
         raise ValueError(f"jacobian: chunk_size is a positive int, not {chunk_size!r}")
+    if y.is_complex():
+        raise RuntimeError(
+            f"jacobian: grad can be implicitly created only for real scalar outputs but got {y.dtype}: a complex Jacobian "
+            "is two real ones, those of y.real and of y.imag"
+        )
     rows, columns = y.numel(), sum(x.numel() for x in inputs)
-    if mode is None:
-        mode = "forward" if 2 * columns < rows else "reverse"  # a column costs about two rows
+    nodes = youngest_first([y._node])
+    turned = any(x.is_complex() for x in inputs)
+    if mode is None:  # a column costs about two rows
+        fewer = 2 * columns < rows and not turned and all(node.hooks is None for node in nodes)
+        mode = "forward" if fewer else "reverse"
+    if mode == "forward" and turned:
+        raise ValueError("jacobian: mode is 'reverse' where an input is complex: its gradient has two real parts")
     passes = columns if mode == "forward" else rows
     if chunk_size is None:
-        widest = max((math.prod(node.shape) for node in youngest_first([y._node]) if node.shape is not None), default=1)
+        widest = max((math.prod(node.shape) for node in nodes if node.shape is not None), default=1)
         chunk_size = max(1, memory // max(1, 4 * widest * y._dtype.itemsize))
     return Plan(mode, passes, max(1, min(chunk_size, passes)))
 
@@ -193,7 +203,7 @@ def hessian(
 
 def _second(g: Any, a: Any, inputs: Sequence[Any], chunk_size: int | None, memory: int, create_graph: bool) -> Any:
     """The Jacobians of one gradient; zeros where it is constant."""
-    if g is None or g._node is None:
+    if g is None or not g.requires_grad:
         return tuple(tensor_of(np.zeros((*a.shape, *x.shape), x._dtype)) for x in inputs)
     return jacobian(
         g,
@@ -284,7 +294,8 @@ def value_grad_hessian(f: Function, *params: Any) -> tuple[Any, Any, Any]:
             raise TypeError(f"value_grad_hessian: {path} must be a Tensor, not {type(leaf).__name__}")
     variables = [leaf.detach().requires_grad_() for leaf in leaves]
     given = unflatten(structure, variables)
-    value = f(given) if len(params) == 1 else f(*given)
+    with enable_grad():
+        value = f(given) if len(params) == 1 else f(*given)
     if not isinstance(value, Carrier) or value.numel() != 1:
         raise RuntimeError(
             "value_grad_hessian: f must return a tensor of one element, not "

@@ -212,10 +212,9 @@ def _joined(call: _Call, parts: Sequence[_Results], what: str) -> _Results:
 
 def _input_dims(f: Function, in_dims: Any, leaves: Sequence[Any], structure: Structure) -> list[Any]:
     """The axis of the batch of each leaf of the arguments, counted from 0; None for what the examples share."""
-    where = f"vmap({name_of(f)}, in_dims={in_dims}, ...)(<inputs>):"
     if not isinstance(in_dims, (int, tuple)) or isinstance(in_dims, bool):
         raise ValueError(
-            f"{where} expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs, got: "
+            f"{_where(f, in_dims)} expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs, got: "
             f"{type(in_dims)}."
         )
     if not leaves:
@@ -226,19 +225,23 @@ def _input_dims(f: Function, in_dims: Any, leaves: Sequence[Any], structure: Str
     dims = spread(in_dims, structure)
     if dims is None:
         raise ValueError(
-            f"{where} in_dims is not compatible with the structure of `inputs`. in_dims has structure "
+            f"{_where(f, in_dims)} in_dims is not compatible with the structure of `inputs`. in_dims has structure "
             f"{flatten(in_dims)[1]} but inputs has structure {structure}."
         )
     return [
-        None if dim is None else _input_dim(where, structure, i, leaf, dim)
+        None if dim is None else _input_dim(f, in_dims, structure, i, leaf, dim)
         for i, (leaf, dim) in enumerate(zip(leaves, dims, strict=True))
     ]
 
 
-def _input_dim(where: str, structure: Structure, number: int, leaf: Any, dim: Any) -> int:
+def _where(f: Function, in_dims: Any) -> str:
+    return f"vmap({name_of(f)}, in_dims={in_dims}, ...)(<inputs>):"
+
+
+def _input_dim(f: Function, in_dims: Any, structure: Structure, number: int, leaf: Any, dim: Any) -> int:
     if type(dim) is int and isinstance(leaf, Carrier) and -leaf.ndim <= dim < leaf.ndim:
         return int(dim % leaf.ndim)
-    path = paths(structure, "args")[number]
+    where, path = _where(f, in_dims), paths(structure, "args")[number]
     if not isinstance(dim, int) or isinstance(dim, bool):
         raise ValueError(f"{where} Got in_dim={dim} for {path}: an in_dim must be either an integer dimension or None.")
     if not isinstance(leaf, Carrier):
@@ -268,17 +271,16 @@ def _batch_size(leaves: Sequence[Any], dims: Sequence[Any], structure: Structure
 
 def _output_dims(f: Function, out_dims: Any, results: Sequence[Any], nested: Structure) -> list[Any]:
     """Where the axis of the batch goes in each result."""
-    where = f"vmap({name_of(f)}, ..., out_dims={out_dims})"
     for given in flatten(out_dims)[0]:
         if given is not None and (not isinstance(given, int) or isinstance(given, bool)):
             raise ValueError(
-                f"{where}: `out_dims` must be an int, None or a python collection of ints representing where in the "
+                f"vmap({name_of(f)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python collection of ints representing where in the "
                 f"outputs the vmapped dimension should appear, got {type(given)}."
             )
     places = spread(out_dims, nested)
     if places is None:
         raise ValueError(
-            f"{where}(<inputs>): out_dims is not compatible with the structure of `outputs`. out_dims has structure "
+            f"vmap({name_of(f)}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of `outputs`. out_dims has structure "
             f"{flatten(out_dims)[1]} but outputs has structure {nested}."
         )
     for i, (y, place) in enumerate(zip(results, places, strict=True)):

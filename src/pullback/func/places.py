@@ -56,7 +56,7 @@ def _layout(rank: int, spec: tuple[Any, ...], arrays: list[Argument]) -> Layout:
     together = marked[-1] - marked[0] == len(marked) - 1
     others = sum(length for i, length in enumerate(lengths) if i not in marked)
     others += 0 if Ellipsis in spec else rank - consumed
-    width = max(len(arg.shape) for arg in arrays)
+    width = max(arg.rank for arg in arrays)
     steady = together and not any(arg.batched for arg in arrays)
     return Layout(sum(lengths[: marked[0]]) if together else 0, width, others + width, steady)
 
@@ -126,7 +126,7 @@ def index(size: int, primitive: Primitive, args: list[Argument], params: Params)
     if found is None:
         return one_by_one(size, primitive, args, params)
     x, (spec, arrays) = args[0], found
-    layout = _layout(len(x.shape), spec, arrays)
+    layout = _layout(x.rank, spec, arrays)
     order = _forward(layout)
     if not x.batched:  # the batch is one more axis of the arrays
         y = primitive(x.value, *[raised(arg, layout.width) for arg in arrays], **{**params, "spec": spec})
@@ -155,7 +155,7 @@ def index_put(size: int, primitive: Primitive, args: list[Argument], params: Par
     if found is None:
         return one_by_one(size, primitive, args, params)
     spec, arrays = found
-    layout = _layout(len(args[0].shape), spec, arrays)
+    layout = _layout(args[0].rank, spec, arrays)
     wider, values = _within(size, spec, arrays, layout)
     value = _placed(size, args[1], layout) if args[1].shape else raised(args[1], layout.rank)
     return primitive(whole(size, args[0]), value, *values, **{**params, "spec": wider})
@@ -191,7 +191,7 @@ def scatter_rows(size: int, primitive: Primitive, args: list[Argument], params: 
 
 def _numbered(size: int, indices: Argument, rows: int) -> Any:
     """Numbers of rows in tables below each other."""
-    first = np.arange(size).reshape(size, *(1,) * len(indices.shape)) * rows
+    first = np.arange(size).reshape(size, *(1,) * indices.rank) * rows
     return ops.add(whole(size, indices), first)
 
 
@@ -212,13 +212,13 @@ def put_rows(size: int, primitive: Primitive, args: list[Argument], params: Para
 def searchsorted(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
     """Where values go: among one sequence, which may be the example's, or among one for each row."""
     ordered, values = args
-    if not ordered.batched and len(ordered.shape) == 1:
+    if not ordered.batched and ordered.rank == 1:
         return primitive(ordered.value, values.value, **params)
     flat = whole(size, values)
-    if len(ordered.shape) == 1:
+    if ordered.rank == 1:
         flat = ops.reshape(flat, shape=(size, count(values.shape)))
     y = primitive(whole(size, ordered), flat, **params)
-    return ops.reshape(y, shape=(size, *values.shape)) if len(ordered.shape) == 1 else y
+    return ops.reshape(y, shape=(size, *values.shape)) if ordered.rank == 1 else y
 
 
 def isin(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:

@@ -17,7 +17,7 @@ from .arguments import Argument, Params, count, folded, merged, one_by_one, part
 def matmul(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
     """Products of vectors, matrices and stacks of matrices."""
     a, b = args
-    ranks = len(a.shape), len(b.shape)
+    ranks = a.rank, b.rank
     if not b.batched and ranks[1] == 2:  # one product of many rows
         rows = ops.reshape(a.value, shape=(size * count(a.shape[:-1]), a.shape[-1]))
         product = primitive(rows, b.value, **params)
@@ -25,7 +25,7 @@ def matmul(size: int, primitive: Primitive, args: list[Argument], params: Params
     if not a.batched and ranks == (2, 1):
         return primitive(b.value, ops.matrix_transpose(a.value), **params)
     left, right = _matrix(a, -2), _matrix(b, -1)
-    rank = max(len(left.shape), len(right.shape))
+    rank = max(left.rank, right.rank)
     product = primitive(raised(left, rank), raised(right, rank), **params)
     shape = list(product.shape)
     for is_vector, axis in ((ranks[1] == 1, -1), (ranks[0] == 1, -2 if ranks[1] > 1 else -1)):
@@ -36,7 +36,7 @@ def matmul(size: int, primitive: Primitive, args: list[Argument], params: Params
 
 def _matrix(arg: Argument, axis: int) -> Argument:
     """A vector as a matrix with an axis of length 1; a matrix as it is."""
-    if len(arg.shape) > 1:
+    if arg.rank > 1:
         return arg
     shape = tuple(arg.value.shape)
     wider = (*shape[:-1], 1, shape[-1]) if axis == -2 else (*shape, 1)
@@ -57,9 +57,9 @@ def affine(size: int, primitive: Primitive, args: list[Argument], params: Params
     if not weight.batched and not any(arg.batched for arg in bias):
         return primitive(x.value, weight.value, *[arg.value for arg in bias], **params)
     if not x.batched and not weight.batched:
-        return ops.add(ops.project(x.value, weight.value), raised(bias[0], len(x.shape)))
+        return ops.add(ops.project(x.value, weight.value), raised(bias[0], x.rank))
     product = matmul(size, ops.matmul, [x, Argument(ops.matrix_transpose(weight.value), weight.batched)], {})
-    return ops.add(product, raised(bias[0], len(x.shape))) if bias else product
+    return ops.add(product, raised(bias[0], x.rank)) if bias else product
 
 
 # Convolutions
@@ -112,7 +112,7 @@ def biased(size: int, primitive: Primitive, args: list[Argument], params: Params
     x, bias = args
     if not bias.batched:
         return unfolded(size, primitive(folded(size, x), bias.value, **params), x.shape[0])
-    column = ops.reshape(bias.value, shape=(size, 1, bias.shape[0], *(1,) * (len(x.shape) - 2)))
+    column = ops.reshape(bias.value, shape=(size, 1, bias.shape[0], *(1,) * (x.rank - 2)))
     return ops.add(whole(size, x), column)
 
 

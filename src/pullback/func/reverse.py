@@ -9,7 +9,7 @@ from typing import Any
 from .._backward import cotangent
 from .._core import Carrier
 from .._trees import Structure, flatten, mapped, paths, unflatten
-from .levels import Level, chosen, require_tensors, tensor_of
+from .levels import Level, chosen, output_leaves, require_numbers, require_tensors, tensor_of
 
 Function = Callable[..., Any]
 
@@ -88,7 +88,7 @@ def vjp(f: Function, *primals: Any, has_aux: bool = False) -> Any:
     Raises
     ------
     RuntimeError
-        If f returns anything but tensors, or cotangents do not fit the outputs.
+        If f returns anything but tensors of real or complex numbers, or cotangents do not fit the outputs.
     ValueError
         If a primal is no tensor.
 
@@ -100,12 +100,8 @@ def vjp(f: Function, *primals: Any, has_aux: bool = False) -> Any:
     with Level() as level:
         given, variables, structures = tracked(level, primals, range(len(primals)))
         outputs, aux = split(f(*given), has_aux, "vjp")
-        leaves, structure = flatten(outputs)
-        for leaf in leaves:
-            if not isinstance(leaf, Carrier):
-                raise RuntimeError(
-                    f"vjp(f, *primals): expected f(*primals) to return only tensors, got unsupported type {type(leaf)}"
-                )
+        leaves, structure = output_leaves(outputs, "vjp(f, *primals)")
+        require_numbers(leaves, structure)
 
     def pull(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
         """What cotangents of the outputs pull back to, one for each primal."""

@@ -209,7 +209,7 @@ split            = linear("split",            lambda xp, g, *, axis, sizes: xp.c
                           forward=lambda x, *, axis, sizes, label="": _xp.split(x, sizes=sizes, axis=axis))
 astype           = linear("astype",           lambda xp, g, *, dtype, source: xp.astype(g, dtype=source, source=dtype),
                           title="ToCopyBackward0", complex="as written")
-clone            = linear("clone",            lambda xp, g: g,                   forward=lambda x: x.copy(order="K"))
+clone            = linear("clone",            lambda xp, g: g,                   forward=lambda x, *, order="K": x.copy(order=order))
 copy             = elementwise("copy",        lambda xp, g: xp.zeros_like(g),
                                               lambda xp, g: g,  forward=_filled, title="CopyBackwards")
 fill             = elementwise("fill",        lambda xp, g: xp.zeros_like(g),

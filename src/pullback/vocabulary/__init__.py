@@ -68,6 +68,7 @@ FUNCTIONS: dict[str, str] = {
     "vocabulary.margins": "cosine_similarity pairwise_distance pdist",
     "vocabulary.normalization": "native_group_norm rms_norm",
     "vocabulary.layers": "bilinear",
+    "vocabulary.recurrent": "gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell",
     "vocabulary.native": (
         "alpha_dropout alpha_dropout_ batch_norm binary_cross_entropy_with_logits cosine_embedding_loss ctc_loss "
         "dropout dropout_ embedding feature_alpha_dropout feature_alpha_dropout_ feature_dropout feature_dropout_ "

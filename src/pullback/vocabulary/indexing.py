@@ -181,6 +181,8 @@ def setitem(tensor: Any, index: Any, value: Any) -> None:
     check_writable(tensor, "x[...] = value", through_view=not arrays)
     tensor, spec = _selected(tensor, spec, arrays)
     value = _fitting(tensor, value)
+    if any(getattr(given, "level", 0) > tensor.level for given in (value, *arrays)):
+        raise RuntimeError(_refusals.captured_write(tensor, "x[...] = value"))
     if tensor.level or not isinstance(tensor._array, np.ndarray):
         write(tensor, _written_copy(tensor, value, spec, arrays), "x[...] = value")
         return

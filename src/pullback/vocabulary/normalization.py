@@ -115,7 +115,9 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float |
 
 def _check_channels(name: str, channels: int, **parts: Any) -> None:
     """Refuse what does not have one element for each channel."""
-    for part, value in parts.items():
+    for place, (part, value) in enumerate(parts.items(), 2):
+        if value is not None and not isinstance(value, Carrier):
+            raise _refusals.no_tensor(name, part, place, value)
         if value is not None and value.numel() != channels:
             raise RuntimeError(
                 f"{part} should contain {channels} elements not {value.numel()}: {name} has one a channel"

@@ -259,6 +259,4 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
     if any(size < 0 for size in sizes):
         raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
     steps = np.cumprod((1, *sizes[:0:-1]))[::-1][: len(sizes)].tolist()
-    return tuple(
-        ops.remainder(ops.floor_divide(indices, step), size) for size, step in zip(sizes, steps, strict=True)
-    )
+    return tuple(ops.remainder(ops.floor_divide(indices, step), size) for size, step in zip(sizes, steps, strict=True))

@@ -10,6 +10,7 @@ INDEX: dict[str, str] = {
     "container": "ModuleDict ModuleList ParameterDict ParameterList Sequential",
     "linear": "Bilinear Identity Linear",
     "sparse": "Embedding EmbeddingBag",
+    "recurrent": "GRU GRUCell LSTM LSTMCell RNN RNNBase RNNCell RNNCellBase",
     "activation": (
         "CELU ELU GELU GLU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid LogSoftmax Mish PReLU RReLU "
         "ReLU ReLU6 SELU SiLU Sigmoid Softmax Softmax2d Softmin Softplus Softshrink Softsign Tanh Tanhshrink Threshold"
@@ -35,6 +36,10 @@ INDEX: dict[str, str] = {
         "TripletMarginWithDistanceLoss"
     ),
     "adaptive": "AdaptiveLogSoftmaxWithLoss",
+    "attention": "MultiheadAttention",
+    "transformer": (
+        "Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer"
+    ),
     "distance": "CosineSimilarity PairwiseDistance",
     "flatten": "Flatten Unflatten",
     "fold": "Fold Unfold",

@@ -1,0 +1,155 @@
+"""Files and streams: opened for reading within bounds, and written so that a crash leaves the old file."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from .errors import FileError
+
+Bytes = np.ndarray[Any, np.dtype[np.uint8]]
+
+
+def name_of(f: Any) -> str:
+    """What a file is called in errors."""
+    if isinstance(f, (str, os.PathLike)):
+        return os.fsdecode(f)
+    name = getattr(f, "name", None)
+    return name if isinstance(name, str) else f"<{type(f).__name__}>"
+
+
+class Input:
+    """A stream to read from its present position to its end, which is known: nothing beyond it is asked for."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+        self.start = stream.tell()
+        self.end = stream.seek(0, os.SEEK_END)
+        stream.seek(self.start)
+
+    @property
+    def left(self) -> int:
+        """How many bytes are left."""
+        left: int = self.end - self.stream.tell()
+        return left
+
+    def peek(self, count: int) -> bytes:
+        """The next bytes, which stay to be read."""
+        found = self.read(count)
+        self.stream.seek(-len(found), os.SEEK_CUR)
+        return found
+
+    def read(self, count: int) -> bytes:
+        """The next bytes, fewer at the end."""
+        found: bytes = self.stream.read(max(0, min(count, self.left)))
+        return found
+
+    def readline(self) -> bytes:
+        """The bytes of the next line."""
+        found: bytes = self.stream.readline()
+        return found
+
+    def exact(self, count: int, what: str) -> bytes:
+        """The next bytes, all of them."""
+        found = self.read(count)
+        if len(found) != count:
+            raise FileError(f"is truncated: {what} has {len(found)} of {count} bytes")
+        return found
+
+    def array(self, count: int, what: str) -> Bytes:
+        """The next bytes in memory of their own."""
+        if count > self.left:
+            raise FileError(f"is truncated: {what} has {self.left} of {count} bytes")
+        return filled(self.stream, count, what)
+
+
+def filled(stream: Any, count: int, what: str) -> Bytes:
+    """Bytes of a stream in memory of their own, which may be written."""
+    memory = np.empty(count, np.uint8)
+    view, done = memoryview(memory), 0
+    while done < count:
+        step = stream.readinto(view[done:])
+        if not step:
+            raise FileError(f"is truncated: {what} has {done} of {count} bytes")
+        done += step
+    return memory
+
+
+@contextlib.contextmanager
+def reading(f: Any) -> Iterator[Input]:
+    """What can be read of a path or of a binary stream."""
+    if isinstance(f, (str, os.PathLike)):
+        with open(f, "rb") as stream:  # noqa: PTH123  # a path of any kind, bytes too
+            yield Input(stream)
+        return
+    if not callable(getattr(f, "read", None)):
+        raise AttributeError(
+            f"{type(f).__name__!r} object has no attribute 'read': load() takes a path or a binary file object"
+        )
+    if not (hasattr(f, "readinto") and hasattr(f, "readline") and hasattr(f, "seekable") and f.seekable()):
+        content = f.read()
+        if not isinstance(content, (bytes, bytearray)):
+            raise TypeError(f"load() takes a file opened in binary mode, not text: {name_of(f)}")
+        f = io.BytesIO(content)
+    yield Input(f)
+
+
+@contextlib.contextmanager
+def writing(f: Any) -> Iterator[Any]:
+    """A stream whose bytes become the content of a path, or go to a binary file object."""
+    if isinstance(f, (str, os.PathLike)):
+        with _replacing(os.path.realpath(os.fsdecode(f))) as stream:
+            yield stream
+        return
+    if not callable(getattr(f, "write", None)):
+        raise AttributeError(
+            f"{type(f).__name__!r} object has no attribute 'write': save() takes a path or a binary file object"
+        )
+    if isinstance(f, io.TextIOBase):
+        raise TypeError(f"save() takes a file opened in binary mode, not text: {name_of(f)}")
+    yield f
+
+
+@contextlib.contextmanager
+def _replacing(path: str) -> Iterator[BinaryIO]:
+    """A new file beside the old, which takes its place when all has been written and has reached the disk."""
+    mode = os.stat(path).st_mode if os.path.exists(path) else None  # noqa: PTH110, PTH116  # as `realpath` gives it
+    if mode is not None and not stat.S_ISREG(mode):
+        with open(path, "wb") as stream:  # noqa: PTH123  # a device or a pipe: there is nothing to replace
+            yield stream
+        return
+    folder, name = os.path.split(path)
+    temporary = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(8)}")  # noqa: PTH118
+    # The permissions are those of the old file; those of a new one are the system's choice.
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(temporary, flags, 0o666 if mode is None else stat.S_IMODE(mode) & 0o777)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        if mode is not None:
+            os.chmod(temporary, stat.S_IMODE(mode))  # noqa: PTH101
+        os.replace(temporary, path)  # noqa: PTH105
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)  # noqa: PTH108
+        raise
+    _settle(folder)
+
+
+def _settle(folder: str) -> None:
+    """Let a folder's new entry reach the disk, where the system knows that of folders."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

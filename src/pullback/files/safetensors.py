@@ -1,0 +1,180 @@
+"""The safetensors format: named arrays and texts, and nothing that could be run.
+
+A file is the length of its header (8 bytes, little-endian), the header (JSON: each name with dtype, shape and the range
+of its bytes, and `__metadata__`, texts by name), and the arrays' bytes, in C order and little-endian, without gaps.
+The format is published at https://github.com/huggingface/safetensors.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from .errors import FileError
+from .opening import Input
+
+METADATA = "__metadata__"
+BFLOAT = "BF16"
+MOST_HEADER = 100_000_000  # bytes, by the format
+
+DTYPES = {
+    "BOOL": np.dtype("bool"),
+    "U8": np.dtype("uint8"),
+    "I8": np.dtype("int8"),
+    "U16": np.dtype("uint16"),
+    "I16": np.dtype("int16"),
+    "F16": np.dtype("float16"),
+    "U32": np.dtype("uint32"),
+    "I32": np.dtype("int32"),
+    "F32": np.dtype("float32"),
+    "U64": np.dtype("uint64"),
+    "I64": np.dtype("int64"),
+    "F64": np.dtype("float64"),
+    "C64": np.dtype("complex64"),
+}
+_NAMES = {dtype: name for name, dtype in DTYPES.items()}
+
+
+class _Entry(NamedTuple):
+    """What the header says of an array."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    begin: int
+    end: int
+
+
+def write(stream: Any, arrays: Mapping[str, Any], metadata: Mapping[str, str]) -> None:
+    """Write arrays and texts."""
+    header: dict[str, Any] = {METADATA: dict(metadata)} if metadata else {}
+    begin = 0
+    # The widest elements first, so that all lie where their size divides the place.
+    order = sorted(arrays, key=lambda name: -arrays[name].dtype.itemsize)
+    for name in order:
+        array = arrays[name]
+        span = [begin, begin + array.nbytes]
+        header[name] = {"dtype": _NAMES[array.dtype], "shape": list(array.shape), "data_offsets": span}
+        begin += array.nbytes
+    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    if len(text) > MOST_HEADER:
+        raise ValueError(f"the names and texts take {len(text)} bytes, of which the format allows {MOST_HEADER}")
+    stream.write(len(text).to_bytes(8, "little"))
+    stream.write(text)
+    for name in order:
+        array = np.ascontiguousarray(arrays[name], arrays[name].dtype.newbyteorder("<"))
+        if array.size:
+            stream.write(memoryview(array.reshape(-1).view(np.uint8)))
+
+
+def looks_like(start: bytes) -> bool:
+    """Whether the first bytes may be those of a safetensors file."""
+    return len(start) >= 9 and start[8:9] == b"{" and int.from_bytes(start[:8], "little") <= MOST_HEADER
+
+
+def read_header(source: Input) -> tuple[list[_Entry], dict[str, str]]:
+    """What the header says of the arrays, in the order of their bytes, and the texts."""
+    length = int.from_bytes(source.exact(8, "the header's length"), "little")
+    if length > min(source.left, MOST_HEADER):
+        raise FileError(f"has a header of {length} bytes, by its own account: {source.left} bytes follow")
+    content = source.exact(length, "the header")
+    try:
+        header = json.loads(content.decode(), object_pairs_hook=_distinct, parse_constant=_not_finite)
+    except (ValueError, RecursionError) as error:
+        raise FileError(f"has a header that is no JSON: {error}") from error
+    if not isinstance(header, dict):
+        raise FileError(f"has a header that is no JSON object, but {_shown(header)}")
+    metadata = header.pop(METADATA, {})
+    if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
+        raise FileError(f"has in its header a {METADATA} that is no object of texts")
+    entries = sorted((_entry(*item) for item in header.items()), key=lambda entry: (entry.begin, entry.end))
+    end = 0
+    for entry in entries:
+        if entry.begin != end:
+            how = "overlaps another" if entry.begin < end else "leaves a gap"
+            raise FileError(f"tensor {entry.name!r} {how}: its bytes begin at {entry.begin}, not at {end}")
+        end = entry.end
+    if end != source.left:
+        which = "is truncated" if end > source.left else "has bytes that belong to no tensor"
+        raise FileError(f"{which}: the header tells of {end} bytes of tensors, {source.left} follow")
+    return entries, metadata
+
+
+def read(source: Input) -> tuple[dict[str, Any], dict[str, str], bool]:
+    """The arrays by name, the texts, and whether some had been bfloat16, which become float32."""
+    entries, metadata = read_header(source)
+    arrays = {entry.name: _array(entry, source) for entry in entries}
+    return arrays, metadata, any(entry.dtype == BFLOAT for entry in entries)
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in found if names.count(name) > 1)
+        raise ValueError(f"the name {twice!r} is there twice")
+    return found
+
+
+def _not_finite(text: str) -> NoReturn:
+    raise ValueError(f"{text} is no JSON number")
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _entry(name: str, value: Any) -> _Entry:
+    if not isinstance(value, dict) or value.keys() != {"dtype", "shape", "data_offsets"}:
+        raise FileError(f"tensor {name!r} needs dtype, shape and data_offsets, and has {_shown(value)}")
+    dtype, shape, span = value["dtype"], value["shape"], value["data_offsets"]
+    if not isinstance(dtype, str) or (dtype not in DTYPES and dtype != BFLOAT):
+        raise FileError(f"tensor {name!r} has the dtype {_shown(dtype)}: pullback has {', '.join(DTYPES)}")
+    if not _naturals(shape):
+        raise FileError(f"tensor {name!r} has the shape {_shown(shape)}, which is no list of sizes")
+    if not _naturals(span) or len(span) != 2 or span[0] > span[1]:
+        raise FileError(f"tensor {name!r} has the data_offsets {_shown(span)}, which are no range")
+    itemsize = 2 if dtype == BFLOAT else DTYPES[dtype].itemsize
+    size = math.prod(shape) * itemsize
+    if size != span[1] - span[0]:
+        raise FileError(f"tensor {name!r} of dtype {dtype} and shape {shape} has {span[1] - span[0]} bytes, not {size}")
+    return _Entry(name, dtype, tuple(shape), *span)
+
+
+def _naturals(value: Any) -> bool:
+    return isinstance(value, list) and all(type(each) is int and 0 <= each < 2**63 for each in value)
+
+
+def _array(entry: _Entry, source: Input) -> Any:
+    what = f"tensor {entry.name!r}"
+    raw = source.array(entry.end - entry.begin, what)
+    flat = widened(raw, "little") if entry.dtype == BFLOAT else typed(raw, DTYPES[entry.dtype], "little", what)
+    return shaped(flat, entry.shape, what)
+
+
+def typed(raw: Any, dtype: np.dtype[Any], order: str, what: str) -> Any:
+    """Bytes as the elements of a dtype, in the memory in which they lie, and in the machine's order."""
+    if dtype.kind == "b" and raw.size and raw.max() > 1:
+        raise FileError(f"{what} is bool, and has bytes that are neither 0 nor 1")
+    array = raw.view(dtype.newbyteorder(order[0].replace("l", "<").replace("b", ">")))
+    return array.astype(dtype, copy=False)
+
+
+def widened(raw: Any, order: str) -> Any:
+    """Bytes of bfloat16 numbers as float32: the lower half of each is zero."""
+    halves = raw.view("<u2" if order == "little" else ">u2")
+    return (halves.astype(np.uint32) << 16).view(np.float32)
+
+
+def shaped(flat: Any, shape: tuple[int, ...], what: str) -> Any:
+    """An array in another shape; NumPy allows so many axes, and sizes that its own numbers hold."""
+    try:
+        return flat.reshape(shape)
+    except (ValueError, OverflowError) as error:
+        raise FileError(f"{what} has a shape that arrays cannot have, {_shown(list(shape))}: {error}") from error

@@ -1,0 +1,215 @@
+"""Nested values as JSON, with tensors by name: what the state of a module or an optimizer is made of.
+
+Numbers, texts, None and bools are themselves. All else is an object with a single name, which says what it is:
+`{"list": [...]}`, `{"dict": [[key, value], ...]}`, `{"tensor": [name, flags...]}`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from .. import _dtypes
+from .._core import Carrier
+from .._creation import from_numpy
+from .._placement import device
+from .._shapes import Size
+from .errors import FileError
+from .safetensors import METADATA
+
+_COMPLEX, _GRAD = "complex", "requires_grad"
+_DEEPEST = 200  # containers within containers
+_MAPPINGS: dict[str, type[dict[Any, Any]]] = {"dict": dict, "OrderedDict": OrderedDict, "Counter": Counter}
+_SEQUENCES: dict[str, Callable[[Any], Any]] = {
+    "list": list,
+    "tuple": tuple,
+    "set": set,
+    "frozenset": frozenset,
+    "Size": Size,
+}
+_KINDS = {kind: name for name, kind in (_MAPPINGS | _SEQUENCES).items()}
+
+
+class Encoder:
+    """Takes nested values apart, into JSON and arrays by name."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, Any] = {}
+        self._places: dict[Any, str] = {}
+        self._within: list[int] = []
+
+    def encode(self, value: Any, path: tuple[Any, ...]) -> Any:
+        """A value as JSON; its path is the keys that lead to it."""
+        if value is None or type(value) in {bool, int, str}:
+            return value
+        if type(value) is float:
+            return value if math.isfinite(value) else {"float": str(value)}
+        if isinstance(value, Carrier):
+            return self._tensor(value, path)
+        if isinstance(value, (np.ndarray, np.generic)):
+            return self._array(value, path)
+        if type(value) is complex:
+            return {"complex": [self.encode(value.real, path), self.encode(value.imag, path)]}
+        if type(value) is bytes:
+            return {"bytes": value.hex()}
+        if isinstance(value, _dtypes.dtype):
+            return {"dtype": value.name}
+        if isinstance(value, device):
+            return {"device": str(value)}
+        if type(value) not in _KINDS:
+            raise _refusal(value, path)
+        return self._container(value, path)
+
+    def _container(self, value: Any, path: tuple[Any, ...]) -> Any:
+        if id(value) in self._within or len(self._within) > _DEEPEST:
+            raise ValueError(f"save(): the {type(value).__name__} at {_written(path)} contains itself, or lies too deep")
+        self._within.append(id(value))
+        kind = _KINDS[type(value)]
+        content: list[Any]
+        if kind in _MAPPINGS:
+            content = [[self.encode(key, (*path, key)), self.encode(item, (*path, key))] for key, item in value.items()]
+        else:
+            content = [self.encode(item, (*path, place)) for place, item in enumerate(value)]
+        self._within.pop()
+        return {kind: content}
+
+    def _tensor(self, tensor: Any, path: tuple[Any, ...]) -> Any:
+        if tensor.level or not isinstance(tensor._array, np.ndarray):
+            raise RuntimeError(
+                f"save(): the tensor at {_written(path)} belongs to a transform, and has no values of its own there: save "
+                "what the transform returns"
+            )
+        flags = [_GRAD] if tensor.requires_grad else []
+        return {"tensor": self._stored(tensor._array, path, flags)}
+
+    def _array(self, value: Any, path: tuple[Any, ...]) -> Any:
+        if value.dtype not in _dtypes._FROM_NUMPY:
+            raise _refusal(value, path)
+        if isinstance(value, np.ndarray):
+            return {"array": self._stored(value, path, [])}
+        return {"scalar": self._stored(np.asarray(value), path, [])}
+
+    def _stored(self, array: Any, path: tuple[Any, ...], flags: list[str]) -> list[str]:
+        """The name of an array, and what else there is to know of it; the same memory has one name."""
+        place = (array.__array_interface__["data"], array.shape, array.strides, array.dtype)
+        name = self._places.get(place) if array.size else None
+        if name is None:
+            name = self._free(path)
+            self._places[place] = name
+            array = array.astype(array.dtype.newbyteorder("="), copy=False)
+            if array.dtype.kind == "c":  # the format has one complex dtype of two, and not in all versions
+                real = np.ascontiguousarray(array).reshape(-1).view(array.real.dtype)
+                array = real.reshape(*array.shape, 2)
+            self.arrays[name] = array
+        return [name, *([_COMPLEX] if place[-1].kind == "c" else []), *flags]
+
+    def _free(self, path: tuple[Any, ...]) -> str:
+        """A name that no array has yet."""
+        wished = ".".join(map(str, path)) or "tensor"
+        name, tries = wished, 1
+        while name in self.arrays or name == METADATA:
+            tries += 1
+            name = f"{wished}~{tries}"
+        return name
+
+
+def _written(path: tuple[Any, ...]) -> str:
+    return "".join(f"[{key!r}]" for key in path) or "the top"
+
+
+def _refusal(value: Any, path: tuple[Any, ...]) -> TypeError:
+    kind = type(value).__name__
+    if isinstance(value, (np.ndarray, np.generic)):
+        kind = f"{kind} of dtype {value.dtype}"
+    fix = "save its state_dict()" if hasattr(value, "state_dict") else "make it one of these"
+    return TypeError(
+        f"save(): at {_written(path)} is a {kind}: files hold tensors, arrays, numbers, strings, None, and dicts, lists, "
+        f"tuples and sets of them, so that loading them never runs code; {fix}"
+    )
+
+
+def encoded(value: Any) -> tuple[str, dict[str, Any]]:
+    """Nested values as JSON, and the arrays that it names."""
+    encoder = Encoder()
+    structure = encoder.encode(value, ())
+    return json.dumps(structure, allow_nan=False, separators=(",", ":")), encoder.arrays
+
+
+class Decoder:
+    """Puts nested values together again, from JSON and arrays by name."""
+
+    def __init__(self, arrays: Mapping[str, Any]) -> None:
+        self.arrays = arrays
+        self._tensors: dict[tuple[Any, ...], Any] = {}
+
+    def decode(self, structure: Any) -> Any:
+        """The value that is written as JSON."""
+        if structure is None or isinstance(structure, (bool, int, float, str)):
+            return structure
+        if not isinstance(structure, dict) or len(structure) != 1:
+            raise FileError("has a structure in which a value is neither plain nor named by what it is")
+        [(kind, content)] = structure.items()
+        try:
+            return self._value(kind, content)
+        except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as error:
+            raise FileError(f"has a structure with a {kind} that is none: {error}") from error
+
+    def _value(self, kind: str, content: Any) -> Any:
+        if kind in _MAPPINGS:
+            return _MAPPINGS[kind]({self.decode(key): self.decode(item) for key, item in content})
+        if kind in _SEQUENCES:
+            return _SEQUENCES[kind]([self.decode(item) for item in content])
+        if kind in {"tensor", "array", "scalar"}:
+            return self._stored(kind, *content)
+        if kind == "float":
+            return {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}[content]
+        if kind == "complex":
+            return complex(*map(self.decode, content))
+        if kind == "bytes":
+            return bytes.fromhex(content)
+        if kind == "dtype":
+            return next(each for each in _dtypes.DTYPES if each.name == _known(content, _dtypes.DTYPES))
+        if kind == "device":
+            return device("cpu" if content != device("cpu") else content)
+        raise FileError(f"has a structure with an unknown kind of value, {kind!r}")
+
+    def _stored(self, kind: str, name: str, *flags: str) -> Any:
+        if not isinstance(name, str) or name not in self.arrays:
+            raise FileError(f"has a structure that names a tensor which is not there, {name!r}")
+        key = (kind, name, *flags)
+        if key not in self._tensors:
+            array = self.arrays[name]
+            if _COMPLEX in flags:
+                if array.dtype.kind != "f" or array.ndim == 0 or array.shape[-1] != 2:
+                    raise FileError(f"tensor {name!r} is said to be complex, and is no array of pairs")
+                array = array.view(np.result_type(array.dtype, np.complex64))[..., 0]
+            self._tensors[key] = _made(kind, array, _GRAD in flags)
+        return self._tensors[key]
+
+
+def _known(name: Any, dtypes: Any) -> str:
+    if name not in [each.name for each in dtypes]:
+        raise ValueError(f"there is no dtype {name!r}")
+    return str(name)
+
+
+def _made(kind: str, array: Any, requires_grad: bool) -> Any:
+    if kind == "array":
+        return array
+    if kind == "scalar":
+        return array[()]
+    return from_numpy(array).requires_grad_(requires_grad)
+
+
+def decoded(text: str, arrays: Mapping[str, Any]) -> Any:
+    """The nested values that JSON and named arrays stand for."""
+    try:
+        structure = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FileError(f"has a structure that is no JSON: {error}") from error
+    return Decoder(arrays).decode(structure)

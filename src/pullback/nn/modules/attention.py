@@ -1,0 +1,142 @@
+"""Attention of several heads, as a module."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._core import Carrier
+from ...vocabulary.attention import multi_head_attention_forward
+from ...vocabulary.shapes import swapaxes
+from .. import init
+from ..parameter import allocate
+from .linear import Linear
+from .module import Module
+
+
+class NonDynamicallyQuantizableLinear(Linear):
+    """A `Linear` by the name that torch gives the last projection of attention."""
+
+
+class MultiheadAttention(Module):
+    """Attention of several heads: means of projected values, weighed by how well projected keys fit projected queries.
+
+    Vaswani et al., Attention is all you need, 2017. Queries are (L, N, embed_dim), keys (S, N, kdim) and values
+    (S, N, vdim), or (N, L, embed_dim) and so on with `batch_first`, or without N. Gives the result, shaped as the
+    queries, and the weights, which are (N, L, S), or (N, num_heads, L, S) with `average_attn_weights=False`, and None
+    with `need_weights=False`. Where a bool mask is True a key is left out; another mask is added to the scores.
+    `is_causal` is a hint, and `attn_mask` given all the same.
+
+    Raises
+    ------
+    ValueError, AssertionError
+        If `embed_dim` is no multiple of `num_heads`, both above 0.
+
+    >>> import pullback
+    >>> attention = pullback.nn.MultiheadAttention(8, 2, batch_first=True)
+    >>> x = pullback.randn(3, 5, 8)
+    >>> out, weights = attention(x, x, x)
+    >>> out.shape, weights.shape
+    (pullback.Size([3, 5, 8]), pullback.Size([3, 5, 5]))
+    """
+
+    def __init__(
+        self,
+        embed_dim: int,
+        num_heads: int,
+        dropout: float = 0.0,
+        bias: bool = True,
+        add_bias_kv: bool = False,
+        add_zero_attn: bool = False,
+        kdim: int | None = None,
+        vdim: int | None = None,
+        batch_first: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        if embed_dim <= 0 or num_heads <= 0:
+            raise ValueError(
+                f"embed_dim and num_heads must be greater than 0, got embed_dim={embed_dim} and num_heads={num_heads} "
+                "instead"
+            )
+        if embed_dim % num_heads:
+            raise AssertionError(f"embed_dim must be divisible by num_heads: {embed_dim} is not by {num_heads}")
+        super().__init__()
+        self.embed_dim = embed_dim
+        self.kdim = embed_dim if kdim is None else kdim
+        self.vdim = embed_dim if vdim is None else vdim
+        self._qkv_same_embed_dim = self.kdim == embed_dim and self.vdim == embed_dim
+        self.num_heads = num_heads
+        self.dropout = dropout
+        self.batch_first = batch_first
+        self.head_dim = embed_dim // num_heads
+        self.add_zero_attn = add_zero_attn
+        together = self._qkv_same_embed_dim
+        sizes = {
+            "q_proj_weight": None if together else (embed_dim, embed_dim),
+            "k_proj_weight": None if together else (embed_dim, self.kdim),
+            "v_proj_weight": None if together else (embed_dim, self.vdim),
+            "in_proj_weight": (3 * embed_dim, embed_dim) if together else None,
+            "in_proj_bias": (3 * embed_dim,) if bias else None,
+            "bias_k": (1, 1, embed_dim) if add_bias_kv else None,
+            "bias_v": (1, 1, embed_dim) if add_bias_kv else None,
+        }
+        for name, shape in sizes.items():
+            made = None if shape is None else allocate(*shape, device=device, dtype=dtype)
+            self.register_parameter(name, made)
+        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias, device=device, dtype=dtype)
+        self._reset_parameters()
+
+    def _reset_parameters(self) -> None:
+        """New random weights; those of the last projection start as those of a `Linear`."""
+        for weight in (self.in_proj_weight, self.q_proj_weight, self.k_proj_weight, self.v_proj_weight):
+            if weight is not None:
+                init.xavier_uniform_(weight)
+        if self.in_proj_bias is not None:
+            init.zeros_(self.in_proj_bias)
+            init.zeros_(self.out_proj.bias)
+        for bias in (self.bias_k, self.bias_v):
+            if bias is not None:
+                init.xavier_normal_(bias)
+
+    def forward(
+        self,
+        query: Any,
+        key: Any,
+        value: Any,
+        key_padding_mask: Any = None,
+        need_weights: bool = True,
+        attn_mask: Any = None,
+        average_attn_weights: bool = True,
+        is_causal: bool = False,
+    ) -> tuple[Any, Any]:
+        """The result and the weights."""
+        turned = self.batch_first and isinstance(query, Carrier) and query.ndim == 3
+        if turned:
+            same = {id(part): swapaxes(part, 0, 1) for part in (query, key, value)}
+            query, key, value = (same[id(part)] for part in (query, key, value))
+        out, weights = multi_head_attention_forward(
+            query,
+            key,
+            value,
+            self.embed_dim,
+            self.num_heads,
+            self.in_proj_weight,
+            self.in_proj_bias,
+            self.bias_k,
+            self.bias_v,
+            self.add_zero_attn,
+            self.dropout,
+            self.out_proj.weight,
+            self.out_proj.bias,
+            training=self.training,
+            key_padding_mask=key_padding_mask,
+            need_weights=need_weights,
+            attn_mask=attn_mask,
+            use_separate_proj_weight=not self._qkv_same_embed_dim,
+            q_proj_weight=self.q_proj_weight,
+            k_proj_weight=self.k_proj_weight,
+            v_proj_weight=self.v_proj_weight,
+            average_attn_weights=average_attn_weights,
+            is_causal=is_causal,
+        )
+        return swapaxes(out, 0, 1) if turned else out, weights

@@ -1,0 +1,333 @@
+"""Transformers: layers of attention and of small networks, as encoders, decoders, and both.
+
+Vaswani et al., Attention is all you need, 2017. Sequences are (steps, batch, features), or (batch, steps, features) with
+`batch_first`, or (steps, features). Where a bool mask is True attention leaves a place out; another mask is added to the
+scores. `is_causal` is a hint that a mask is the causal one, which is given all the same.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+from ..._creation import full
+from ...vocabulary.diagonals import triu
+from .. import functional as F  # noqa: N812  # as everybody calls it
+from .. import init
+from .attention import MultiheadAttention
+from .container import ModuleList
+from .dropout import Dropout
+from .linear import Linear
+from .module import Module
+from .normalization import LayerNorm
+
+Activation = str | Callable[[Any], Any]
+
+
+def _activation(given: Activation) -> Callable[[Any], Any]:
+    """An activation function, or the one of that name."""
+    if not isinstance(given, str):
+        return given
+    if given not in ("relu", "gelu"):
+        raise RuntimeError(f"activation should be relu/gelu, not {given}")
+    found: Callable[[Any], Any] = getattr(F, given)
+    return found
+
+
+def _copies(layer: Any, count: int) -> ModuleList:
+    return ModuleList([copy.deepcopy(layer) for _ in range(count)])
+
+
+class _Layer(Module):
+    """What layers have in common: a small network after attention, and where the normalisations stand."""
+
+    norm_first: bool
+
+    def _network(self, d_model: int, width: int, dropout: float, bias: bool, made: dict[str, Any]) -> None:
+        """The small network."""
+        self.linear1 = Linear(d_model, width, bias=bias, **made)
+        self.dropout = Dropout(dropout)
+        self.linear2 = Linear(width, d_model, bias=bias, **made)
+
+    def _norms(self, count: int, d_model: int, dropout: float, eps: float, bias: bool, made: dict[str, Any]) -> None:
+        """A normalisation, then a dropout, for each block."""
+        for place in range(count):
+            setattr(self, f"norm{place + 1}", LayerNorm(d_model, eps=eps, bias=bias, **made))
+        for place in range(count):
+            setattr(self, f"dropout{place + 1}", Dropout(dropout))
+
+    def _added(self, x: Any, place: int, block: Callable[[Any], Any]) -> Any:
+        """x plus what a block makes of it; normalised before the block, or after the sum."""
+        norm, dropout = getattr(self, f"norm{place}"), getattr(self, f"dropout{place}")
+        return x + dropout(block(norm(x))) if self.norm_first else norm(x + dropout(block(x)))
+
+    def _ff_block(self, x: Any) -> Any:
+        return self.linear2(self.dropout(self.activation(self.linear1(x))))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if not hasattr(self, "activation"):
+            self.activation = F.relu
+
+
+class TransformerEncoderLayer(_Layer):
+    """Attention of a sequence to itself, then a small network; each added to its input, and normalised.
+
+    >>> import pullback
+    >>> layer = pullback.nn.TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=16)
+    >>> layer(pullback.randn(10, 3, 8)).shape
+    pullback.Size([10, 3, 8])
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Activation = F.relu,
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        made = {"device": device, "dtype": dtype}
+        super().__init__()
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, **made)
+        self._network(d_model, dim_feedforward, dropout, bias, made)
+        self.norm_first = norm_first
+        self._norms(2, d_model, dropout, layer_norm_eps, bias, made)
+        self.activation = _activation(activation)
+
+    def forward(self, src: Any, src_mask: Any = None, src_key_padding_mask: Any = None, is_causal: bool = False) -> Any:
+        def attend(x: Any) -> Any:
+            masks = {"attn_mask": src_mask, "key_padding_mask": src_key_padding_mask, "is_causal": is_causal}
+            return self.self_attn(x, x, x, need_weights=False, **masks)[0]
+
+        return self._added(self._added(src, 1, attend), 2, self._ff_block)
+
+
+class TransformerDecoderLayer(_Layer):
+    """Attention of a sequence to itself, then to another, `memory`, then a small network; each added and normalised.
+
+    >>> import pullback
+    >>> layer = pullback.nn.TransformerDecoderLayer(d_model=8, nhead=2, dim_feedforward=16)
+    >>> layer(pullback.randn(10, 3, 8), pullback.randn(7, 3, 8)).shape
+    pullback.Size([10, 3, 8])
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Activation = F.relu,
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        made = {"device": device, "dtype": dtype}
+        super().__init__()
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, **made)
+        self.multihead_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, **made)
+        self._network(d_model, dim_feedforward, dropout, bias, made)
+        self.norm_first = norm_first
+        self._norms(3, d_model, dropout, layer_norm_eps, bias, made)
+        self.activation = _activation(activation)
+
+    def forward(
+        self,
+        tgt: Any,
+        memory: Any,
+        tgt_mask: Any = None,
+        memory_mask: Any = None,
+        tgt_key_padding_mask: Any = None,
+        memory_key_padding_mask: Any = None,
+        tgt_is_causal: bool = False,
+        memory_is_causal: bool = False,
+    ) -> Any:
+        def attend(x: Any) -> Any:
+            masks = {"attn_mask": tgt_mask, "key_padding_mask": tgt_key_padding_mask, "is_causal": tgt_is_causal}
+            return self.self_attn(x, x, x, need_weights=False, **masks)[0]
+
+        def remember(x: Any) -> Any:
+            masks = {"attn_mask": memory_mask, "key_padding_mask": memory_key_padding_mask}
+            return self.multihead_attn(x, memory, memory, need_weights=False, is_causal=memory_is_causal, **masks)[0]
+
+        return self._added(self._added(self._added(tgt, 1, attend), 2, remember), 3, self._ff_block)
+
+
+class TransformerEncoder(Module):
+    """Copies of an encoder layer, one after the other, and a normalisation at the end if one is given.
+
+    `enable_nested_tensor` and `mask_check` are accepted, and change nothing.
+
+    >>> import pullback
+    >>> from pullback import nn
+    >>> encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16), num_layers=2)
+    >>> encoder(pullback.randn(10, 3, 8), mask=nn.Transformer.generate_square_subsequent_mask(10)).shape
+    pullback.Size([10, 3, 8])
+    """
+
+    def __init__(
+        self,
+        encoder_layer: Any,
+        num_layers: int,
+        norm: Any = None,
+        enable_nested_tensor: bool = True,
+        mask_check: bool = True,
+    ) -> None:
+        super().__init__()
+        self.layers = _copies(encoder_layer, num_layers)
+        self.num_layers = num_layers
+        self.norm = norm
+        self.enable_nested_tensor = enable_nested_tensor
+        self.mask_check = mask_check
+
+    def forward(
+        self, src: Any, mask: Any = None, src_key_padding_mask: Any = None, is_causal: bool | None = None
+    ) -> Any:
+        for layer in self.layers:
+            src = layer(src, src_mask=mask, src_key_padding_mask=src_key_padding_mask, is_causal=bool(is_causal))
+        return src if self.norm is None else self.norm(src)
+
+
+class TransformerDecoder(Module):
+    """Copies of a decoder layer, one after the other, and a normalisation at the end if one is given."""
+
+    def __init__(self, decoder_layer: Any, num_layers: int, norm: Any = None) -> None:
+        super().__init__()
+        self.layers = _copies(decoder_layer, num_layers)
+        self.num_layers = num_layers
+        self.norm = norm
+
+    def forward(
+        self,
+        tgt: Any,
+        memory: Any,
+        tgt_mask: Any = None,
+        memory_mask: Any = None,
+        tgt_key_padding_mask: Any = None,
+        memory_key_padding_mask: Any = None,
+        tgt_is_causal: bool | None = None,
+        memory_is_causal: bool = False,
+    ) -> Any:
+        for layer in self.layers:
+            tgt = layer(
+                tgt,
+                memory,
+                tgt_mask=tgt_mask,
+                memory_mask=memory_mask,
+                tgt_key_padding_mask=tgt_key_padding_mask,
+                memory_key_padding_mask=memory_key_padding_mask,
+                tgt_is_causal=bool(tgt_is_causal),
+                memory_is_causal=memory_is_causal,
+            )
+        return tgt if self.norm is None else self.norm(tgt)
+
+
+class Transformer(Module):
+    """An encoder of one sequence, and a decoder that makes another of it.
+
+    >>> import pullback
+    >>> from pullback import nn
+    >>> model = nn.Transformer(8, 2, num_encoder_layers=1, num_decoder_layers=1, dim_feedforward=16)
+    >>> model(pullback.randn(10, 3, 8), pullback.randn(7, 3, 8)).shape
+    pullback.Size([7, 3, 8])
+    """
+
+    def __init__(
+        self,
+        d_model: int = 512,
+        nhead: int = 8,
+        num_encoder_layers: int = 6,
+        num_decoder_layers: int = 6,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Activation = F.relu,
+        custom_encoder: Any = None,
+        custom_decoder: Any = None,
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        made = {"device": device, "dtype": dtype}
+        settings = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias)
+        norm = (d_model, layer_norm_eps, True, bias)
+        self.encoder = custom_encoder
+        if custom_encoder is None:
+            encoder = TransformerEncoderLayer(*settings, **made)
+            self.encoder = TransformerEncoder(encoder, num_encoder_layers, LayerNorm(*norm, **made))
+        self.decoder = custom_decoder
+        if custom_decoder is None:
+            decoder = TransformerDecoderLayer(*settings, **made)
+            self.decoder = TransformerDecoder(decoder, num_decoder_layers, LayerNorm(*norm, **made))
+        self._reset_parameters()
+        self.d_model = d_model
+        self.nhead = nhead
+        self.batch_first = batch_first
+
+    def _reset_parameters(self) -> None:
+        """New random weights for all matrices."""
+        for parameter in self.parameters():
+            if parameter.ndim > 1:
+                init.xavier_uniform_(parameter)
+
+    def forward(
+        self,
+        src: Any,
+        tgt: Any,
+        src_mask: Any = None,
+        tgt_mask: Any = None,
+        memory_mask: Any = None,
+        src_key_padding_mask: Any = None,
+        tgt_key_padding_mask: Any = None,
+        memory_key_padding_mask: Any = None,
+        src_is_causal: bool | None = None,
+        tgt_is_causal: bool | None = None,
+        memory_is_causal: bool = False,
+    ) -> Any:
+        batch = 0 if self.batch_first else 1
+        if src.ndim == 3 and tgt.ndim == 3 and src.shape[batch] != tgt.shape[batch]:
+            raise RuntimeError(
+                f"the batch number of src and tgt must be equal: got {tuple(src.shape)} and {tuple(tgt.shape)}"
+            )
+        if src.shape[-1] != self.d_model or tgt.shape[-1] != self.d_model:
+            raise RuntimeError(
+                "the feature number of src and tgt must be equal to d_model: got "
+                f"{tuple(src.shape)} and {tuple(tgt.shape)}, with d_model={self.d_model}"
+            )
+        memory = self.encoder(src, src_mask, src_key_padding_mask, src_is_causal)
+        return self.decoder(
+            tgt,
+            memory,
+            tgt_mask=tgt_mask,
+            memory_mask=memory_mask,
+            tgt_key_padding_mask=tgt_key_padding_mask,
+            memory_key_padding_mask=memory_key_padding_mask,
+            tgt_is_causal=tgt_is_causal,
+            memory_is_causal=memory_is_causal,
+        )
+
+    @staticmethod
+    def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Any:
+        """The causal mask: 0 for the places up to one's own, -inf for those after it.
+
+        >>> from pullback import nn
+        >>> nn.Transformer.generate_square_subsequent_mask(3)
+        tensor([[0., -inf, -inf],
+                [0., 0., -inf],
+                [0., 0., 0.]])
+        """
+        return triu(full((sz, sz), float("-inf"), device=device, dtype=dtype), 1)

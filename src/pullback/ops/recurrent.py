@@ -1,0 +1,302 @@
+"""Recurrent layers: a sequence of steps, each from rows of its input and the states that the step before has left.
+
+The rows of all steps lie below each other, those of one step after those of another; `sizes` says how many each has. A
+step's rows belong to the first of the sequences, so that sizes fall where sequences end; with `reverse` the last step
+comes first, and a sequence starts from its initial state where it ends. `x` is what the inputs contribute, computed for
+all steps at once. The outputs are all that a pullback needs, and have cotangents of their own: second derivatives.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import _xp
+from .._core import general
+
+Sizes = tuple[int, ...]
+
+
+# Rows and steps
+
+
+def _in_order(sizes: Sizes, reverse: bool) -> list[tuple[int, int]]:
+    """The first row of each step and the one after its last, in the order of computation."""
+    ends = list(itertools.accumulate(sizes))
+    steps = list(zip([0, *ends], ends, strict=False))
+    return steps[::-1] if reverse else steps
+
+
+def _resized(state: Any, initial: Any, count: int) -> Any:
+    """States of so many sequences: of the first ones, or with the initial ones of those that start here."""
+    have = len(state)
+    if have == count:
+        return state
+    return state[:count] if have > count else np.concatenate([state, initial[have:count]])
+
+
+@functools.lru_cache
+def _places_before(sizes: Sizes, reverse: bool) -> Any:
+    """For each row, where the state before it lies among the initial states and, below them, the rows."""
+    count = max(sizes)
+    places = np.empty(sum(sizes), np.int64)
+    before = np.arange(count)
+    for start, stop in _in_order(sizes, reverse):
+        places[start:stop] = before[: stop - start]
+        before[: stop - start] = np.arange(count + start, count + stop)
+    places.flags.writeable = False
+    return places
+
+
+def _before(xp: Any, initial: Any, states: Any, sizes: Sizes, reverse: bool) -> Any:
+    """The state before each row."""
+    joined = xp.concat(initial, states, axis=0, sizes=(initial.shape[0], states.shape[0]))
+    return xp.embedding(joined, _places_before(sizes, reverse), padding=None, by_frequency=False)
+
+
+class _Backwards:
+    """The steps of a pullback, last ones first, and the cotangents of states that go from one to the next."""
+
+    def __init__(self, xp: Any, sizes: Sizes, reverse: bool) -> None:
+        self.xp, self.sizes = xp, sizes
+        self.order = range(len(sizes)) if reverse else range(len(sizes))[::-1]
+        self.started: list[list[Any]] = []
+
+    def split(self, rows: Any) -> tuple[Any, ...]:
+        """The rows of each step."""
+        return self.xp.split(rows, sizes=self.sizes, axis=0)  # type: ignore[no-any-return]  # a namespace's
+
+    def join(self, pieces: Sequence[Any]) -> Any:
+        """The opposite of `split`, of pieces in the order of this pass."""
+        rows = pieces if self.order.step > 0 else pieces[::-1]
+        return self.xp.concat(*rows, axis=0, sizes=self.sizes)
+
+    def passed(self, step: int, *cotangents: Any) -> list[Any]:
+        """The cotangents of states, from those of the states before a step, for the step that has left them."""
+        have, following = self.sizes[step], step + self.order.step
+        count = self.sizes[following] if 0 <= following < len(self.sizes) else 0
+        if have > count:
+            self.started.append([g[count:] for g in cotangents])
+            return [g[:count] for g in cotangents]
+        if have == count:
+            return list(cotangents)
+        return [
+            self.xp.concat(
+                g, self.xp.zeros((count - have, g.shape[1]), like=g), axis=0, sizes=(have, count - have)
+            )
+            for g in cotangents
+        ]  # fmt: skip
+
+    def initial(self, place: int) -> Any:
+        """The cotangent of initial states."""
+        pieces = [piece[place] for piece in self.started[::-1]]
+        sizes = tuple([piece.shape[0] for piece in pieces])
+        return pieces[0] if len(pieces) == 1 else self.xp.concat(*pieces, axis=0, sizes=sizes)
+
+
+def _given(xp: Any, g: Any) -> Any:
+    """A cotangent; None for zeros, which is what those of kept values are in a first derivative."""
+    return None if xp is _xp and not g.any() else g
+
+
+def _to_weight(xp: Any, g: Any, states: Any) -> Any:
+    return xp.matmul(xp.matrix_transpose(g), states)
+
+
+# The simple network of Elman, Finding structure in time, 1990
+
+
+def _rnn_forward(x: Any, h: Any, weight: Any, *, sizes: Sizes, reverse: bool, relu: bool) -> Any:
+    turned, out, state = np.ascontiguousarray(weight.T), np.array(x), h[:0]
+    for start, stop in _in_order(sizes, reverse):
+        row = out[start:stop]
+        row += _resized(state, h, stop - start).dot(turned)
+        state = np.maximum(row, row.dtype.type(0), out=row) if relu else np.tanh(row, row)
+    return out
+
+
+def _rnn(
+    xp: Any, g: Any, y: Any, h: Any, weight: Any, *, sizes: Sizes, reverse: bool, relu: bool, needs: Any
+) -> Any:  # fmt: skip
+    steps = _Backwards(xp, sizes, reverse)
+    slopes = steps.split(xp.select(y > 0, xp.zeros_like(y) + 1) if relu else 1 - y * y)
+    given, pulled, to_state = steps.split(g), [], 0.0
+    for step in steps.order:
+        pulled.append((given[step] + to_state) * slopes[step])
+        (to_state,) = steps.passed(step, xp.matmul(pulled[-1], weight))
+    to_x = steps.join(pulled)
+    to_weight = _to_weight(xp, to_x, _before(xp, h, y, sizes, reverse)) if needs[2] else None
+    return to_x, steps.initial(0), to_weight
+
+
+# Hochreiter and Schmidhuber, Long short-term memory, 1997; with a forget gate, Gers, Schmidhuber and Cummins, 2000
+
+
+def _lstm_forward(
+    x: Any, h: Any, c: Any, weight: Any, projection: Any = None, *, sizes: Sizes, reverse: bool
+) -> tuple[Any, Any, Any]:
+    """The states, the cells, and the gates i, f, g, o side by side: 1 / (1 + exp(-a)) is (1 + tanh(a / 2)) / 2."""
+    width = c.shape[1]
+    scale = np.full(4 * width, 0.5, x.dtype)
+    scale[2 * width : 3 * width] = 1
+    shift = 1 - scale
+    gates = x * scale
+    turned = np.ascontiguousarray(weight.T) * scale
+    cells = np.empty((len(x), width), x.dtype)
+    states = np.empty((len(x), h.shape[1]), x.dtype)
+    inputs, forgets, news, outs = (gates[:, k * width : (k + 1) * width] for k in range(4))
+    state, cell = h[:0], c[:0]
+    for start, stop in _in_order(sizes, reverse):
+        state, cell = _resized(state, h, stop - start), _resized(cell, c, stop - start)
+        row = gates[start:stop]
+        row += state.dot(turned)
+        np.tanh(row, row)
+        row *= scale
+        row += shift
+        cell = np.multiply(forgets[start:stop], cell, cells[start:stop])
+        cell += inputs[start:stop] * news[start:stop]
+        if projection is None:
+            state = np.multiply(outs[start:stop], np.tanh(cell), states[start:stop])
+        else:
+            states[start:stop] = state = (outs[start:stop] * np.tanh(cell)).dot(projection.T)
+    return states, cells, gates
+
+
+def _lstm_slopes(xp: Any, gates: Any, cells: Any, before: Any) -> tuple[Any, Any]:
+    """How a cell moves with the state it gives, and the sums before i, f, g with the cell, before o with the state."""
+    width = cells.shape[1]
+    i, f, g, o = xp.split(gates, sizes=(width,) * 4, axis=1)
+    squashed = xp.tanh(cells)
+    slopes = (g * i * (1 - i), before * f * (1 - f), i * (1 - g * g), squashed * o * (1 - o))
+    return o * (1 - squashed * squashed), xp.concat(*slopes, axis=1, sizes=(width,) * 4)
+
+
+def _of_gates(xp: Any, g: Any, gates: Any) -> Any:
+    """Cotangents of the sums before the gates, from what the gates themselves were given."""
+    width = gates.shape[1] // 4
+    i, f, new, o = xp.split(gates, sizes=(width,) * 4, axis=1)
+    slopes = (i * (1 - i), f * (1 - f), 1 - new * new, o * (1 - o))
+    return g * xp.concat(*slopes, axis=1, sizes=(width,) * 4)
+
+
+def _lstm_pullback(
+    xp: Any, g: Any, y: Any, h: Any, c: Any, weight: Any, projection: Any, sizes: Sizes, reverse: bool, needs: Any
+) -> Any:
+    states, cells, gates = y
+    width = cells.shape[1]
+    parts = (width,) * 4
+    steps = _Backwards(xp, sizes, reverse)
+    extra, to_cells = _given(xp, g[2]), _given(xp, g[1])
+    extra = None if extra is None else steps.split(_of_gates(xp, extra, gates))
+    to_cells = None if to_cells is None else steps.split(to_cells)
+    through, slopes = map(steps.split, _lstm_slopes(xp, gates, cells, _before(xp, c, cells, sizes, reverse)))
+    to_states, forgets = steps.split(g[0]), steps.split(xp.split(gates, sizes=parts, axis=1)[1])
+    pulled, moved = [], []
+    to_state, to_cell = 0.0, 0.0
+    for step in steps.order:
+        out = to_states[step] + to_state
+        moved.append(out)
+        out = out if projection is None else xp.matmul(out, projection)
+        to_cell = out * through[step] + to_cell
+        to_cell = to_cell if to_cells is None else to_cell + to_cells[step]
+        sums = xp.concat(to_cell, to_cell, to_cell, out, axis=1, sizes=parts) * slopes[step]
+        sums = sums if extra is None else sums + extra[step]
+        pulled.append(sums)
+        to_state, to_cell = steps.passed(step, xp.matmul(sums, weight), to_cell * forgets[step])
+    to_x = steps.join(pulled)
+    to_weight = _to_weight(xp, to_x, _before(xp, h, states, sizes, reverse)) if needs[3] else None
+    found = [to_x, steps.initial(0), steps.initial(1), to_weight]
+    if projection is not None:
+        whole = xp.split(gates, sizes=parts, axis=1)[3] * xp.tanh(cells)
+        found.append(_to_weight(xp, steps.join(moved), whole) if needs[4] else None)
+    return found
+
+
+def _lstm(
+    xp: Any, g: Any, y: Any, h: Any, c: Any, weight: Any, *, sizes: Sizes, reverse: bool, needs: Any
+) -> Any:  # fmt: skip
+    return _lstm_pullback(xp, g, y, h, c, weight, None, sizes, reverse, needs)
+
+
+def _lstm_projected(
+    xp: Any, g: Any, y: Any, h: Any, c: Any, weight: Any, projection: Any, *, sizes: Sizes, reverse: bool, needs: Any
+) -> Any:
+    return _lstm_pullback(xp, g, y, h, c, weight, projection, sizes, reverse, needs)
+
+
+# Cho et al., Learning phrase representations using RNN encoder-decoder, 2014; the reset after the product, as in cuDNN
+
+
+def _gru_forward(x: Any, h: Any, weight: Any, bias: Any, *, sizes: Sizes, reverse: bool) -> tuple[Any, Any, Any]:
+    """The states, the gates r, z, n side by side, and what of the state r lets through."""
+    width = h.shape[1]
+    turned, gates = np.ascontiguousarray(weight.T), np.array(x)
+    states, products = np.empty((len(x), width), x.dtype), np.empty((len(x), width), x.dtype)
+    half, one = x.dtype.type(0.5), x.dtype.type(1)
+    state = h[:0]
+    for start, stop in _in_order(sizes, reverse):
+        state = _resized(state, h, stop - start)
+        row, shares = gates[start:stop], gates[start:stop, : 2 * width]
+        moved = state.dot(turned)
+        moved += bias
+        products[start:stop] = product = moved[:, 2 * width :]
+        shares += moved[:, : 2 * width]
+        shares *= half  # 1 / (1 + exp(-a)) is (1 + tanh(a / 2)) / 2
+        np.tanh(shares, shares)
+        shares += one
+        shares *= half
+        new = row[:, 2 * width :]
+        new += row[:, :width] * product
+        np.tanh(new, new)
+        state = np.multiply(state - new, row[:, width : 2 * width], states[start:stop])
+        state += new
+    return states, gates, products
+
+
+def _gru(
+    xp: Any, g: Any, y: Any, h: Any, weight: Any, *, sizes: Sizes, reverse: bool, needs: Any
+) -> Any:  # fmt: skip
+    states, gates, products = y
+    width = states.shape[1]
+    steps = _Backwards(xp, sizes, reverse)
+    r, z, n = xp.split(gates, sizes=(width,) * 3, axis=1)
+    before = _before(xp, h, states, sizes, reverse)
+    slopes = ((1 - z) * (1 - n * n), products * r * (1 - r), (before - n) * z * (1 - z), r, z, g[0])
+    to_n, to_r, to_z, resets, updates, to_states = map(steps.split, slopes)
+    extra, extra_product = _given(xp, g[1]), _given(xp, g[2])
+    if extra is not None:
+        direct = xp.concat(r * (1 - r), z * (1 - z), 1 - n * n, axis=1, sizes=(width,) * 3)
+        extra = [xp.split(part, sizes=(width,) * 3, axis=1) for part in steps.split(extra * direct)]
+    extra_product = None if extra_product is None else steps.split(extra_product)
+    news, pulled, to_state = [], [], 0.0
+    for step in steps.order:
+        out = to_states[step] + to_state
+        of_n = out * to_n[step]
+        of_n = of_n if extra is None else of_n + extra[step][2]
+        of_r, of_z, of_product = of_n * to_r[step], out * to_z[step], of_n * resets[step]
+        if extra is not None:
+            of_r, of_z = of_r + extra[step][0], of_z + extra[step][1]
+        of_product = of_product if extra_product is None else of_product + extra_product[step]
+        news.append(of_n)
+        pulled.append(xp.concat(of_r, of_z, of_product, axis=1, sizes=(width,) * 3))
+        (to_state,) = steps.passed(step, xp.matmul(pulled[-1], weight) + out * updates[step])
+    whole = steps.join(pulled)
+    to_x = xp.concat(whole[:, : 2 * width], steps.join(news), axis=1, sizes=(2 * width, width))
+    to_weight = _to_weight(xp, whole, before) if needs[2] else None
+    return to_x, steps.initial(0), to_weight, xp.total(whole, axis=(0,)) if needs[3] else None
+
+
+# fmt: off
+#                          name              pullback
+rnn            = general("rnn",            joint=_rnn,            forward=_rnn_forward,  inputs=("x", "h", "weight"))
+lstm           = general("lstm",           joint=_lstm,           forward=_lstm_forward, inputs=("x", "h", "c", "weight"),
+                         outputs=3)
+lstm_projected = general("lstm_projected", joint=_lstm_projected, forward=_lstm_forward,
+                         inputs=("x", "h", "c", "weight", "projection"), outputs=3)
+gru            = general("gru",            joint=_gru,            forward=_gru_forward,  inputs=("x", "h", "weight", "bias"),
+                         outputs=3)
+# fmt: on

@@ -1,0 +1,59 @@
+"""Adadelta: rates from the ratio of past changes to past gradients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .elementwise import Elementwise, Formula, declared
+from .optimizer import Group
+
+
+class Adadelta(Elementwise):
+    """Gradients times the root of the mean square of past changes, over that of past gradients.
+
+    Zeiler, ADADELTA: an adaptive learning rate method, 2012. `foreach` and `capturable` are accepted, and change
+    nothing.
+
+    Raises
+    ------
+    ValueError
+        If `lr`, `eps` or `weight_decay` is negative, or `rho` outside [0, 1].
+
+    >>> import pullback
+    >>> w = pullback.tensor([1.0, -2.0], requires_grad=True)
+    >>> optimizer = pullback.optim.Adadelta([w])
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w
+    tensor([ 0.9968, -1.9968], requires_grad=True)
+    """
+
+    @declared
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1.0,
+        rho: float = 0.9,
+        eps: float = 1e-6,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        *,
+        capturable: bool = False,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ) -> None: ...
+
+    def remembers(self, group: Group) -> dict[str, float]:
+        """The mean squares of gradients and of changes."""
+        return {"square_avg": 0, "acc_delta": 0}
+
+    def rule(self, t: float, group: Group, state: dict[str, Any]) -> Formula:
+        """p - lr d, where d = g sqrt(a + eps) / sqrt(v + eps), and v and a are the mean squares of g and d."""
+        lr, rho, eps = group["lr"], group["rho"], group["eps"]
+
+        def update(xp: Any, p: Any, g: Any, v: Any, a: Any) -> Any:
+            v = rho * v + (1 - rho) * (g * g)
+            d = xp.sqrt(a + eps) / xp.sqrt(v + eps) * g
+            return p - lr * d, v, rho * a + (1 - rho) * (d * d)
+
+        return update

@@ -1,0 +1,63 @@
+"""Adagrad: rates that fall with all gradients so far."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .elementwise import Elementwise, Formula, begin, declared
+from .optimizer import Group
+
+
+class Adagrad(Elementwise):
+    """Gradients over the root of the sum of all their squares.
+
+    Duchi, Hazan and Singer, Adaptive subgradient methods for online learning and stochastic optimization, 2011.
+    `foreach` and `fused` are accepted, and change nothing.
+
+    Raises
+    ------
+    ValueError
+        If `lr`, `lr_decay`, `weight_decay`, `initial_accumulator_value` or `eps` is negative.
+
+    >>> import pullback
+    >>> w = pullback.tensor([1.0, -2.0], requires_grad=True)
+    >>> optimizer = pullback.optim.Adagrad([w], lr=0.1)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w
+    tensor([ 0.9000, -1.9000], requires_grad=True)
+    """
+
+    @declared
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-2,
+        lr_decay: float = 0,
+        weight_decay: float = 0,
+        initial_accumulator_value: float = 0,
+        eps: float = 1e-10,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None: ...
+
+    def begin(self) -> None:
+        """Begin the state of all parameters, which torch has from the beginning."""
+        begin(self)
+
+    def remembers(self, group: Group) -> dict[str, float]:
+        """The sum of the squares."""
+        return {"sum": group["initial_accumulator_value"]}
+
+    def rule(self, t: float, group: Group, state: dict[str, Any]) -> Formula:
+        """p - lr g / (sqrt(s) + eps), where s is the sum of all g^2."""
+        rate, eps = group["lr"] / (1 + (t - 1) * group["lr_decay"]), group["eps"]
+
+        def update(xp: Any, p: Any, g: Any, s: Any) -> Any:
+            s = s + g * g
+            return p - rate * (g / (xp.sqrt(s) + eps)), s
+
+        return update

@@ -1,0 +1,67 @@
+"""Adam: steps by the first moment of the gradient over the root of its second."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .elementwise import Elementwise, Formula, declared
+from .optimizer import Group
+
+
+class Adam(Elementwise):
+    """Adam: Kingma and Ba, Adam: a method for stochastic optimization, 2015.
+
+    `amsgrad` divides by the largest second moment so far (Reddi, Kale and Kumar, On the convergence of Adam and beyond,
+    2018). `foreach`, `fused` and `capturable` are accepted, and change nothing.
+
+    Raises
+    ------
+    ValueError
+        If `lr`, `eps` or `weight_decay` is negative, or one of `betas` outside [0, 1).
+
+    >>> import pullback
+    >>> w = pullback.tensor([1.0, -2.0], requires_grad=True)
+    >>> optimizer = pullback.optim.Adam([w], lr=0.1)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w
+    tensor([ 0.9000, -1.9000], requires_grad=True)
+    """
+
+    @declared
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-3,
+        betas: tuple[Any, Any] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: Any = 0,
+        amsgrad: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+        decoupled_weight_decay: bool = False,
+    ) -> None: ...
+
+    def remembers(self, group: Group) -> dict[str, float]:
+        """The moments of the gradient, and the largest second one."""
+        moments: dict[str, float] = {"exp_avg": 0, "exp_avg_sq": 0}
+        return {**moments, "max_exp_avg_sq": 0} if group["amsgrad"] else moments
+
+    def rule(self, t: float, group: Group, state: dict[str, Any]) -> Formula:
+        """p - lr m' / (sqrt(v') + eps), where m' and v' are the moments m and v, corrected for having begun at 0."""
+        (beta1, beta2), eps = group["betas"], group["eps"]
+        rate = group["lr"] / (1 - beta1**t)
+        correction = (1 - beta2**t) ** 0.5
+
+        def update(xp: Any, p: Any, g: Any, m: Any, v: Any, *largest: Any) -> Any:
+            m = m + (1 - beta1) * (g - m)
+            v = beta2 * v + (1 - beta2) * (g * g)
+            largest = tuple(xp.maximum(u, v) for u in largest)
+            (u,) = largest or (v,)
+            return p - rate * (m / (xp.sqrt(u) / correction + eps)), m, v, *largest
+
+        return update

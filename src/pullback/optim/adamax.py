@@ -1,0 +1,59 @@
+"""Adamax: Adam with the largest gradient in the place of the second moment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .elementwise import Elementwise, Formula, declared
+from .optimizer import Group
+
+
+class Adamax(Elementwise):
+    """Adam by the infinity norm: section 7 of Kingma and Ba, Adam: a method for stochastic optimization, 2015.
+
+    `foreach` and `capturable` are accepted, and change nothing.
+
+    Raises
+    ------
+    ValueError
+        If `lr`, `eps` or `weight_decay` is negative, or one of `betas` outside [0, 1).
+
+    >>> import pullback
+    >>> w = pullback.tensor([1.0, -2.0], requires_grad=True)
+    >>> optimizer = pullback.optim.Adamax([w], lr=0.1)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w
+    tensor([ 0.9000, -1.9000], requires_grad=True)
+    """
+
+    @declared
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None: ...
+
+    def remembers(self, group: Group) -> dict[str, float]:
+        """The first moment, and the decaying maximum of the gradient's absolute value."""
+        return {"exp_avg": 0, "exp_inf": 0}
+
+    def rule(self, t: float, group: Group, state: dict[str, Any]) -> Formula:
+        """p - lr m' / u, where u = max(beta2 u, |g| + eps)."""
+        (beta1, beta2), eps = group["betas"], group["eps"]
+        rate = group["lr"] / (1 - beta1**t)
+
+        def update(xp: Any, p: Any, g: Any, m: Any, u: Any) -> Any:
+            m = m + (1 - beta1) * (g - m)
+            u = xp.maximum(beta2 * u, xp.abs(g) + eps)
+            return p - rate * (m / u), m, u
+
+        return update

@@ -1,0 +1,66 @@
+"""ASGD: stochastic gradient descent that averages its way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .elementwise import Elementwise, Formula, declared, set_count
+from .optimizer import Group
+
+
+class ASGD(Elementwise):
+    """Stochastic gradient descent, and the average of the parameters on its way, in `state[p]["ax"]`.
+
+    Polyak and Juditsky, Acceleration of stochastic approximation by averaging, 1992. The rate of step t is
+    lr / (1 + lambd lr t)^alpha; averaging begins after step `t0`. `foreach` and `capturable` are accepted, and change
+    nothing.
+
+    Raises
+    ------
+    ValueError
+        If `lr` or `weight_decay` is negative.
+
+    >>> import pullback
+    >>> w = pullback.tensor([1.0, -2.0], requires_grad=True)
+    >>> optimizer = pullback.optim.ASGD([w], lr=0.1)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w
+    tensor([ 0.8000, -1.6000], requires_grad=True)
+    """
+
+    @declared
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-2,
+        lambd: float = 1e-4,
+        alpha: float = 0.75,
+        t0: float = 1e6,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None: ...
+
+    def counts(self, group: Group) -> dict[str, float]:
+        """The step, its rate, and the share of the parameter in the average."""
+        return {"step": 0.0, "eta": group["lr"], "mu": 1.0}
+
+    def remembers(self, group: Group) -> dict[str, float]:
+        """The average."""
+        return {"ax": 0}
+
+    def rule(self, t: float, group: Group, state: dict[str, Any]) -> Formula:
+        """p - eta (g + lambd p), and the average of p: all of p until step t0, and as much as each before it then."""
+        lr, lambd = group["lr"], group["lambd"]
+        eta, mu = state["eta"].item(), state["mu"].item()
+        set_count(state["eta"], lr / (1 + lambd * lr * t) ** group["alpha"])
+        set_count(state["mu"], 1 / max(1, t - group["t0"]))
+
+        def update(xp: Any, p: Any, g: Any, average: Any) -> Any:
+            p = p * (1 - lambd * eta) - eta * g
+            return p, average + mu * (p - average)
+
+        return update

@@ -1,0 +1,312 @@
+"""Optimizers that are a formula: what becomes of each number of a parameter, given its gradient and its memory.
+
+A subclass says which tensors it remembers of a parameter, and its rule: a function of arrays that reads as the formula
+of the paper. Here is what all of them share: options and what they must be, gradients turned and decayed, counting,
+and how the formula is carried out. It runs on NumPy arrays, and the results are put into the parameters' memory; or,
+with `differentiable=True`, on tensors, and is recorded.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from .. import _xp, ops
+from .._blocks import pieces
+from .._core import Carrier
+from .._creation import as_tensor, full_like
+from .._dtypes import default_numpy
+from .._memory import protect, written
+from .._modes import changed, enable_grad, mode, quiet
+from .._views import check_writable, replace
+from ..vocabulary.complexes import view_as_complex, view_as_real
+from .optimizer import Group, Optimizer
+
+Formula = Callable[..., Any]
+Initialise = TypeVar("Initialise", bound=Callable[..., None])
+ndarray = np.ndarray
+
+
+# Options
+
+
+_PLAIN = {
+    "lr": "learning rate",
+    "momentum": "momentum value",
+    "eps": "epsilon value",
+    "weight_decay": "weight_decay value",
+    "momentum_decay": "momentum_decay value",
+    "lr_decay": "lr_decay value",
+    "initial_accumulator_value": "initial_accumulator_value value",
+}
+
+
+def check(options: dict[str, Any], also: Sequence[str] = ()) -> None:
+    """Refuse options that make no sense, in torch's words; `also` are others that must not be negative."""
+    for name, value in options.items():
+        if name == "lr" and isinstance(value, Carrier) and value.numel() != 1:  # type: ignore[attr-defined]
+            raise ValueError(f"Tensor lr must be 1-element: it has shape {tuple(value.shape)}")  # type: ignore[attr-defined]
+        if (name in _PLAIN or name in also) and not value >= 0:
+            raise ValueError(f"Invalid {_PLAIN.get(name, f'{name} value')}: {value}")
+        if name == "betas":
+            _check_betas(value)
+        if name == "rho" and not 0 <= value <= 1:
+            raise ValueError(f"Invalid rho value: {value}")
+        if name == "etas" and not 0 < value[0] < 1 < value[1]:
+            raise ValueError(f"Invalid eta values: {value[0]}, {value[1]}")
+    if options.get("nesterov") and (options["momentum"] <= 0 or options["dampening"] != 0):
+        raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+    if options.get("fused"):
+        if options.get("differentiable"):
+            raise RuntimeError("`fused` does not support `differentiable`")
+        if options.get("foreach"):
+            raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+
+
+def _check_betas(betas: Any) -> None:
+    tensors = [isinstance(beta, Carrier) for beta in betas]
+    for i, beta in enumerate(betas):
+        if tensors[i] and beta.numel() != 1:
+            raise ValueError(f"Tensor betas[{i}] must be 1-element: it has shape {tuple(beta.shape)}")
+        if not 0 <= beta < 1:
+            raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+    if any(tensors) and not all(tensors):
+        raise ValueError("betas must be either both floats or both Tensors")
+
+
+def declared(initialise: Initialise) -> Initialise:
+    """A decorator that makes an `__init__` of a signature: what it takes besides `params` are options, and checked."""
+    signature = inspect.signature(initialise)
+
+    @functools.wraps(initialise)
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807  # it becomes one
+        initialise(self, *args, **kwargs)  # says properly what does not fit the signature
+        bound = signature.bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        _, params, *_ = bound.arguments.values()
+        defaults = {name: value for name, value in bound.arguments.items() if name not in ("self", "params")}
+        check(defaults, self.not_negative)
+        Optimizer.__init__(self, params, defaults)
+        self.begin()
+
+    return __init__  # type: ignore[return-value]  # wraps keeps the signature, mypy cannot see it
+
+
+def _number(value: Any) -> Any:
+    """An option as a number: tensors of one element may stand for numbers."""
+    if isinstance(value, Carrier):
+        return value.item()  # type: ignore[attr-defined]  # carriers are tensors to the user
+    return tuple(map(_number, value)) if type(value) is tuple else value
+
+
+def _without_axes(value: Any) -> Any:
+    """An option that is recorded: a tensor of one element without axes, whatever it had."""
+    if isinstance(value, Carrier):
+        return value.reshape(())  # type: ignore[attr-defined]
+    return tuple(map(_without_axes, value)) if type(value) is tuple else value
+
+
+# Formulas
+
+
+class Elementwise(Optimizer):
+    """The base of optimizers that are a formula.
+
+    Subclasses define `rule`, and say with `remembers` and `counts` what they keep of each parameter.
+    """
+
+    not_negative: Sequence[str] = ()
+    """Options, besides the usual ones, that must not be negative."""
+
+    def counts(self, group: Group) -> dict[str, float]:
+        """The numbers that are kept of each parameter, and what they begin with."""
+        return {"step": 0.0}
+
+    def remembers(self, group: Group) -> dict[str, float]:
+        """The tensors that are kept of each parameter, in the order in which the formula takes them, and their fill."""
+        return {}
+
+    def rule(self, t: float, group: Group, state: dict[str, Any]) -> Formula:
+        """The formula of step t: `f(xp, p, g, *memory)` gives what they become, without g.
+
+        `p` is the parameter, `g` its gradient, in the direction to go down and with weight decay in it, `xp` the
+        namespace of their functions.
+        """
+        raise NotImplementedError(f"{type(self).__name__} defines no rule()")
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Change the parameters once.
+
+        `closure`, if given, computes the loss anew, with its gradients, and returns it; so does `step` then.
+        Parameters without a gradient are left alone.
+        """
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        recorded = self.defaults["differentiable"]
+        token = mode.set(changed(grad=recorded))
+        try:
+            for group in self.param_groups:
+                moving = [(p, g) for p in group["params"] if (g := p.grad) is not None]
+                for p, _ in moving:
+                    check_writable(p, "step")
+                if recorded:
+                    self._move({name: _without_axes(value) for name, value in group.items()}, moving, _record)
+                else:
+                    quiet.run(self._move, {name: _number(value) for name, value in group.items()}, moving, _compute)
+        finally:
+            mode.reset(token)
+        return loss
+
+    def _move(self, group: Group, moving: list[tuple[Any, Any]], carry_out: Callable[..., None]) -> None:
+        """Carry out the formula for each parameter of a group that has a gradient."""
+        counts, memory = self.counts(group), self.remembers(group)
+        for p, g in moving:
+            state = self.state[p] if counts or memory else {}
+            _begin_counts(state, counts)
+            t = state["step"]._array.item() + 1 if counts else 0
+            formula = _complete(self.rule(t, group, state), group)
+            _begin_memory(state, memory, p)
+            carry_out(formula, g, [p, *(state[name] for name in memory)])
+            if counts:
+                set_count(state["step"], t)
+
+    def begin(self) -> None:
+        """What is done when the optimizer is made: nothing, since a parameter's state begins with its first step."""
+
+    def _fitting(self, parameter: Any, value: Any, key: Any = None) -> Any:
+        fitting = super()._fitting(parameter, value, key)
+        if isinstance(fitting, Carrier) and fitting.ndim and fitting.shape != parameter.shape:  # type: ignore[attr-defined]
+            raise ValueError(
+                f"loaded state dict contains {key!r} of shape {tuple(fitting.shape)} for a parameter of shape "  # type: ignore[attr-defined]
+                f"{tuple(parameter.shape)}"
+            )
+        return fitting
+
+
+def _begin_counts(state: dict[str, Any], counts: dict[str, float]) -> None:
+    """Begin to count for a parameter, in double precision if that is the default."""
+    for name, value in counts.items():
+        if state.get(name) is None:
+            default = default_numpy()
+            state[name] = as_tensor(np.array(value, default if default == np.float64 else np.float32))
+
+
+def _begin_memory(state: dict[str, Any], memory: dict[str, float], p: Any) -> None:
+    """Begin to remember tensors of a parameter; the parts of a complex number are two numbers."""
+    for name, value in memory.items():
+        if state.get(name) is None:
+            state[name] = full_like(p.detach(), complex(value, value) if p._dtype.kind == "c" else value)
+
+
+def begin(optimizer: Elementwise) -> None:
+    """Begin the state of all parameters at once."""
+    for group in optimizer.param_groups:
+        for p in group["params"]:
+            state = optimizer.state[p]
+            _begin_counts(state, optimizer.counts(group))
+            _begin_memory(state, optimizer.remembers(group), p)
+
+
+def set_count(tensor: Any, value: float) -> None:
+    """Give a number that is kept of a parameter another value."""
+    replace(tensor, np.array(value, tensor._array.dtype))
+
+
+def _complete(rule: Formula, group: Group) -> Formula:
+    """A formula with what belongs to all of them: the gradient turned to go up, and weight decay.
+
+    Decay is part of the gradient, or shrinks the parameter itself ("decoupled": Loshchilov and Hutter, Decoupled weight
+    decay regularization, 2019).
+    """
+    decay = group.get("weight_decay", 0)
+    decays = isinstance(decay, Carrier) or decay != 0
+    if not decays and not group["maximize"]:
+        return rule
+    decoupled = group.get("decoupled_weight_decay", False)
+
+    def complete(xp: Any, p: Any, g: Any, *memory: Any) -> Any:
+        if group["maximize"]:
+            g = -g
+        if decays and decoupled:
+            p = p * (1 - group["lr"] * decay)
+        elif decays:
+            g = g + decay * p
+        return rule(xp, p, g, *memory)
+
+    return complete
+
+
+# Carrying out
+
+
+LARGE = 1 << 15
+"""Elements from which on a formula is computed in pieces."""
+
+
+def _record(formula: Formula, gradient: Any, tensors: list[Any]) -> None:
+    """Compute a formula on tensors, so that it is recorded, and write the results."""
+    if tensors[0].is_complex():
+        values = formula(ops, *(view_as_real(each) for each in (tensors[0], gradient, *tensors[1:])))
+        values = [view_as_complex(value) for value in values]
+    else:
+        values = formula(ops, tensors[0], gradient, *tensors[1:])
+    for tensor, value in zip(tensors, values, strict=True):
+        tensor.copy_(value)
+
+
+def _compute(formula: Formula, gradient: Any, tensors: list[Any]) -> None:
+    """Compute a formula on arrays, and put the results into the memory of the tensors."""
+    arrays = [tensor._array for tensor in tensors]
+    p, *memory = arrays
+    g = gradient._array
+    if any(type(array) is not ndarray for array in (*arrays, g)):
+        _record(formula, gradient, tensors)  # inside a transform
+    elif p.size >= LARGE and all(array.flags.c_contiguous for array in (*arrays, g)):
+        _compute_in_pieces(formula, g, tensors)
+    elif p.ndim == 0 or p.dtype.kind == "c":
+        for tensor, value in zip(tensors, formula(_xp, _reals(p), _reals(g), *map(_reals, memory)), strict=True):
+            _put(tensor, value.view(p.dtype).reshape(p.shape))
+    else:
+        for tensor, value in zip(tensors, formula(_xp, p, g, *memory), strict=True):
+            _put(tensor, value)
+
+
+def _compute_in_pieces(formula: Formula, g: Any, tensors: list[Any]) -> None:
+    """Compute a formula piece by piece, straight into the memory of the tensors."""
+    for tensor in tensors:
+        protect(tensor)
+    p, *memory = [_reals(tensor._array) for tensor in tensors]
+    g = _reals(g)
+
+    def piece(start: int, stop: int) -> None:
+        here = slice(start, stop)
+        values = formula(_xp, p[here], g[here], *(each[here] for each in memory))
+        for array, value in zip((p, *memory), values, strict=True):
+            array[here] = value
+
+    pieces(piece, p.size, p.itemsize * (len(tensors) + 2))
+    for tensor in tensors:
+        written(tensor)
+
+
+def _reals(array: Any) -> Any:
+    """An array with one axis, complex numbers as pairs of real ones: the same memory if the array is contiguous."""
+    flat = array.reshape(-1)
+    return flat.view(flat.real.dtype) if array.dtype.kind == "c" else flat
+
+
+def _put(tensor: Any, value: Any) -> None:
+    """Make a tensor hold new values, in the layout and the dtype it has."""
+    array = tensor._array
+    if value.dtype is array.dtype and value.strides == array.strides:
+        replace(tensor, value)
+    else:
+        protect(tensor)
+        array[...] = value
+        written(tensor)

@@ -1,0 +1,72 @@
+"""NAdam: Adam with Nesterov momentum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .elementwise import Elementwise, Formula, declared
+from .optimizer import Group
+
+
+class NAdam(Elementwise):
+    """Adam with Nesterov momentum: Dozat, Incorporating Nesterov momentum into Adam, 2016.
+
+    The momentum of step t is mu_t = beta1 (1 - 0.96^(t momentum_decay) / 2). `foreach` and `capturable` are accepted,
+    and change nothing.
+
+    Raises
+    ------
+    ValueError
+        If `lr`, `eps`, `weight_decay` or `momentum_decay` is negative, or one of `betas` outside [0, 1).
+
+    >>> import pullback
+    >>> w = pullback.tensor([1.0, -2.0], requires_grad=True)
+    >>> optimizer = pullback.optim.NAdam([w], lr=0.1)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w
+    tensor([ 0.8600, -1.8600], requires_grad=True)
+    """
+
+    @declared
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        momentum_decay: float = 4e-3,
+        decoupled_weight_decay: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+    ) -> None: ...
+
+    def counts(self, group: Group) -> dict[str, float]:
+        """The step, and the product of all momenta."""
+        return {"step": 0.0, "mu_product": 1.0}
+
+    def remembers(self, group: Group) -> dict[str, float]:
+        """The moments of the gradient."""
+        return {"exp_avg": 0, "exp_avg_sq": 0}
+
+    def rule(self, t: float, group: Group, state: dict[str, Any]) -> Formula:
+        """p - lr m' / (sqrt(v') + eps), where m' is what the first moment will be with a gradient as this one."""
+        lr, (beta1, beta2), eps, decay = group["lr"], group["betas"], group["eps"], group["momentum_decay"]
+        mu = beta1 * (1 - 0.5 * 0.96 ** (t * decay))
+        mu_next = beta1 * (1 - 0.5 * 0.96 ** ((t + 1) * decay))
+        state["mu_product"] *= mu
+        product = state["mu_product"]._array.item()
+        share = lr * (1 - mu) / (1 - product)
+        share_of_moment = lr * mu_next / (1 - product * mu_next)
+        correction = 1 - beta2**t
+
+        def update(xp: Any, p: Any, g: Any, m: Any, v: Any) -> Any:
+            m = m + (1 - beta1) * (g - m)
+            v = beta2 * v + (1 - beta2) * (g * g)
+            return p - (share * g + share_of_moment * m) / (xp.sqrt(v / correction) + eps), m, v
+
+        return update

@@ -1,0 +1,341 @@
+"""Optimizer: parameters in groups with options, what is remembered of each parameter, hooks, and state dictionaries."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import itertools
+import warnings
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+
+from .._core import Carrier
+from .._creation import as_tensor
+from ..nn.modules.hooks import Handle
+
+Hook = Callable[..., Any]
+Group = dict[str, Any]
+
+
+class _Required:
+    """What stands for the default of an option that every group must give."""
+
+    def __repr__(self) -> str:
+        return "<required parameter>"
+
+
+required = _Required()
+
+_before_every_step: dict[int, Hook] = OrderedDict()
+_after_every_step: dict[int, Hook] = OrderedDict()
+
+
+def register_optimizer_step_pre_hook(hook: Hook) -> Handle:
+    """Call `hook(optimizer, args, kwargs)` before every optimizer's step; see `Optimizer.register_step_pre_hook`."""
+    return Handle(_before_every_step, hook)
+
+
+def register_optimizer_step_post_hook(hook: Hook) -> Handle:
+    """Call `hook(optimizer, args, kwargs)` after every optimizer's step."""
+    return Handle(_after_every_step, hook)
+
+
+def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
+    """A step that runs the hooks around itself."""
+
+    @functools.wraps(step)
+    def hooked(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before, after = self._optimizer_step_pre_hooks, self._optimizer_step_post_hooks
+        if not (before or after or _before_every_step or _after_every_step):
+            return step(self, *args, **kwargs)
+        given: tuple[Any, ...] = (self, *args)
+        for hook in (*_before_every_step.values(), *before.values()):
+            answer = hook(self, given, kwargs)
+            if answer is not None:
+                if not isinstance(answer, tuple) or len(answer) != 2:
+                    raise RuntimeError(
+                        f"{step} must return None or a tuple of (new_args, new_kwargs), but got {answer}: this is what "
+                        "a step pre hook returned"
+                    )
+                given, kwargs = answer
+        result = step(*given, **kwargs)
+        for hook in (*after.values(), *_after_every_step.values()):
+            hook(self, given, kwargs)
+        return result
+
+    hooked.hooked = True  # type: ignore[attr-defined]  # torch's mark
+    return hooked
+
+
+def _typename(value: Any) -> str:
+    """A type as torch names it in errors."""
+    if isinstance(value, Carrier):
+        return str(value.type())  # type: ignore[attr-defined]  # carriers are tensors to the user
+    kind = type(value)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+class Optimizer:
+    """The base of all optimizers: subclasses define `step`.
+
+    Parameters
+    ----------
+    params
+        Tensors, or pairs of a name and a tensor, or dictionaries for groups with options of their own.
+    defaults
+        The options of groups that do not give them.
+
+    Raises
+    ------
+    TypeError
+        If `params` is a tensor, or has in it what is no tensor.
+    ValueError
+        If it is empty, if a tensor is no leaf, or if a tensor is in two groups.
+
+    >>> import pullback
+    >>> w = pullback.ones(2, requires_grad=True)
+    >>> pullback.optim.SGD([{"params": [w], "lr": 0.1}], momentum=0.9).param_groups[0]["lr"]
+    0.1
+    """
+
+    def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
+        self.defaults = defaults
+        self._make_hooks()
+        if isinstance(params, Carrier):
+            raise TypeError(
+                "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
+                f"{_typename(params)}: put it into a list"
+            )
+        self.state: defaultdict[Any, Any] = defaultdict(dict)
+        self.param_groups: list[Group] = []
+        groups = list(params)
+        if not groups:
+            raise ValueError("optimizer got an empty parameter list")
+        if not isinstance(groups[0], dict):
+            groups = [{"params": groups}]
+        for group in groups:
+            self.add_param_group(group)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        step = cls.__dict__.get("step")
+        if inspect.isfunction(step):
+            cls.step = _hooked(step)  # type: ignore[method-assign]
+
+    def _make_hooks(self) -> None:
+        for kind in ("step_pre", "step_post", "state_dict_pre", "state_dict_post"):
+            vars(self).setdefault(f"_optimizer_{kind}_hooks", OrderedDict())
+        for kind in ("pre", "post"):
+            vars(self).setdefault(f"_optimizer_load_state_dict_{kind}_hooks", OrderedDict())
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._make_hooks()
+        for group in self.param_groups:
+            for name, default in self.defaults.items():
+                group.setdefault(name, default)
+
+    def __repr__(self) -> str:
+        groups = []
+        for i, group in enumerate(self.param_groups):
+            options = [f"    {name}: {group[name]}\n" for name in sorted(group) if name != "params"]
+            groups.append(f"\nParameter Group {i}\n{''.join(options)}")
+        return f"{type(self).__name__} ({''.join(groups)})"
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Change the parameters once; `closure` computes the loss anew, with its gradients, and returns it."""
+        raise NotImplementedError(f"{type(self).__name__} defines no step()")
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients of all parameters, or make them zeros with `set_to_none=False`."""
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                gradient = parameter.grad
+                if gradient is None:
+                    continue
+                if set_to_none:
+                    parameter.grad = None
+                    continue
+                if gradient.grad_fn is not None:
+                    gradient.detach_()
+                else:
+                    gradient.requires_grad_(False)
+                gradient.zero_()
+
+    # Groups
+
+    def add_param_group(self, param_group: Group) -> None:
+        """Take in another group: a dictionary with `params` and those options that differ from the defaults.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As for an Optimizer; nothing has changed then.
+        """
+        if not isinstance(param_group, dict):
+            raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
+        found = self._listed(param_group["params"])
+        for parameter in found["params"]:
+            self._check_parameter(parameter)
+        given = {**param_group, **found}
+        for name, default in self.defaults.items():
+            if default is required and name not in given:
+                raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
+            given.setdefault(name, default)
+        if len(found["params"]) != len(set(found["params"])):
+            warnings.warn(
+                "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; "
+                "see github.com/pytorch/pytorch/issues/40967 for more information",
+                stacklevel=3,
+            )
+        for group in self.param_groups:
+            if ("param_names" in given) != ("param_names" in group):
+                raise ValueError(
+                    "all optimizer param groups should be with/without names. cannot add param group "
+                    f"{'with' if 'param_names' in given else 'without'} names to the optimizer"
+                )
+            if not set(group["params"]).isdisjoint(found["params"]):
+                raise ValueError("some parameters appear in more than one parameter group")
+        param_group.update(given)
+        self.param_groups.append(param_group)
+
+    @staticmethod
+    def _listed(params: Any) -> Group:
+        """The parameters of a group as a list, and their names if they have any."""
+        if isinstance(params, Carrier):
+            return {"params": [params]}
+        if isinstance(params, set):
+            raise TypeError(
+                "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets "
+                "will change between runs. Please use a list instead."
+            )
+        listed = list(params)
+        names = [each[0] for each in listed if isinstance(each, tuple)]
+        if not names:
+            return {"params": listed}
+        if len(names) < len(listed):
+            raise ValueError("all optimizer params should be with/without names. Some param names are missing")
+        return {"params": [tensor for _, tensor in listed], "param_names": names}
+
+    def _check_parameter(self, parameter: Any) -> None:
+        if not isinstance(parameter, Carrier):
+            raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {_typename(parameter)}")
+        tensor: Any = parameter
+        if not self.defaults.get("differentiable") and not (tensor.is_leaf or tensor.retains_grad):
+            raise ValueError(
+                "can't optimize a non-leaf Tensor: this one is the result of a recorded operation; optimize the tensor "
+                "it was made from, or its detach()"
+            )
+
+    # Hooks
+
+    def register_step_pre_hook(self, hook: Hook) -> Handle:
+        """Call `hook(optimizer, args, kwargs)` before each step; it may return other `(args, kwargs)`."""
+        return Handle(self._optimizer_step_pre_hooks, hook)  # type: ignore[attr-defined]  # as all hooks, see _make_hooks
+
+    def register_step_post_hook(self, hook: Hook) -> Handle:
+        """Call `hook(optimizer, args, kwargs)` after each step."""
+        return Handle(self._optimizer_step_post_hooks, hook)  # type: ignore[attr-defined]
+
+    def register_state_dict_pre_hook(self, hook: Hook, prepend: bool = False) -> Handle:
+        """Call `hook(optimizer)` before `state_dict` collects the state."""
+        return Handle(self._optimizer_state_dict_pre_hooks, hook, prepend=prepend)  # type: ignore[attr-defined]
+
+    def register_state_dict_post_hook(self, hook: Hook, prepend: bool = False) -> Handle:
+        """Call `hook(optimizer, state_dict)` on what `state_dict` is to return; it may return another."""
+        return Handle(self._optimizer_state_dict_post_hooks, hook, prepend=prepend)  # type: ignore[attr-defined]
+
+    def register_load_state_dict_pre_hook(self, hook: Hook, prepend: bool = False) -> Handle:
+        """Call `hook(optimizer, state_dict)` on what is to be loaded; it may return another."""
+        return Handle(self._optimizer_load_state_dict_pre_hooks, hook, prepend=prepend)  # type: ignore[attr-defined]
+
+    def register_load_state_dict_post_hook(self, hook: Hook, prepend: bool = False) -> Handle:
+        """Call `hook(optimizer)` after `load_state_dict`."""
+        return Handle(self._optimizer_load_state_dict_post_hooks, hook, prepend=prepend)  # type: ignore[attr-defined]
+
+    # State as a dictionary
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state and the groups as a dictionary in which parameters are numbers, in the order of the groups.
+
+        >>> import pullback
+        >>> w = pullback.ones(2, requires_grad=True)
+        >>> optimizer = pullback.optim.SGD([w], lr=0.5, momentum=0.9)
+        >>> w.sum().backward()
+        >>> optimizer.step()
+        >>> optimizer.state_dict()["state"]
+        {0: {'momentum_buffer': tensor([1., 1.])}}
+        """
+        for hook in self._optimizer_state_dict_pre_hooks.values():  # type: ignore[attr-defined]
+            hook(self)
+        numbers: dict[int, int] = {}
+        groups, start = [], 0
+        for group in self.param_groups:
+            for number, parameter in enumerate(group["params"], start):
+                numbers.setdefault(id(parameter), number)
+            start += len(group["params"])
+            packed = {name: value for name, value in group.items() if name != "params"}
+            groups.append({**packed, "params": [numbers[id(parameter)] for parameter in group["params"]]})
+        state = {numbers[id(key)] if isinstance(key, Carrier) else key: value for key, value in self.state.items()}
+        result: dict[str, Any] = {"state": state, "param_groups": groups}
+        for hook in self._optimizer_state_dict_post_hooks.values():  # type: ignore[attr-defined]
+            answer = hook(self, result)
+            result = result if answer is None else answer
+        return result
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Take up a state that `state_dict` gave, here or in torch; arrays may stand for tensors. All is copied.
+
+        Raises
+        ------
+        ValueError
+            If it has other groups than this optimizer, or groups of other sizes. Nothing has changed then.
+        """
+        state_dict = dict(state_dict)
+        for hook in self._optimizer_load_state_dict_pre_hooks.values():  # type: ignore[attr-defined]
+            answer = hook(self, state_dict)
+            state_dict = state_dict if answer is None else answer
+        saved = deepcopy(state_dict["param_groups"])
+        if len(saved) != len(self.param_groups):
+            raise ValueError(
+                "loaded state dict has a different number of parameter groups: "
+                f"{len(saved)}, this optimizer has {len(self.param_groups)}"
+            )
+        for i, (old, new) in enumerate(zip(self.param_groups, saved, strict=True)):
+            if len(old["params"]) != len(new["params"]):
+                raise ValueError(
+                    "loaded state dict contains a parameter group that doesn't match the size of optimizer's group: "
+                    f"group {i} has {len(new['params'])} parameters there, {len(old['params'])} here"
+                )
+        keys = itertools.chain.from_iterable(group["params"] for group in saved)
+        parameters = itertools.chain.from_iterable(group["params"] for group in self.param_groups)
+        place = dict(zip(keys, parameters, strict=True))
+        state: defaultdict[Any, Any] = defaultdict(dict)
+        for key, value in state_dict["state"].items():
+            state[place.get(key, key)] = self._fitting(place[key], value) if key in place else value
+        for old, new in zip(self.param_groups, saved, strict=True):
+            new["params"] = old["params"]
+            if "param_names" in old:
+                new.setdefault("param_names", old["param_names"])
+        self.__setstate__({"state": state, "param_groups": saved})
+        for hook in self._optimizer_load_state_dict_post_hooks.values():  # type: ignore[attr-defined]
+            hook(self)
+
+    def _fitting(self, parameter: Any, value: Any, key: Any = None) -> Any:
+        """A copy of a part of a parameter's state, in the parameter's dtype; steps are counted in their own."""
+        if isinstance(value, Carrier) or (hasattr(value, "__array__") and not isinstance(value, np.generic)):
+            tensor = (value if isinstance(value, Carrier) else as_tensor(np.asarray(value))).detach().clone()  # type: ignore[attr-defined]
+            cast = key != "step" and parameter.is_floating_point()
+            return tensor.to(parameter.dtype) if cast else tensor
+        if isinstance(value, Mapping):
+            return {name: self._fitting(parameter, each, name) for name, each in value.items()}
+        if isinstance(value, Iterable) and not isinstance(value, str):
+            return type(value)(self._fitting(parameter, each) for each in value)  # type: ignore[call-arg]  # a container
+        return value

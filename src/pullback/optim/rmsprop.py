@@ -1,0 +1,69 @@
+"""RMSprop: gradients over their root mean square."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .elementwise import Elementwise, Formula, declared
+from .optimizer import Group
+
+
+class RMSprop(Elementwise):
+    """Gradients over the root of their mean square: Tieleman and Hinton, Neural networks for machine learning, 2012.
+
+    `centered` takes the variance in the place of the mean square (Graves, Generating sequences with recurrent neural
+    networks, 2013). `foreach` and `capturable` are accepted, and change nothing.
+
+    Raises
+    ------
+    ValueError
+        If `lr`, `alpha`, `eps`, `weight_decay` or `momentum` is negative.
+
+    >>> import pullback
+    >>> w = pullback.tensor([1.0, -2.0], requires_grad=True)
+    >>> optimizer = pullback.optim.RMSprop([w], lr=0.01)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w
+    tensor([ 0.9000, -1.9000], requires_grad=True)
+    """
+
+    not_negative = ("alpha",)
+
+    @declared
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-2,
+        alpha: float = 0.99,
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        momentum: float = 0,
+        centered: bool = False,
+        capturable: bool = False,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ) -> None: ...
+
+    def remembers(self, group: Group) -> dict[str, float]:
+        """The mean square of gradients, the momentum, and the mean of gradients."""
+        wanted = {"square_avg": True, "momentum_buffer": group["momentum"] > 0, "grad_avg": group["centered"]}
+        return {name: 0 for name, is_wanted in wanted.items() if is_wanted}
+
+    def rule(self, t: float, group: Group, state: dict[str, Any]) -> Formula:
+        """p - lr d, where d = g / (sqrt(v) + eps) and v is the mean square, or variance, of g; or with momentum in d."""
+        lr, alpha, eps, momentum = group["lr"], group["alpha"], group["eps"], group["momentum"]
+        centered = group["centered"]
+
+        def update(xp: Any, p: Any, g: Any, v: Any, *others: Any) -> Any:
+            v = variance = alpha * v + (1 - alpha) * (g * g)
+            *buffers, mean = others if centered else (*others, None)
+            if centered:
+                mean = mean + (1 - alpha) * (g - mean)
+                variance = v - mean * mean
+            d = g / (xp.sqrt(variance) + eps)
+            buffers = [d := momentum * b + d for b in buffers]
+            return p - lr * d, v, *buffers, *((mean,) if centered else ())
+
+        return update

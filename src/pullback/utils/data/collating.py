@@ -1,0 +1,126 @@
+"""Batches from samples: tensors stacked, and containers gone through."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, MutableMapping, MutableSequence, Sequence
+from copy import copy
+from typing import Any
+
+import numpy as np
+
+from ..._core import Carrier
+from ..._creation import as_tensor, tensor
+from ..._dtypes import float64
+from ..._functions import stack
+
+
+def default_convert(data: Any) -> Any:
+    """A sample with tensors in the place of its arrays; mappings and sequences are gone through.
+
+    >>> import numpy
+    >>> from pullback.utils.data import default_convert
+    >>> default_convert({"x": numpy.arange(2), "name": "a"})
+    {'x': tensor([0, 1]), 'name': 'a'}
+    """
+    if isinstance(data, (np.ndarray, np.generic)) and data.dtype.kind in "buifc":
+        return as_tensor(data)
+    if isinstance(data, Mapping):
+        return _mapping(data, {key: default_convert(data[key]) for key in data})
+    if isinstance(data, tuple):
+        items = [default_convert(item) for item in data]
+        return type(data)(*items) if hasattr(data, "_fields") else items
+    if isinstance(data, Sequence) and not isinstance(data, (str, bytes)):
+        return _sequence(data, [default_convert(item) for item in data])
+    return data
+
+
+def default_collate(batch: Sequence[Any]) -> Any:
+    """A batch of samples: tensors, arrays and numbers are stacked along a new first axis.
+
+    Mappings, named tuples and sequences of them are gone through: a list of pairs becomes a pair of batches. Python's
+    floats become float64, strings and bytes stay a list.
+
+    Raises
+    ------
+    TypeError
+        If a sample holds anything else.
+    RuntimeError
+        If tensors differ in shape, or sequences in length.
+    KeyError
+        If a mapping lacks a key of the first.
+
+    >>> from pullback.utils.data import default_collate
+    >>> default_collate([(1, "a"), (2, "b")])
+    [tensor([1, 2]), ['a', 'b']]
+    >>> default_collate([{"x": 0.5}, {"x": 1.5}])
+    {'x': tensor([0.5000, 1.5000], dtype=pullback.float64)}
+    """
+    first = batch[0]
+    if isinstance(first, Carrier):
+        return stack(list(batch))
+    if isinstance(first, (np.ndarray, np.generic)):
+        return _arrays(batch)
+    if isinstance(first, float):
+        return tensor(list(batch), dtype=float64)
+    if isinstance(first, int):
+        return tensor(list(batch))
+    if isinstance(first, (str, bytes)):
+        return batch
+    if isinstance(first, Mapping):
+        return _mapping(first, {key: default_collate([sample[key] for sample in batch]) for key in first})
+    if isinstance(first, Sequence):
+        return _sequences(batch)
+    raise _refusal(type(first))
+
+
+def _refusal(kind: Any) -> TypeError:
+    return TypeError(
+        f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {kind}. Let the data "
+        "set return one of these, or pass a collate_fn of your own"
+    )
+
+
+def _arrays(batch: Sequence[Any]) -> Any:
+    """Arrays as one tensor: stacked by NumPy, without a tensor for each."""
+    first = batch[0]
+    if first.dtype.kind not in "buifc":
+        raise _refusal(first.dtype if isinstance(first, np.ndarray) else type(first))
+    if all(isinstance(item, (np.ndarray, np.generic)) and item.shape == first.shape for item in batch):
+        return as_tensor(np.stack(batch))
+    return stack([as_tensor(item) for item in batch])
+
+
+def _sequences(batch: Sequence[Any]) -> Any:
+    first = batch[0]
+    sizes = [len(sample) for sample in batch]
+    if len(set(sizes)) > 1:
+        raise RuntimeError(f"each element in list of batch should be of equal size: they have {sizes} entries")
+    columns = [default_collate(list(column)) for column in zip(*batch, strict=True)]
+    if isinstance(first, tuple):
+        return type(first)(*columns) if hasattr(first, "_fields") else columns
+    return _sequence(first, columns)
+
+
+def _mapping(like: Any, values: dict[Any, Any]) -> Any:
+    """Values in a mapping of the kind of another, with its other attributes."""
+    if isinstance(like, MutableMapping):
+        clone = copy(like)
+        clone.update(values)
+        return clone
+    try:
+        return type(like)(values)  # type: ignore[call-arg]  # not every mapping is made like this
+    except TypeError:
+        return values
+
+
+def _sequence(like: Any, values: list[Any]) -> Any:
+    """Values in a sequence of the kind of another, with its other attributes; a list where it cannot be written."""
+    if type(like) is list or not isinstance(like, MutableSequence):
+        return values
+    try:
+        clone = copy(like)
+        for place, value in enumerate(values):
+            clone[place] = value
+    except TypeError:
+        return values
+    return clone

@@ -1,0 +1,291 @@
+"""Data sets: samples by index or one after the other, and what makes new sets of them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import warnings
+from abc import ABC, abstractmethod
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Generic, TypeVar
+
+from ..._sampling import randperm
+
+Sample = TypeVar("Sample", covariant=True)
+
+
+class Dataset(Generic[Sample]):
+    """A set of samples by index: subclasses define `__getitem__`, and `__len__` for all that asks for its size.
+
+    `__getitems__(indices)`, where a subclass has it, gives the list of samples of a whole batch. `a + b` is the
+    `ConcatDataset` of both. Anything with these two methods does where a `Dataset` is asked for: a list, an array.
+
+    >>> from pullback.utils.data import Dataset
+    >>> class Squares(Dataset):
+    ...     def __len__(self):
+    ...         return 4
+    ...     def __getitem__(self, index):
+    ...         return index**2
+    >>> (Squares() + Squares())[5]
+    1
+    """
+
+    def __getitem__(self, index: Any) -> Sample:
+        raise NotImplementedError(f"Subclasses of Dataset should implement __getitem__. {type(self).__name__} does not")
+
+    def __add__(self, other: Any) -> Any:
+        return ConcatDataset([self, other])
+
+
+class IterableDataset(Dataset[Sample], ABC):
+    """A stream of samples: subclasses define `__iter__`.
+
+    Each worker of a `DataLoader` has a copy of its own: `get_worker_info()` says which part is to come from it.
+    `a + b` is the `ChainDataset` of both.
+
+    >>> from pullback.utils.data import IterableDataset
+    >>> class Count(IterableDataset):
+    ...     def __iter__(self):
+    ...         return iter(range(3))
+    >>> list(Count() + Count())
+    [0, 1, 2, 0, 1, 2]
+    """
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[Sample]: ...
+
+    def __add__(self, other: Any) -> Any:
+        return ChainDataset([self, other])
+
+
+class TensorDataset(Dataset[tuple[Any, ...]]):
+    """The tuples of what tensors of one length have at an index.
+
+    Raises
+    ------
+    AssertionError
+        If the tensors have different lengths.
+
+    >>> import pullback
+    >>> from pullback.utils.data import TensorDataset
+    >>> TensorDataset(pullback.tensor([1.0, 2.0]), pullback.tensor([0, 1]))[1]
+    (tensor(2.), tensor(1))
+    """
+
+    tensors: tuple[Any, ...]
+
+    def __init__(self, *tensors: Any) -> None:
+        sizes = [tensor.size(0) for tensor in tensors]
+        if len(set(sizes)) > 1:
+            raise AssertionError(f"Size mismatch between tensors: their first axes have the sizes {sizes}")
+        self.tensors = tensors
+
+    def __getitem__(self, index: Any) -> tuple[Any, ...]:
+        return tuple(tensor[index] for tensor in self.tensors)
+
+    def __len__(self) -> int:
+        size: int = self.tensors[0].size(0)
+        return size
+
+
+class StackDataset(Dataset[Any]):
+    """The tuples of what data sets of one length have at an index; dicts of it if they are given by name.
+
+    Raises
+    ------
+    ValueError
+        If the data sets have different lengths, if some have names and others not, or if there are none.
+
+    >>> from pullback.utils.data import StackDataset
+    >>> StackDataset(image=[5, 6], label=["a", "b"])[1]
+    {'image': 6, 'label': 'b'}
+    """
+
+    datasets: tuple[Any, ...] | dict[str, Any]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if args and kwargs:
+            raise ValueError(
+                "Supported either ``tuple``- (via ``args``) or``dict``- (via ``kwargs``) like input/output, but both "
+                "types are given."
+            )
+        if not args and not kwargs:
+            raise ValueError("At least one dataset should be passed")
+        self.datasets = args or kwargs
+        sizes = [len(dataset) for dataset in self._members()]
+        if len(set(sizes)) > 1:
+            raise ValueError(f"Size mismatch between datasets: they have {sizes} samples")
+        self._length = sizes[0]
+
+    def _members(self) -> list[Any]:
+        return list(self.datasets.values() if isinstance(self.datasets, dict) else self.datasets)
+
+    def _joined(self, values: Iterable[Any]) -> Any:
+        return dict(zip(self.datasets, values, strict=True)) if isinstance(self.datasets, dict) else tuple(values)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._joined([dataset[index] for dataset in self._members()])
+
+    def __getitems__(self, indices: Sequence[Any]) -> list[Any]:
+        """The samples at several indices."""
+        columns = [_several(dataset, indices) for dataset in self._members()]
+        for column in columns:
+            if len(column) != len(indices):
+                raise ValueError(
+                    f"Nested dataset's output size mismatch. Expected {len(indices)}, got {len(column)}: __getitems__ "
+                    "gives one sample for each index"
+                )
+        return [self._joined(row) for row in zip(*columns, strict=True)]
+
+    def __len__(self) -> int:
+        return self._length
+
+
+def _several(dataset: Any, indices: Sequence[Any]) -> Any:
+    """The samples at several indices, asked for at once where the data set can be."""
+    if callable(getattr(dataset, "__getitems__", None)):
+        return dataset.__getitems__(indices)
+    return [dataset[index] for index in indices]
+
+
+class ConcatDataset(Dataset[Sample]):
+    """The samples of several data sets, one set after the other.
+
+    Raises
+    ------
+    AssertionError
+        If there are none, or if one of them is an `IterableDataset`.
+
+    >>> from pullback.utils.data import ConcatDataset
+    >>> both = ConcatDataset(["ab", "cde"])
+    >>> len(both), both[2], both[-1]
+    (5, 'c', 'e')
+    """
+
+    datasets: list[Any]
+    cumulative_sizes: list[int]
+
+    def __init__(self, datasets: Iterable[Any]) -> None:
+        self.datasets = list(datasets)
+        if not self.datasets:
+            raise AssertionError("datasets should not be an empty iterable")
+        if any(isinstance(dataset, IterableDataset) for dataset in self.datasets):
+            raise AssertionError("ConcatDataset does not support IterableDataset: ChainDataset does")
+        self.cumulative_sizes = list(itertools.accumulate(len(dataset) for dataset in self.datasets))
+
+    def __len__(self) -> int:
+        return self.cumulative_sizes[-1]
+
+    def __getitem__(self, index: Any) -> Sample:
+        size = len(self)
+        if index < -size:
+            raise ValueError(f"absolute value of index should not exceed dataset length, which is {size}: got {index}")
+        if index >= size:
+            raise IndexError(f"index {index} is out of range for a ConcatDataset of {size} samples")
+        index %= size
+        member = bisect_right(self.cumulative_sizes, index)
+        before = self.cumulative_sizes[member - 1] if member else 0
+        sample: Sample = self.datasets[member][index - before]
+        return sample
+
+
+class ChainDataset(IterableDataset[Any]):
+    """The samples of several `IterableDataset`s, one stream after the other.
+
+    >>> from pullback.utils.data import ChainDataset, IterableDataset
+    >>> class Letters(IterableDataset):
+    ...     def __iter__(self):
+    ...         return iter("ab")
+    >>> list(ChainDataset([Letters(), Letters()]))
+    ['a', 'b', 'a', 'b']
+    """
+
+    datasets: Iterable[Any]
+
+    def __init__(self, datasets: Iterable[Any]) -> None:
+        self.datasets = datasets
+
+    def _streams(self) -> Iterator[Any]:
+        for dataset in self.datasets:
+            if not isinstance(dataset, IterableDataset):
+                raise AssertionError(f"ChainDataset only supports IterableDataset, not {type(dataset).__name__}")
+            yield dataset
+
+    def __iter__(self) -> Iterator[Any]:
+        for dataset in self._streams():
+            yield from dataset
+
+    def __len__(self) -> int:
+        return sum(len(dataset) for dataset in self._streams())
+
+
+class Subset(Dataset[Sample]):
+    """The samples of a data set at given indices.
+
+    >>> from pullback.utils.data import Subset
+    >>> part = Subset("abcde", [4, 0])
+    >>> len(part), part[0]
+    (2, 'e')
+    """
+
+    def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
+        self.dataset = dataset
+        self.indices = indices
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, list):
+            return self.dataset[[self.indices[i] for i in index]]
+        return self.dataset[self.indices[index]]
+
+    def __getitems__(self, indices: Sequence[int]) -> Any:
+        """The samples at several indices."""
+        return _several(self.dataset, [self.indices[index] for index in indices])
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+def random_split(dataset: Any, lengths: Sequence[float], generator: Any = None) -> list[Subset[Any]]:
+    """Subsets of given lengths that together hold each sample of a data set once, drawn at random.
+
+    Lengths that add up to 1 are fractions, rounded down; the samples that are left over go to the first subsets in
+    turn. Random numbers come from `generator`, or from the thread's.
+
+    Raises
+    ------
+    ValueError
+        If the lengths do not add up to the length of the data set, or a fraction does not lie between 0 and 1.
+
+    >>> import pullback
+    >>> from pullback.utils.data import random_split
+    >>> train, test = random_split(range(10), [0.8, 0.2], generator=pullback.Generator().manual_seed(0))
+    >>> len(train), len(test), sorted([*train.indices, *test.indices]) == list(range(10))
+    (8, 2, True)
+    """
+    size = len(dataset)
+    counts = _counts(lengths, size) if math.isclose(sum(lengths), 1) and sum(lengths) <= 1 else list(lengths)
+    if sum(counts) != size:
+        raise ValueError(
+            "Sum of input lengths does not equal the length of the input dataset! "
+            f"The lengths {list(lengths)} add up to {sum(counts)}, the dataset has {size} samples"
+        )
+    order = randperm(size, generator=generator).tolist()
+    ends = itertools.accumulate(counts)
+    return [Subset(dataset, order[int(end - count) : int(end)]) for end, count in zip(ends, counts, strict=True)]
+
+
+def _counts(fractions: Sequence[float], size: int) -> list[int]:
+    """How many samples make up fractions of a data set."""
+    for place, fraction in enumerate(fractions):
+        if not 0 <= fraction <= 1:
+            raise ValueError(f"Fraction at index {place} is not between 0 and 1: {fraction}")
+    counts = [math.floor(size * fraction) for fraction in fractions]
+    for extra in range(size - sum(counts)):
+        counts[extra % len(counts)] += 1
+    for place, count in enumerate(counts):
+        if count == 0:
+            warnings.warn(
+                f"Length of split at index {place} is 0. This might result in an empty dataset.", stacklevel=3
+            )
+    return counts

@@ -1,0 +1,91 @@
+"""Batches from a data set, in the loader's own process or in a worker: samples loaded, then collated.
+
+What is being done at any moment is written to a record of two numbers, the task and the place in its batch, so that
+an error, or the end of a process that could no longer raise one, names its sample.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, MutableSequence
+from typing import Any
+
+# The cells of a record; the last is set by the loader to ask a worker to stop.
+TASK, PLACE, STOP = range(3)
+# Places that are no position in a batch.
+WHOLE_BATCH, COLLATING, STARTING = -1, -2, -3
+
+
+class ExhaustedError(Exception):
+    """There are no more batches in a stream."""
+
+
+class StoppedError(Exception):
+    """The loader asks its workers to stop."""
+
+
+class Fetcher:
+    """What makes batches from samples of a data set.
+
+    `indices` of a batch are those of its samples, or a single index where the loader makes no batches; for a stream,
+    they are so many times None.
+    """
+
+    def __init__(
+        self, dataset: Any, stream: bool, batched: bool, collate: Callable[[Any], Any], drop_last: bool
+    ) -> None:
+        self.dataset = dataset
+        self.stream: Iterator[Any] | None = iter(dataset) if stream else None
+        self.batched = batched
+        self.collate = collate
+        self.drop_last = drop_last
+        self.taken = 0
+
+    def fetch(self, indices: Any, record: MutableSequence[int]) -> Any:
+        """The batch of some indices."""
+        samples = self._from_stream(indices, record) if self.stream is not None else self._by_index(indices, record)
+        record[PLACE] = COLLATING
+        return self.collate(samples)
+
+    def _from_stream(self, indices: Any, record: MutableSequence[int]) -> Any:
+        samples = []
+        for _ in indices if self.batched else (None,):
+            self._at(self.taken, record)
+            try:
+                samples.append(next(self.stream))  # type: ignore[arg-type]  # there is one
+            except StopIteration:
+                break
+            self.taken += 1
+        if not samples or (self.drop_last and self.batched and len(samples) < len(indices)):
+            raise ExhaustedError
+        return samples if self.batched else samples[0]
+
+    def _by_index(self, indices: Any, record: MutableSequence[int]) -> Any:
+        if self.batched and callable(getattr(self.dataset, "__getitems__", None)):
+            self._at(WHOLE_BATCH, record)
+            return self.dataset.__getitems__(indices)
+        samples = []
+        for place, index in enumerate(indices if self.batched else (indices,)):
+            self._at(place, record)
+            samples.append(self.dataset[index])
+        return samples if self.batched else samples[0]
+
+    def _at(self, place: int, record: MutableSequence[int]) -> None:
+        record[PLACE] = place
+        if record[STOP]:
+            raise StoppedError
+
+
+def doing(place: int, indices: Any, dataset: Any, stream: bool) -> str:
+    """What was being done at a place of a batch, in words."""
+    kind = type(dataset).__name__
+    if place == STARTING:
+        return "starting"
+    if stream:
+        return "collating a batch" if place == COLLATING else f"loading sample {place} of the stream {kind}"
+    batch = list(itertools.islice(indices, 10)) if isinstance(indices, (list, tuple)) else [indices]
+    if 0 <= place < len(indices if isinstance(indices, (list, tuple)) else batch):
+        sample = indices[place] if isinstance(indices, (list, tuple)) else indices
+        return f"loading sample {sample!r} of {kind}"
+    shown = ", ".join(map(repr, batch)) + (", ..." if len(batch) == 10 else "")
+    return f"{'collating' if place == COLLATING else 'loading'} the samples {shown} of {kind}"

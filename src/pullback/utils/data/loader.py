@@ -1,0 +1,385 @@
+"""DataLoader: batches of a data set, made here or by worker processes."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Generic, Self, TypeVar
+
+from ..._random import source
+from .collating import default_collate, default_convert
+from .datasets import IterableDataset
+from .fetching import COLLATING, PLACE, ExhaustedError, Fetcher, doing
+from .pool import Member, Pool
+from .samplers import BatchSampler, RandomSampler, Sampler, SequentialSampler
+from .working import Ended, Failure, Job
+
+Sample = TypeVar("Sample", covariant=True)
+
+_FIXED = {"batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers"}
+
+
+class _Endless(Sampler[None]):
+    """The order of a stream, which has none: None for each sample that is asked for."""
+
+    def __iter__(self) -> Iterator[None]:
+        return itertools.repeat(None)
+
+
+class DataLoader(Generic[Sample]):
+    """The batches of a data set, one after the other, each time it is iterated over.
+
+    `batch_size` samples make a batch (None for single samples), `drop_last` leaves out a shorter last one. The order
+    is that of the data set, a random one with `shuffle`, that of a `sampler` (indices) or of a `batch_sampler` (lists of
+    indices). `collate_fn` makes a batch of a list of samples.
+
+    With `num_workers`, that many processes load, `prefetch_factor` batches ahead each; batches come in the same order
+    (or as they are ready, with `in_order=False`). An exception in one is raised here with its traceback and sample; so is
+    the end of a worker, or that a batch takes longer than `timeout` seconds. `worker_init_fn(id)` is called in each;
+    `persistent_workers` keeps them for the next iteration. `multiprocessing_context` says how they are started; unless
+    by 'fork', all must be picklable and a script must load under `if __name__ == "__main__":`.
+
+    Random order, and the seeds of the workers, come from `generator`, or from the thread's: one seed gives one order,
+    however many workers there are. `pin_memory` and `pin_memory_device` do nothing on CPUs, and warn as torch does.
+
+    Raises
+    ------
+    ValueError
+        If arguments are out of range or exclude each other.
+    TypeError
+        If `multiprocessing_context` is none.
+    RuntimeError
+        If a worker ends or takes too long.
+
+    >>> import pullback
+    >>> from pullback.utils.data import DataLoader, TensorDataset
+    >>> data = TensorDataset(pullback.arange(5), pullback.arange(5) ** 2)
+    >>> for x, y in DataLoader(data, batch_size=2):
+    ...     print(x, y)
+    tensor([0, 1]) tensor([0, 1])
+    tensor([2, 3]) tensor([4, 9])
+    tensor([4]) tensor([16])
+    """
+
+    _initialized = False
+
+    def __init__(
+        self,
+        dataset: Any,
+        batch_size: int | None = 1,
+        shuffle: bool | None = None,
+        sampler: Iterable[Any] | None = None,
+        batch_sampler: Iterable[Any] | None = None,
+        num_workers: int = 0,
+        collate_fn: Callable[[Any], Any] | None = None,
+        pin_memory: bool = False,
+        drop_last: bool = False,
+        timeout: float = 0,
+        worker_init_fn: Callable[[int], Any] | None = None,
+        multiprocessing_context: Any = None,
+        generator: Any = None,
+        *,
+        prefetch_factor: int | None = None,
+        persistent_workers: bool = False,
+        pin_memory_device: str = "",
+        in_order: bool = True,
+    ) -> None:
+        _check_workers(num_workers, timeout, prefetch_factor, persistent_workers)
+        self.dataset = dataset
+        self.num_workers = num_workers
+        self.prefetch_factor = 2 if num_workers > 0 and prefetch_factor is None else prefetch_factor
+        self.pin_memory = pin_memory
+        self.pin_memory_device = pin_memory_device
+        self.timeout = timeout
+        self.worker_init_fn = worker_init_fn
+        self.multiprocessing_context = multiprocessing_context
+        self.in_order = in_order
+        self.generator = generator
+        self._stream = isinstance(dataset, IterableDataset)
+        if self._stream:
+            _check_stream(shuffle, sampler, batch_sampler)
+        _check_order(batch_size, shuffle, sampler, batch_sampler, drop_last)
+        if sampler is None:
+            sampler = self._order(bool(shuffle))
+        if batch_sampler is not None:
+            batch_size, drop_last = None, False
+        elif batch_size is not None:
+            batch_sampler = BatchSampler(sampler, batch_size, drop_last)
+        self.sampler = sampler
+        self.batch_sampler = batch_sampler
+        self.batch_size = batch_size
+        self.drop_last = drop_last
+        self.collate_fn = collate_fn or (default_convert if batch_sampler is None else default_collate)
+        self.persistent_workers = persistent_workers
+        self._length: int | None = None
+        self._pool: Pool | None = None
+        self._initialized = True
+        _warn_of_workers(num_workers)
+
+    def _order(self, shuffle: bool) -> Sampler[Any]:
+        """The sampler of a loader that is given none."""
+        if self._stream:
+            return _Endless()
+        return RandomSampler(self.dataset, generator=self.generator) if shuffle else SequentialSampler(self.dataset)
+
+    @property
+    def multiprocessing_context(self) -> Any:
+        """How workers are started: a context of `multiprocessing`; None for the system's default."""
+        return self._context
+
+    @multiprocessing_context.setter
+    def multiprocessing_context(self, context: Any) -> None:
+        self._context = None if context is None else _context(context, self.num_workers)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if self._initialized and name in _FIXED:
+            raise ValueError(f"{name} attribute should not be set after {type(self).__name__} is initialized")
+        super().__setattr__(name, value)
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.pin_memory:
+            _warn_of_pinning(self.pin_memory_device)
+        # Drawn with and without workers: the order that follows does not depend on their number.
+        seed = int(source(self.generator).integers(2**63 - 1))
+        return _FromWorkers(self, seed) if self.num_workers > 0 else _Here(self)
+
+    def __len__(self) -> int:
+        if not self._stream:
+            order: Any = self.sampler if self.batch_sampler is None else self.batch_sampler
+            return len(order)
+        self._length = length = len(self.dataset)
+        if self.batch_size is None:
+            return length
+        return length // self.batch_size if self.drop_last else -(-length // self.batch_size)
+
+    def _job(self, seed: int) -> Job:
+        batched = self.batch_sampler is not None
+        return Job(
+            self.dataset,
+            self._stream,
+            batched,
+            self.collate_fn,
+            self.drop_last,
+            self.num_workers,
+            seed,
+            self.worker_init_fn,
+        )
+
+    def _workers(self, seed: int) -> Pool:
+        """Workers for a pass through the data: new ones, unless those of the last one persist."""
+        if self._pool is not None and self._pool.stop.alive:
+            return self._pool
+        import multiprocessing
+
+        pool = Pool(self.multiprocessing_context or multiprocessing.get_context(), self._job(seed), self.timeout)
+        if self.persistent_workers:
+            self._pool = pool
+        return pool
+
+
+class _Pass:
+    """A pass through the data of a loader."""
+
+    def __init__(self, loader: DataLoader[Any]) -> None:
+        self._loader = loader
+        order = loader.sampler if loader.batch_sampler is None else loader.batch_sampler
+        self._indices = iter(order)
+        self._yielded = 0
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __len__(self) -> int:
+        order: Any = self._loader.sampler if self._loader.batch_sampler is None else self._loader.batch_sampler
+        return len(order)
+
+    def __next__(self) -> Any:
+        batch = self._next()
+        self._yielded += 1
+        length = self._loader._length
+        if self._loader._stream and length is not None and self._yielded > len(self._loader):
+            warnings.warn(
+                f"Length of IterableDataset {self._loader.dataset!r} was reported to be {length} (when accessing "
+                f"len(dataloader)), but {self._yielded} samples have been fetched. With workers, each must yield its own "
+                "part: see get_worker_info",
+                stacklevel=2,
+            )
+        return batch
+
+    def _next(self) -> Any:
+        raise NotImplementedError
+
+
+class _Here(_Pass):
+    """A pass whose batches are made as they are asked for."""
+
+    def __init__(self, loader: DataLoader[Any]) -> None:
+        super().__init__(loader)
+        if loader.timeout != 0:
+            raise AssertionError(
+                "_SingleProcessDataLoaderIter requires timeout == 0: without workers, nothing can be waited for"
+            )
+        self._fetcher: Fetcher = loader._job(0).fetcher()
+
+    def _next(self) -> Any:
+        indices = next(self._indices)
+        record = [0, COLLATING, 0]
+        try:
+            return self._fetcher.fetch(indices, record)
+        except ExhaustedError:
+            raise StopIteration from None
+        except Exception as error:
+            what = doing(record[PLACE], indices, self._loader.dataset, self._loader._stream)
+            if isinstance(error, StopIteration):
+                raise RuntimeError(f"the data set raised StopIteration while {what}") from error
+            error.add_note(f"DataLoader was {what}")
+            raise
+
+
+class _FromWorkers(_Pass):
+    """A pass whose batches are made by workers, ahead of time."""
+
+    def __init__(self, loader: DataLoader[Any], seed: int) -> None:
+        super().__init__(loader)
+        assert loader.prefetch_factor is not None
+        self._ahead = loader.prefetch_factor
+        self._pool = loader._workers(seed)
+        self._epoch = self._pool.begin()
+        self._turns = itertools.cycle(self._pool.members)
+        self._asked: deque[Member] = deque()
+        self._more = True
+        for _ in range(self._ahead * loader.num_workers):
+            self._ask()
+
+    def _ask(self) -> None:
+        """Ask the next worker that has room for one more batch."""
+        turns = itertools.islice(self._turns, self._loader.num_workers)
+        member = next((each for each in turns if not each.ended and self._asked.count(each) < self._ahead), None)
+        if member is None or not self._more:
+            return
+        try:
+            indices = next(self._indices)
+        except StopIteration:
+            self._more = False
+            return
+        self._pool.ask(member, indices)
+        self._asked.append(member)
+
+    def _next(self) -> Any:
+        if self._pool.epoch != self._epoch:
+            raise RuntimeError("this iterator has ended: its DataLoader keeps its workers, and began another iteration")
+        while self._asked:
+            if not self._pool.stop.alive:
+                raise RuntimeError("this iterator has ended: the workers of its DataLoader have been stopped")
+            waiting = [self._asked[0]] if self._loader.in_order else list(dict.fromkeys(self._asked))
+            member, _, answer = self._pool.listen(waiting)
+            self._asked.remove(member)
+            member.ended |= isinstance(answer, Ended)
+            self._ask()
+            if isinstance(answer, Failure):
+                raise answer.raised()
+            if not isinstance(answer, Ended):
+                return answer
+        if not self._loader.persistent_workers:
+            self._pool.stop()
+        raise StopIteration
+
+
+def _check_workers(num_workers: int, timeout: float, prefetch_factor: int | None, persistent: bool) -> None:
+    if num_workers < 0:
+        raise ValueError(
+            "num_workers option should be non-negative; use num_workers=0 to disable multiprocessing. "
+            f"It is {num_workers}"
+        )
+    if timeout < 0:
+        raise ValueError(f"timeout option should be non-negative: it is {timeout}")
+    if num_workers == 0 and prefetch_factor is not None:
+        raise ValueError(
+            "prefetch_factor option could only be specified in multiprocessing."
+            "let num_workers > 0 to enable multiprocessing, otherwise set prefetch_factor to None."
+        )
+    if prefetch_factor is not None and prefetch_factor < 0:
+        raise ValueError(f"prefetch_factor option should be non-negative: it is {prefetch_factor}")
+    if prefetch_factor == 0:
+        raise AssertionError("prefetch_factor must be greater than 0 for MultiProcessingDataLoaderIter")
+    if persistent and num_workers == 0:
+        raise ValueError("persistent_workers option needs num_workers > 0")
+
+
+def _check_stream(shuffle: Any, sampler: Any, batch_sampler: Any) -> None:
+    """Refuse what says in which order the samples of a stream are to come."""
+    given = {
+        "shuffle": shuffle if shuffle not in {None, False} else None,
+        "sampler": sampler,
+        "batch_sampler": batch_sampler,
+    }
+    for option, value in given.items():
+        if value is not None:
+            raise ValueError(
+                f"DataLoader with IterableDataset: expected unspecified {option} option, but got {option}={value}"
+            )
+
+
+def _check_order(batch_size: Any, shuffle: Any, sampler: Any, batch_sampler: Any, drop_last: bool) -> None:
+    if sampler is not None and shuffle:
+        raise ValueError("sampler option is mutually exclusive with shuffle")
+    if batch_sampler is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):
+        raise ValueError(
+            "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last"
+        )
+    if batch_sampler is None and batch_size is None and drop_last:
+        raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
+
+
+def _context(context: Any, num_workers: int) -> Any:
+    """A context of multiprocessing from what a user says."""
+    import multiprocessing
+    from multiprocessing.context import BaseContext
+
+    if num_workers == 0:
+        raise ValueError(
+            "multiprocessing_context can only be used with multi-process loading (num_workers > 0), but got "
+            f"num_workers={num_workers}"
+        )
+    if isinstance(context, str):
+        methods = multiprocessing.get_all_start_methods()
+        if context not in methods:
+            raise ValueError(
+                f"multiprocessing_context option should specify a valid start method in {methods!r}, but got "
+                f"multiprocessing_context={context!r}"
+            )
+        return multiprocessing.get_context(context)
+    if not isinstance(context, BaseContext):
+        raise TypeError(
+            "multiprocessing_context option should be a valid context object or a string specifying the start method, but "
+            f"got multiprocessing_context={context}"
+        )
+    return context
+
+
+def _warn_of_workers(num_workers: int) -> None:
+    cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    if cpus is not None and num_workers > cpus:
+        warnings.warn(
+            f"This DataLoader will create {num_workers} worker processes in total. Our suggested max number of worker in "
+            f"current system is {cpus}, which is smaller than what this DataLoader is going to create. Please be aware "
+            "that excessive worker creation might get DataLoader running slow or even freeze, lower the worker number to "
+            "avoid potential slowness/freeze if necessary.",
+            stacklevel=3,
+        )
+
+
+def _warn_of_pinning(device: str) -> None:
+    if device:
+        warnings.warn(
+            "pin_memory_device is deprecated, the current accelerator will be used as the device,ignore "
+            f"pin_memory_device={device!r}.",
+            stacklevel=3,
+        )
+    warnings.warn(
+        "'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be used.",
+        stacklevel=3,
+    )

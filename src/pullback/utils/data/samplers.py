@@ -1,0 +1,193 @@
+"""Samplers: the orders in which the indices of a data set are gone through."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence, Sized
+from typing import Any, Generic, TypeVar
+
+from ..._creation import as_tensor
+from ..._dtypes import float64
+from ..._sampling import multinomial, randint, randperm
+
+Index = TypeVar("Index", covariant=True)
+
+# Random indices are drawn this many at a time: a sampler of a billion samples must not begin with a billion numbers.
+_CHUNK = 4096
+
+
+class Sampler(Generic[Index]):
+    """An order of indices: subclasses define `__iter__`, and `__len__` for a loader that can say how long it is.
+
+    >>> from pullback.utils.data import DataLoader, Sampler
+    >>> class Backwards(Sampler):
+    ...     def __init__(self, data):
+    ...         self.data = data
+    ...     def __iter__(self):
+    ...         return iter(range(len(self.data) - 1, -1, -1))
+    >>> list(DataLoader("abc", sampler=Backwards("abc"), batch_size=None))
+    ['c', 'b', 'a']
+    """
+
+    def __iter__(self) -> Iterator[Index]:
+        raise NotImplementedError(f"Subclasses of Sampler should implement __iter__. {type(self).__name__} does not")
+
+
+class SequentialSampler(Sampler[int]):
+    """All indices of a data set, from the first to the last.
+
+    >>> from pullback.utils.data import SequentialSampler
+    >>> list(SequentialSampler("abc"))
+    [0, 1, 2]
+    """
+
+    def __init__(self, data_source: Sized) -> None:
+        self.data_source = data_source
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(len(self.data_source)))
+
+    def __len__(self) -> int:
+        return len(self.data_source)
+
+
+class RandomSampler(Sampler[int]):
+    """The indices of a data set in random order, or drawn one by one with `replacement`.
+
+    `num_samples` indices come, as many as the data set has when it is left out; without replacement, orders of the
+    whole set follow one another where it is larger. Random numbers come from `generator`, or from the thread's.
+
+    Raises
+    ------
+    TypeError
+        If `replacement` is no bool.
+    ValueError
+        If `num_samples` is no positive int.
+
+    >>> import pullback
+    >>> from pullback.utils.data import RandomSampler
+    >>> sorted(RandomSampler("abc"))
+    [0, 1, 2]
+    """
+
+    def __init__(
+        self, data_source: Sized, replacement: bool = False, num_samples: int | None = None, generator: Any = None
+    ) -> None:
+        if not isinstance(replacement, bool):
+            raise TypeError(f"replacement should be a boolean value, but got replacement={replacement}")
+        self.data_source = data_source
+        self.replacement = replacement
+        self._num_samples = num_samples
+        self.generator = generator
+        if not isinstance(self.num_samples, int) or self.num_samples <= 0:
+            reason = "" if self._num_samples is not None else ": the data set is empty"
+            raise ValueError(
+                f"num_samples should be a positive integer value, but got num_samples={self.num_samples}{reason}"
+            )
+
+    @property
+    def num_samples(self) -> int:
+        """How many indices come."""
+        return len(self.data_source) if self._num_samples is None else self._num_samples
+
+    def __iter__(self) -> Iterator[int]:
+        size = len(self.data_source)
+        if self.replacement:
+            for start in range(0, self.num_samples, _CHUNK):
+                count = min(_CHUNK, self.num_samples - start)
+                yield from randint(size, (count,), generator=self.generator).tolist()
+        else:
+            orders = (randperm(size, generator=self.generator).tolist() for _ in itertools.repeat(None))
+            yield from itertools.islice(itertools.chain.from_iterable(orders), self.num_samples)
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+
+class SubsetRandomSampler(Sampler[int]):
+    """Given indices in random order.
+
+    >>> from pullback.utils.data import SubsetRandomSampler
+    >>> sorted(SubsetRandomSampler([7, 3]))
+    [3, 7]
+    """
+
+    def __init__(self, indices: Sequence[int], generator: Any = None) -> None:
+        self.indices = indices
+        self.generator = generator
+
+    def __iter__(self) -> Iterator[int]:
+        for place in randperm(len(self.indices), generator=self.generator).tolist():
+            yield self.indices[place]
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+class WeightedRandomSampler(Sampler[int]):
+    """Indices drawn with chances in proportion to weights, which need not add up to 1.
+
+    Raises
+    ------
+    ValueError
+        If the weights are no sequence of numbers, `num_samples` no positive int, or `replacement` no bool.
+
+    >>> from pullback.utils.data import WeightedRandomSampler
+    >>> list(WeightedRandomSampler([0.0, 0.5, 0.0], 3))
+    [1, 1, 1]
+    """
+
+    def __init__(
+        self, weights: Sequence[float], num_samples: int, replacement: bool = True, generator: Any = None
+    ) -> None:
+        if not isinstance(num_samples, int) or isinstance(num_samples, bool) or num_samples <= 0:
+            raise ValueError(f"num_samples should be a positive integer value, but got num_samples={num_samples}")
+        if not isinstance(replacement, bool):
+            raise ValueError(f"replacement should be a boolean value, but got replacement={replacement}")
+        self.weights = as_tensor(weights, dtype=float64)
+        if self.weights.ndim != 1:
+            shape = tuple(self.weights.shape)
+            raise ValueError(f"weights should be a 1d sequence but given weights have shape {shape}")
+        self.num_samples = num_samples
+        self.replacement = replacement
+        self.generator = generator
+
+    def __iter__(self) -> Iterator[int]:
+        drawn = multinomial(self.weights, self.num_samples, self.replacement, generator=self.generator)
+        yield from drawn.tolist()
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+
+class BatchSampler(Sampler[list[Any]]):
+    """Lists of `batch_size` indices of a sampler; the last may be shorter, and is left out with `drop_last`.
+
+    Raises
+    ------
+    ValueError
+        If `batch_size` is no positive int or `drop_last` no bool.
+
+    >>> from pullback.utils.data import BatchSampler
+    >>> list(BatchSampler(range(5), 2, drop_last=False))
+    [[0, 1], [2, 3], [4]]
+    """
+
+    def __init__(self, sampler: Iterable[Any], batch_size: int, drop_last: bool) -> None:
+        if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
+            raise ValueError(f"batch_size should be a positive integer value, but got batch_size={batch_size}")
+        if not isinstance(drop_last, bool):
+            raise ValueError(f"drop_last should be a boolean value, but got drop_last={drop_last}")
+        self.sampler = sampler
+        self.batch_size = batch_size
+        self.drop_last = drop_last
+
+    def __iter__(self) -> Iterator[list[Any]]:
+        indices = iter(self.sampler)
+        while batch := list(itertools.islice(indices, self.batch_size)):
+            if len(batch) == self.batch_size or not self.drop_last:
+                yield batch
+
+    def __len__(self) -> int:
+        size = len(self.sampler)  # type: ignore[arg-type]  # a sampler without a length says so itself
+        return size // self.batch_size if self.drop_last else -(-size // self.batch_size)

@@ -1,0 +1,278 @@
+"""The workers' side of a loader: processes that make batches and send them, with what goes wrong in words.
+
+A batch is pickled once; the memory of its larger arrays is sent as it is, and read at the other end into the memory
+in which it stays. A thread sends, so that the next batch is made meanwhile.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+import queue
+import random
+import signal
+import threading
+import traceback
+from array import array
+from collections.abc import Callable, MutableSequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..._blocks import set_num_threads
+from ..._core import Carrier
+from ..._random import manual_seed
+from .collating import default_collate
+from .fetching import PLACE, STARTING, STOP, TASK, ExhaustedError, Fetcher, StoppedError, doing
+
+_SENT_APART = 1 << 14  # bytes from which an array is sent by itself
+_LOOK_AROUND = 5.0  # seconds after which a waiting worker makes sure that its parent lives
+
+
+@dataclass(frozen=True)
+class WorkerInfo:
+    """What a worker of a `DataLoader` knows of itself: `id` of `num_workers`, its `seed`, and its copy of the `dataset`.
+
+    >>> from pullback.utils.data import WorkerInfo
+    >>> WorkerInfo(0, 2, 5, range(3))
+    WorkerInfo(id=0, num_workers=2, seed=5, dataset=range(0, 3))
+    """
+
+    id: int
+    num_workers: int
+    seed: int
+    dataset: Any
+
+
+_infos: list[WorkerInfo] = []
+
+
+def get_worker_info() -> WorkerInfo | None:
+    """What the worker of a `DataLoader` that asks knows of itself; None outside of one.
+
+    >>> from pullback.utils.data import get_worker_info
+    >>> get_worker_info() is None
+    True
+    """
+    return _infos[-1] if _infos else None
+
+
+@dataclass
+class Job:
+    """What all workers of a loader are given."""
+
+    dataset: Any
+    stream: bool
+    batched: bool
+    collate: Callable[[Any], Any]
+    drop_last: bool
+    num_workers: int
+    seed: int
+    init: Callable[[int], Any] | None
+
+    def fetcher(self) -> Fetcher:
+        """A fetcher at the beginning of the data set."""
+        return Fetcher(self.dataset, self.stream, self.batched, self.collate, self.drop_last)
+
+
+class Request(NamedTuple):
+    """A batch that a worker is to make: its number, that of the pass through the data, and what it is made of."""
+
+    task: int
+    epoch: int
+    indices: Any
+
+
+class Ended(NamedTuple):
+    """The answer of a worker whose stream has ended."""
+
+
+class _KeyErrorText(str):
+    """A text that KeyError shows as it is, and not as it would be written in a program."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class Failure(NamedTuple):
+    """An exception of a worker, with its traceback in words: it is raised again by the loader."""
+
+    kind: type[Exception]
+    text: str
+
+    @classmethod
+    def of(cls, error: Exception, worker: int, what: str) -> Failure:
+        """The failure of a worker that was doing something."""
+        text = (
+            f"Caught {type(error).__name__} in DataLoader worker process {worker}. It was {what}.\n"
+            f"Original {''.join(traceback.format_exception(error))}"
+        )
+        return cls(_sendable(type(error)), text)
+
+    def raised(self) -> Exception:
+        """The exception again, of the same type where that takes a text."""
+        try:
+            return self.kind(_KeyErrorText(self.text) if issubclass(self.kind, KeyError) else self.text)
+        except Exception:  # noqa: BLE001  # whatever a constructor with other arguments does
+            return RuntimeError(self.text)
+
+
+def _sendable(kind: type[Exception]) -> type[Exception]:
+    """A type of exception that another process knows; StopIteration would end its loop as if all were well."""
+    try:
+        pickle.dumps(kind)
+    except Exception:  # noqa: BLE001  # pickling fails in many ways
+        return RuntimeError
+    return RuntimeError if issubclass(kind, (StopIteration, StopAsyncIteration)) else kind
+
+
+class _Pickler(pickle.Pickler):
+    """Pickles a batch; refuses tensors whose history would stay behind."""
+
+    def reducer_override(self, value: Any) -> Any:
+        if isinstance(value, Carrier) and not value.is_leaf:  # type: ignore[attr-defined]  # a tensor
+            raise RuntimeError(
+                "Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd does not support "
+                "crossing process boundaries: call detach() on what the data set or collate_fn returns"
+            )
+        return NotImplemented
+
+
+def packed(answer: Any, fresh: bool) -> list[Any]:
+    """The pieces of memory to send for an answer; unless it is fresh, its arrays may still be written by others."""
+    apart: list[Any] = []
+
+    def keep_in_line(buffer: pickle.PickleBuffer) -> bool:
+        memory = buffer.raw()
+        if memory.nbytes < _SENT_APART:
+            return True
+        apart.append(memory if fresh else bytes(memory))
+        return False
+
+    body = io.BytesIO()
+    _Pickler(body, 5, buffer_callback=keep_in_line).dump(answer)
+    return [body.getbuffer(), *apart]
+
+
+def send(connection: Any, pieces: list[Any]) -> None:
+    """Send the pieces of an answer, after their sizes."""
+    connection.send_bytes(array("q", [len(piece) for piece in pieces]).tobytes())
+    for piece in pieces:
+        connection.send_bytes(piece)
+
+
+def receive(connection: Any) -> Any:
+    """The next answer from a connection."""
+    sizes = array("q")
+    sizes.frombytes(connection.recv_bytes())
+    pieces = [memoryview(np.empty(size, np.uint8)) for size in sizes]
+    for piece in pieces:
+        connection.recv_bytes_into(piece)
+    return pickle.loads(pieces[0], buffers=pieces[1:])  # noqa: S301  # from a process of our own
+
+
+def _sends(connection: Any, box: queue.SimpleQueue[list[Any]]) -> None:
+    """The thread of a worker that sends what lies in a box."""
+    try:
+        while True:
+            send(connection, box.get())
+    except OSError:
+        return  # the loader no longer listens
+
+
+def _seed(seed: int) -> None:
+    """Start all random numbers of this process from a seed."""
+    manual_seed(seed)
+    random.seed(seed)
+    np.random.seed(np.random.SeedSequence(seed).generate_state(4))  # noqa: NPY002  # what data sets use
+
+
+def _next_request(requests: Any, stop: Any, parent: int) -> Request | None:
+    """The next request; None when the loader stops its workers, or is no more."""
+    from multiprocessing import connection, parent_process
+
+    loader = parent_process()
+    ends = [stop, *([loader.sentinel] if loader else [])]
+    while True:
+        ready = connection.wait([requests, *ends], _LOOK_AROUND)
+        if any(end in ready for end in ends) or os.getppid() != parent:
+            return None
+        if ready:
+            try:
+                request: Request = requests.recv()
+            except EOFError:
+                return None
+            return request
+
+
+class _Worker:
+    """One worker, in its process."""
+
+    def __init__(self, job: Job, number: int, record: MutableSequence[int]) -> None:
+        self.job, self.number, self.record = job, number, record
+        self.epoch = -1
+        self.fetcher: Fetcher | None = None
+        self.problem: Failure | None = None
+
+    def start(self) -> None:
+        """Seed the process and call the user's `worker_init_fn`."""
+        job = self.job
+        _infos.append(WorkerInfo(self.number, job.num_workers, job.seed + self.number, job.dataset))
+        _seed(job.seed + self.number)
+        if job.init is not None:
+            try:
+                job.init(self.number)
+            except Exception as error:  # noqa: BLE001  # it is raised in the loader
+                self.problem = Failure.of(error, self.number, "running worker_init_fn")
+
+    def answer(self, request: Request) -> Any:
+        """The batch of a request, that there are no more, or what went wrong."""
+        if self.problem is not None:
+            return self.problem
+        self.record[TASK], self.record[PLACE] = request.task, STARTING
+        try:
+            if self.fetcher is None or (self.epoch != request.epoch and self.job.stream):
+                self.fetcher = self.job.fetcher()
+            self.epoch = request.epoch
+            return self.fetcher.fetch(request.indices, self.record)
+        except ExhaustedError:
+            return Ended()
+        except StoppedError:
+            raise
+        except Exception as error:  # noqa: BLE001  # it is raised in the loader
+            return self.failure(error, request)
+
+    def failure(self, error: Exception, request: Request) -> Failure:
+        """An exception with what this worker is doing."""
+        what = doing(self.record[PLACE], request.indices, self.job.dataset, self.job.stream)
+        return Failure.of(error, self.number, what)
+
+    def pieces(self, request: Request) -> list[Any]:
+        """The answer to a request as it is sent."""
+        answer = self.answer(request)
+        try:
+            return packed((request.task, answer), fresh=self.job.collate is default_collate)
+        except Exception as error:  # noqa: BLE001  # a batch that cannot be pickled
+            return packed((request.task, self.failure(error, request)), fresh=True)
+
+
+def work(job: Job, number: int, record: MutableSequence[int], requests: Any, stop: Any, answers: Any) -> None:
+    """The program of a worker process."""
+    parent = os.getppid()
+    # Ctrl-C reaches the whole group of processes: the loader's process answers it, and stops its workers.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    set_num_threads(1)
+    box: queue.SimpleQueue[list[Any]] = queue.SimpleQueue()
+    threading.Thread(target=_sends, args=(answers, box), daemon=True).start()
+    worker = _Worker(job, number, record)
+    worker.start()
+    try:
+        while not record[STOP] and (request := _next_request(requests, stop, parent)) is not None:
+            box.put(worker.pieces(request))
+    except StoppedError:
+        return

@@ -1,0 +1,298 @@
+"""Recurrent networks by torch's names: layers of them over sequences, and single steps.
+
+All work on rows, those of one step after those of another, as torch packs sequences of different lengths; sequences of
+one length are packed as they lie. What the inputs of a layer contribute is one product for all steps.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _refusals, ops
+from .._core import Carrier
+from .._values import concrete
+from . import layers, shapes
+from .dropout import dropout
+
+Sizes = tuple[int, ...]
+States = tuple[Any, ...]
+
+
+class Kind(NamedTuple):
+    """A kind of network: how many gates and states it has, and what runs one layer in one direction."""
+
+    name: str
+    gates: int
+    states: int
+    run: Callable[..., States]
+
+
+def _simple(relu: bool) -> Callable[..., States]:
+    def run(rows: Any, states: States, weights: Sequence[Any], sizes: Sizes, reverse: bool) -> States:
+        w_input, w_state, *biases = weights
+        x = layers.linear(rows, w_input, biases[0] + biases[1] if biases else None)
+        return (ops.rnn(x, *states, w_state, sizes=sizes, reverse=reverse, relu=relu),)
+
+    return run
+
+
+def _lstm(rows: Any, states: States, weights: Sequence[Any], sizes: Sizes, reverse: bool) -> States:
+    w_input, w_state, *others = weights
+    bias = others[0] + others[1] if len(others) > 1 else None
+    x = layers.linear(rows, w_input, bias)
+    if len(others) % 2:
+        return ops.lstm_projected(x, *states, w_state, others[-1], sizes=sizes, reverse=reverse)[:2]  # type: ignore[no-any-return]
+    return ops.lstm(x, *states, w_state, sizes=sizes, reverse=reverse)[:2]  # type: ignore[no-any-return]
+
+
+def _gru(rows: Any, states: States, weights: Sequence[Any], sizes: Sizes, reverse: bool) -> States:
+    w_input, w_state, *biases = weights
+    x = layers.linear(rows, w_input, biases[0] if biases else None)
+    bias = biases[1] if biases else np.zeros(w_state.shape[0], w_state._dtype)
+    return ops.gru(x, *states, w_state, bias, sizes=sizes, reverse=reverse)[:1]  # type: ignore[no-any-return]
+
+
+RNN_TANH = Kind("rnn_tanh", 1, 1, _simple(False))
+RNN_RELU = Kind("rnn_relu", 1, 1, _simple(True))
+LSTM = Kind("lstm", 4, 2, _lstm)
+GRU = Kind("gru", 3, 1, _gru)
+
+
+# Layers
+
+
+class Layers(NamedTuple):
+    """How the layers of a network stand to each other."""
+
+    kind: Kind
+    biases: bool
+    count: int
+    dropout: float
+    train: bool
+    bidirectional: bool
+
+    @property
+    def directions(self) -> int:
+        """1, or 2 where sequences are read backwards as well."""
+        return 2 if self.bidirectional else 1
+
+
+def _last(rows: Any, sizes: Sizes, reverse: bool) -> Any:
+    """The state that each sequence ends with."""
+    count = sizes[0]
+    if reverse or len(sizes) == 1:
+        return rows[:count]
+    if sizes[-1] == count:
+        return rows[rows.shape[0] - count :]
+    starts = np.array([0, *itertools.accumulate(sizes)])
+    lengths = np.array([sum(size > place for size in sizes) for place in range(count)])
+    return ops.take_rows(rows, starts[lengths - 1] + np.arange(count))
+
+
+def _stacked(net: Layers, rows: Any, sizes: Sizes, states: States, params: Sequence[Any]) -> tuple[Any, ...]:
+    """The rows of the last layer, and the last states of every layer and direction."""
+    per = len(params) // (net.count * net.directions)
+    first = [shapes.unbind(state) for state in states]
+    ends: list[States] = []
+    for layer in range(net.count):
+        found = []
+        for direction in range(net.directions):
+            place = layer * net.directions + direction
+            weights = params[place * per : (place + 1) * per]
+            outs = net.kind.run(rows, tuple(s[place] for s in first), weights, sizes, direction == 1)
+            found.append(outs[0])
+            ends.append(tuple(_last(out, sizes, direction == 1) for out in outs))
+        rows = found[0] if len(found) == 1 else shapes.cat(found, 1)
+        if net.dropout and net.train and layer + 1 < net.count:
+            rows = dropout(rows, net.dropout)
+    return rows, *(shapes.stack(pieces) for pieces in zip(*ends, strict=True))
+
+
+# Refusals
+
+
+def _check(net: Layers, rows: Any, states: States, params: Sequence[Any]) -> None:
+    """Refuse what does not fit together."""
+    name, places = net.kind.name, net.count * net.directions
+    for argument, value in (("input", rows), *(("hx", state) for state in states), *(("params", p) for p in params)):
+        if not isinstance(value, Carrier):
+            raise _refusals.no_tensor(name, argument, 1, value)
+        if value._dtype != rows._dtype:
+            raise RuntimeError(
+                f"Input and parameter tensors are not the same dtype, found input tensor with {rows.dtype} and "
+                f"{argument} with {value.dtype}"
+            )
+    needed = 4 if net.biases else 2
+    per, left = divmod(len(params), places) if places else (0, 1)
+    if left or per not in ((needed, needed + 1) if net.kind is LSTM else (needed,)):
+        raise RuntimeError(
+            f"{name}: got an incorrect number of RNN parameters: {len(params)} for {places} layers and directions"
+        )
+    width = params[1].shape[0] // net.kind.gates
+    out = params[per - 1].shape[0] if per > needed else width
+    features = rows.shape[-1]
+    for place in range(places):
+        wide = features if place < net.directions else out * net.directions
+        expected = [(net.kind.gates * width, wide), (net.kind.gates * width, out)]
+        expected += [(net.kind.gates * width,)] * 2 * net.biases + [(out, width)] * (per - needed)
+        for index, wanted in enumerate(expected):
+            given = tuple(params[place * per + index].shape)
+            if given != wanted:
+                raise RuntimeError(f"{name}: parameter {place * per + index} has shape {given}, expected {wanted}")
+    for state, size in zip(states, (out, width), strict=False):
+        if state.ndim != 3 or state.shape[0] != places or state.shape[2] != size:
+            raise RuntimeError(
+                f"Expected hidden size {(places, 'batch', size)}, got {list(state.shape)}: one state for each layer and direction"
+            )
+
+
+def _over_sequences(net: Layers, input: Any, states: States, params: Sequence[Any], batch_first: bool) -> Any:
+    """Layers over sequences of one length: (steps, batch, features), or (batch, steps, features)."""
+    if not isinstance(input, Carrier):
+        raise _refusals.no_tensor(net.kind.name, "input", 1, input)
+    if input.ndim != 3:
+        raise RuntimeError(f"input must have 3 dimensions, got {input.ndim}")
+    _check(net, input, states, params)
+    x = shapes.swapaxes(input, 0, 1) if batch_first else input
+    steps, batch, features = x.shape
+    if not steps:
+        raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
+    _check_batch(states, batch)
+    rows = ops.reshape(x, shape=(steps * batch, features))
+    rows, *ends = _stacked(net, rows, (batch,) * steps, states, params)
+    out = ops.reshape(rows, shape=(steps, batch, rows.shape[1]))
+    return shapes.swapaxes(out, 0, 1) if batch_first else out, *ends
+
+
+def _over_packed(net: Layers, data: Any, batch_sizes: Any, states: States, params: Sequence[Any]) -> Any:
+    """Layers over sequences that are packed: rows, and how many each step has."""
+    _check(net, data, states, params)
+    sizes = tuple(int(size) for size in concrete(batch_sizes, net.kind.name))
+    falling = all(a >= b > 0 for a, b in itertools.pairwise((*sizes, 1)))
+    if data.ndim != 2 or not sizes or not falling or sum(sizes) != data.shape[0]:
+        raise RuntimeError(
+            f"{net.kind.name}: batch_sizes {list(sizes)} do not fit data of shape {tuple(data.shape)}: they are above 0, do "
+            "not grow, and sum to the rows"
+        )
+    _check_batch(states, sizes[0])
+    return _stacked(net, data, sizes, states, params)
+
+
+def _check_batch(states: States, batch: int) -> None:
+    for state in states:
+        if state.shape[1] != batch:
+            raise RuntimeError(
+                f"Expected hidden size {(state.shape[0], batch, state.shape[2])}, got {list(state.shape)}"
+            )
+
+
+# torch's functions
+
+
+def _network(kind: Kind) -> Callable[..., Any]:
+    """torch's function of a kind, which reads the fourth argument: sequences of one length, or packed ones."""
+
+    def call(*args: Any, **options: Any) -> Any:
+        arguments = PACKED if len(args) > 3 and not isinstance(args[3], bool) or "data" in options else PADDED
+        given = dict(zip(arguments, args, strict=False)) | options
+        if len(args) > len(arguments) or given.keys() != {*arguments}:
+            raise TypeError(
+                f"{kind.name}() received an invalid combination of arguments: expected ({', '.join(PADDED)}) or "
+                f"({', '.join(PACKED)})"
+            )
+        net = Layers(
+            kind, given["has_biases"], given["num_layers"], given["dropout"], given["train"], given["bidirectional"]
+        )
+        states = (given["hx"],) if isinstance(given["hx"], Carrier) else tuple(given["hx"])
+        if len(states) != kind.states:
+            raise RuntimeError(f"{kind.name} expects {('one hidden state', 'two hidden states')[kind.states - 1]}")
+        params = list(given["params"])
+        if arguments is PACKED:
+            return _over_packed(net, given["data"], given["batch_sizes"], states, params)
+        return _over_sequences(net, given["input"], states, params, given["batch_first"])
+
+    return call
+
+
+SETTINGS = ("hx", "params", "has_biases", "num_layers", "dropout", "train", "bidirectional")
+PADDED, PACKED = ("input", *SETTINGS, "batch_first"), ("data", "batch_sizes", *SETTINGS)
+OVER = {kind.name: _network(kind) for kind in (RNN_TANH, RNN_RELU, LSTM, GRU)}
+
+
+def rnn_tanh(*args: Any, **options: Any) -> Any:
+    """Layers of h' = tanh(W x + b + V h + c) over sequences: the states of the last layer, and the last of each layer.
+
+    Takes (input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first), or, for packed
+    sequences, (data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional).
+    """
+    return OVER["rnn_tanh"](*args, **options)
+
+
+def rnn_relu(*args: Any, **options: Any) -> Any:
+    """Layers of h' = relu(W x + b + V h + c) over sequences; called as `rnn_tanh`."""
+    return OVER["rnn_relu"](*args, **options)
+
+
+def gru(*args: Any, **options: Any) -> Any:
+    """Layers of gated recurrent units over sequences; called as `rnn_tanh`."""
+    return OVER["gru"](*args, **options)
+
+
+def lstm(*args: Any, **options: Any) -> Any:
+    """Layers of long short-term memory over sequences; called as `rnn_tanh`, with `hx` of states and cells."""
+    return OVER["lstm"](*args, **options)
+
+
+# Single steps
+
+
+def _step(kind: Kind, input: Any, states: States, weights: Sequence[Any]) -> States:
+    """One step of one layer, of a batch or of a single example."""
+    given = [weight for weight in weights if weight is not None]
+    single = isinstance(input, Carrier) and input.ndim == 1
+    if single:
+        input, *states = (shapes.unsqueeze(value, 0) for value in (input, *states))  # type: ignore[assignment]
+    net = Layers(kind, len(given) > 2, 1, 0.0, False, False)
+    whole = tuple(shapes.unsqueeze(state, 0) for state in states)
+    _check_step(input, weights, states)
+    _check(net, input, whole, given)
+    _check_batch(whole, input.shape[0])
+    outs = kind.run(input, tuple(states), given, (input.shape[0],), False)
+    return tuple(shapes.squeeze(out, 0) for out in outs) if single else outs
+
+
+def _check_step(input: Any, weights: Sequence[Any], states: States) -> None:
+    """Refuse what does not fit in torch's words for single steps."""
+    wide, narrow = weights[0].shape[1], weights[1].shape[1]
+    if input.ndim != 2 or input.shape[1] != wide:
+        raise RuntimeError(f"input has inconsistent input_size: got {input.shape[-1]} expected {wide}")
+    for place, state in enumerate(states):
+        if state.ndim != 2 or state.shape[0] != input.shape[0]:
+            batch = state.shape[0] if state.ndim else 0
+            raise RuntimeError(f"Input batch size {input.shape[0]} doesn't match hidden{place} batch size {batch}")
+        if state.shape[1] != narrow:
+            raise RuntimeError(f"hidden{place} has inconsistent hidden_size: got {state.shape[1]}, expected {narrow}")
+
+
+def rnn_tanh_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
+    """tanh(w_ih @ x + b_ih + w_hh @ h + b_hh): one step of a simple recurrent network."""
+    return _step(RNN_TANH, input, (hx,), (w_ih, w_hh, b_ih, b_hh))[0]
+
+
+def rnn_relu_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
+    """relu(w_ih @ x + b_ih + w_hh @ h + b_hh): one step of a simple recurrent network."""
+    return _step(RNN_RELU, input, (hx,), (w_ih, w_hh, b_ih, b_hh))[0]
+
+
+def gru_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
+    """One step of a gated recurrent unit: the next state."""
+    return _step(GRU, input, (hx,), (w_ih, w_hh, b_ih, b_hh))[0]
+
+
+def lstm_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
+    """One step of long short-term memory, from a state and a cell: the next ones."""
+    return _step(LSTM, input, tuple(hx), (w_ih, w_hh, b_ih, b_hh))
