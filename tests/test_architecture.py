@@ -41,6 +41,7 @@ LAYERS = [
     ["_tensor"],
     ["_creation", "_alike", "_sampling", "_functions", "interpreters"],
     ["_custom"],
+    ["files", "files.*"],
     ["autograd.graph", "autograd.function", "nn", "nn.*", "linalg", "fft", "special", "masked", "signal", "signal.*"],
     ["func", "func.*"],
     ["optim", "optim.*"],

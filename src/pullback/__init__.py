@@ -187,7 +187,7 @@ from ._tensor import Tensor
 
 __version__ = "0.1.0"
 
-_LATER_MODULES = ("fft", "func", "linalg", "masked", "optim", "signal", "special", "testing", "utils")
+_LATER_MODULES = ("fft", "files", "func", "linalg", "masked", "optim", "signal", "special", "testing", "utils")
 
 
 def __getattr__(name: str) -> _Any:

@@ -97,8 +97,8 @@ def cotangent(tape: Tape, output: Any, gradient: Any, index: int, create_graph: 
 
 
 def _beneath(tape: Tape, given: Any) -> Any:
-    """What a carrier of this tape holds; one of another level as it is."""
-    return given._array if given.level == tape.level else given
+    """What a carrier of this tape holds; one of another tape, though it were of the same level, as it is."""
+    return given._array if given.interpreter is tape else given
 
 
 def _implicit(output: Any) -> Any:
@@ -136,7 +136,7 @@ def _as_carrier(tape: Tape, gradient: Any) -> Any:
 def _fitted(tape: Tape, given: Any, output: Any, index: int, create_graph: bool) -> Any:
     """A gradient with the shape and dtype of its output."""
     held, like = given._array, output._array
-    if not create_graph and type(held) is ndarray and type(like) is ndarray and given.level == tape.level:
+    if not create_graph and type(held) is ndarray and type(like) is ndarray and given.interpreter is tape:
         if held.shape == like.shape and held.dtype == like.dtype:
             return held
     want = tuple(output.shape)
@@ -352,7 +352,7 @@ def _grad_once(
         g = outcome.found.get(place)
         if g is None and not allow_unused:
             raise _refusals.unused(index, targets[index])
-        boxed = isinstance(g, Carrier) and g.level >= tape.level
+        boxed = isinstance(g, Carrier) and tape.sees(g)
         answers.append(g if g is None or boxed else tape.wrap(g, None))
     return answers
 
@@ -368,6 +368,11 @@ def _batched(
     """One pass for all cotangents along the first axis of the gradients."""
     sizes = set()
     for index, (gradient, output) in enumerate(zip(gradients, outputs, strict=True)):
+        if gradient is None:
+            raise RuntimeError(
+                "with is_grads_batched=True grad_outputs holds a batch of gradients for each output, but that for output "
+                f"{index} is None"
+            )
         if gradient.ndim == 0:
             raise IndexError(
                 "invalid index of a 0-dim tensor: with is_grads_batched=True the first axis of grad_outputs is the batch"

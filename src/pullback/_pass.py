@@ -124,13 +124,13 @@ class Pass:
 
     def wrapped(self, value: Any) -> Any:
         """A cotangent as hooks see it: a tensor."""
-        if value is None or (isinstance(value, Carrier) and value.level >= self.tape.level):
+        if value is None or (isinstance(value, Carrier) and self.tape.sees(value)):
             return value
         return self.tape.wrap(value, None)
 
     def unwrapped(self, value: Any) -> Any:
         """What a hook returned, as the walk holds it; from now on somebody else may hold it too."""
-        if value is not None and not self.create_graph and value.level == self.tape.level:
+        if value is not None and not self.create_graph and value.interpreter is self.tape:
             value = value._array
         self.seen.append(value)
         return value

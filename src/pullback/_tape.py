@@ -92,6 +92,10 @@ class Tape(Interpreter):
             result = quiet.copy().run(primitive.forward, *values, **params)
         return self.finish(primitive, args, edges, result, params, tracked)
 
+    def sees(self, value: Carrier) -> bool:
+        """Whether a carrier is this tape's, or stands further out; one of another tape of the level is a value to it."""
+        return value.interpreter is self or value.level > self.level
+
     def beneath(self, primitive: Primitive, values: Sequence[Any], params: dict[str, Any]) -> Any:
         """The result of an operation on what carriers of this level hold, some of it carriers of lower levels."""
         return bind(primitive, values, params)

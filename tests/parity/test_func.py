@@ -204,6 +204,22 @@ REFUSED = {
     "strict jvp": lambda lib: lib.func.jvp(lambda x: lib.ones(2), (vector(lib),), (vector(lib),), strict=True),
     "jacrev of a number": lambda lib: lib.func.jacrev(lambda x: 1)(vector(lib)),
     "jacrev in chunks of 0": lambda lib: lib.func.jacrev(lambda x: x, chunk_size=0),
+    "jacrev of nothing": lambda lib: lib.func.jacrev(lambda x: ())(vector(lib)),
+    "jacrev to integers": lambda lib: lib.func.jacrev(lambda x: x.long())(vector(lib)),
+    "jacrev to complex numbers": lambda lib: lib.func.jacrev(lambda x: x * 1j)(vector(lib)),
+    "jacfwd to complex numbers": lambda lib: lib.func.jacfwd(lambda x: x * 1j)(vector(lib)),
+    "jacrev by complex numbers": lambda lib: lib.func.jacrev(lambda x: x.abs())(vector(lib) * 1j),
+    "jacfwd by complex numbers": lambda lib: lib.func.jacfwd(lambda x: x.abs())(vector(lib) * 1j),
+    "hessian by complex numbers": lambda lib: lib.func.hessian(lambda x: x.abs().sum())(vector(lib) * 1j),
+    "vjp to integers": lambda lib: lib.func.vjp(lambda x: x.long(), vector(lib)),
+    "jvp of integers": lambda lib: lib.func.jvp(lambda x: x * 2, (lib.tensor([1, 2]),), (vector(lib),)),
+    "jvp with integers": lambda lib: lib.func.jvp(lambda x: x * 2, (vector(lib),), (lib.tensor([1, 2]),)),
+    "functional inside vmap": lambda lib: lib.func.vmap(lambda x: lib.autograd.functional.jacobian(lambda y: y**3, x))(
+        lib.ones(2, 3)
+    ),
+    "functional inside jvp": lambda lib: lib.func.jvp(
+        lambda x: lib.autograd.functional.jacobian(lambda y: y**3, x), (vector(lib),), (vector(lib),)
+    ),
     "backward inside": lambda lib: lib.func.grad(lambda x: (x.sum().backward(), x.sum())[1])(vector(lib)),
     "numpy inside": lambda lib: lib.func.grad(lambda x: lib.tensor(x.numpy()).sum())(vector(lib)),
     "argument written": lambda lib: lib.func.grad(lambda x: x.mul_(2).sum())(vector(lib)),

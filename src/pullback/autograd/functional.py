@@ -66,12 +66,12 @@ def jacobian(
         given, single = _inputs(inputs, "jacobian")
         kinds: list[bool] = []
 
-        def outputs(*variables: Any) -> tuple[Any, ...]:
-            found, alone = _outputs(func(*variables), "jacobian", strict)
+        def of_tensors(*moving: Any) -> tuple[Any, ...]:
+            ys, alone = _outputs(func(*moving), "jacobian", strict)
             kinds.append(alone)
-            return tuple(found)
+            return tuple(ys)
 
-        rows = _jacobians.jacfwd(outputs, tuple(range(len(given))))(*given)
+        rows = _jacobians.jacfwd(of_tensors, tuple(range(len(given))))(*given)
         return _single(tuple(_single(row, single) for row in rows), kinds[-1])
     with enable_grad():
         variables, single = _variables(inputs, "jacobian", create_graph)

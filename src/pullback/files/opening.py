@@ -73,7 +73,7 @@ class Input:
 def filled(stream: Any, count: int, what: str) -> Bytes:
     """Bytes of a stream in memory of their own, which may be written."""
     memory = np.empty(count, np.uint8)
-    view, done = memoryview(memory), 0
+    view, done = memory.data, 0
     while done < count:
         step = stream.readinto(view[done:])
         if not step:

@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
 
 from .errors import FileError
 from .opening import Input
+
+Order = Literal["little", "big"]
 
 METADATA = "__metadata__"
 BFLOAT = "BF16"
@@ -69,7 +71,7 @@ def write(stream: Any, arrays: Mapping[str, Any], metadata: Mapping[str, str]) -
     for name in order:
         array = np.ascontiguousarray(arrays[name], arrays[name].dtype.newbyteorder("<"))
         if array.size:
-            stream.write(memoryview(array.reshape(-1).view(np.uint8)))
+            stream.write(array.reshape(-1).view(np.uint8).data)
 
 
 def looks_like(start: bytes) -> bool:
@@ -84,7 +86,7 @@ def read_header(source: Input) -> tuple[list[_Entry], dict[str, str]]:
         raise FileError(f"has a header of {length} bytes, by its own account: {source.left} bytes follow")
     content = source.exact(length, "the header")
     try:
-        header = json.loads(content.decode(), object_pairs_hook=_distinct, parse_constant=_not_finite)
+        header = json.loads(content.decode(), object_pairs_hook=_distinct, parse_constant=not_finite)
     except (ValueError, RecursionError) as error:
         raise FileError(f"has a header that is no JSON: {error}") from error
     if not isinstance(header, dict):
@@ -121,7 +123,8 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _not_finite(text: str) -> NoReturn:
+def not_finite(text: str) -> NoReturn:
+    """Refuse what Python reads as JSON numbers and JSON does not have."""
     raise ValueError(f"{text} is no JSON number")
 
 
@@ -158,15 +161,15 @@ def _array(entry: _Entry, source: Input) -> Any:
     return shaped(flat, entry.shape, what)
 
 
-def typed(raw: Any, dtype: np.dtype[Any], order: str, what: str) -> Any:
+def typed(raw: Any, dtype: np.dtype[Any], order: Order, what: str) -> Any:
     """Bytes as the elements of a dtype, in the memory in which they lie, and in the machine's order."""
     if dtype.kind == "b" and raw.size and raw.max() > 1:
         raise FileError(f"{what} is bool, and has bytes that are neither 0 nor 1")
-    array = raw.view(dtype.newbyteorder(order[0].replace("l", "<").replace("b", ">")))
+    array = raw.view(dtype.newbyteorder(order))
     return array.astype(dtype, copy=False)
 
 
-def widened(raw: Any, order: str) -> Any:
+def widened(raw: Any, order: Order) -> Any:
     """Bytes of bfloat16 numbers as float32: the lower half of each is zero."""
     halves = raw.view("<u2" if order == "little" else ">u2")
     return (halves.astype(np.uint32) << 16).view(np.float32)

@@ -20,7 +20,7 @@ from .._creation import from_numpy
 from .._placement import device
 from .._shapes import Size
 from .errors import FileError
-from .safetensors import METADATA
+from .safetensors import METADATA, not_finite
 
 _COMPLEX, _GRAD = "complex", "requires_grad"
 _DEEPEST = 200  # containers within containers
@@ -67,7 +67,9 @@ class Encoder:
 
     def _container(self, value: Any, path: tuple[Any, ...]) -> Any:
         if id(value) in self._within or len(self._within) > _DEEPEST:
-            raise ValueError(f"save(): the {type(value).__name__} at {_written(path)} contains itself, or lies too deep")
+            raise ValueError(
+                f"save(): the {type(value).__name__} at {_written(path)} contains itself, or lies too deep"
+            )
         self._within.append(id(value))
         kind = _KINDS[type(value)]
         content: list[Any]
@@ -156,7 +158,9 @@ class Decoder:
         [(kind, content)] = structure.items()
         try:
             return self._value(kind, content)
-        except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as error:
+        except FileError:
+            raise
+        except (TypeError, ValueError, KeyError, AttributeError, OverflowError, RuntimeError) as error:
             raise FileError(f"has a structure with a {kind} that is none: {error}") from error
 
     def _value(self, kind: str, content: Any) -> Any:
@@ -173,14 +177,16 @@ class Decoder:
         if kind == "bytes":
             return bytes.fromhex(content)
         if kind == "dtype":
-            return next(each for each in _dtypes.DTYPES if each.name == _known(content, _dtypes.DTYPES))
+            return {each.name: each for each in _dtypes.DTYPES}[content]
         if kind == "device":
-            return device("cpu" if content != device("cpu") else content)
+            return device(str(content))
         raise FileError(f"has a structure with an unknown kind of value, {kind!r}")
 
-    def _stored(self, kind: str, name: str, *flags: str) -> Any:
-        if not isinstance(name, str) or name not in self.arrays:
+    def _stored(self, kind: str, name: Any, *flags: Any) -> Any:
+        if name not in self.arrays:
             raise FileError(f"has a structure that names a tensor which is not there, {name!r}")
+        if set(flags) - {_COMPLEX, _GRAD}:
+            raise FileError(f"has a structure with an unknown kind of tensor, {flags}")
         key = (kind, name, *flags)
         if key not in self._tensors:
             array = self.arrays[name]
@@ -190,12 +196,6 @@ class Decoder:
                 array = array.view(np.result_type(array.dtype, np.complex64))[..., 0]
             self._tensors[key] = _made(kind, array, _GRAD in flags)
         return self._tensors[key]
-
-
-def _known(name: Any, dtypes: Any) -> str:
-    if name not in [each.name for each in dtypes]:
-        raise ValueError(f"there is no dtype {name!r}")
-    return str(name)
 
 
 def _made(kind: str, array: Any, requires_grad: bool) -> Any:
@@ -209,7 +209,7 @@ def _made(kind: str, array: Any, requires_grad: bool) -> Any:
 def decoded(text: str, arrays: Mapping[str, Any]) -> Any:
     """The nested values that JSON and named arrays stand for."""
     try:
-        structure = json.loads(text)
+        structure = json.loads(text, parse_constant=not_finite)
     except (ValueError, RecursionError) as error:
         raise FileError(f"has a structure that is no JSON: {error}") from error
     return Decoder(arrays).decode(structure)

@@ -174,6 +174,7 @@ RULES: dict[str, Rule] = {
     "einsum": products.einsum,
     "project": products.affine,
     "affine": products.affine,
+    **_named(products.recurrent, "rnn lstm lstm_projected gru"),
     "convolve": products.convolve,
     "convolve_transpose": products.convolve_transpose,
     "convolve_weight": products.convolve_weight,

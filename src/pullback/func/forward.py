@@ -123,7 +123,8 @@ def jvp(f: Function, primals: Any, tangents: Any, *, strict: bool = False, has_a
 def linearize(f: Function, *primals: Any) -> Any:
     """f(*primals), and the derivative of f there as a function of tangents, which runs f no more.
 
-    Returns (outputs, jvp_fn); jvp_fn takes one tangent for each primal, of its shape, and gives one for each output.
+    Returns (outputs, jvp_fn); jvp_fn takes one tangent for each primal, of its shape, and gives one for each output. As
+    f runs once in reverse mode, `no_grad` and hooks inside f count, which `jvp` passes by.
 
     >>> import pullback
     >>> y, push = pullback.func.linearize(lambda x: x * x, pullback.tensor([1.0, 2.0]))

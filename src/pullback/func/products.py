@@ -62,6 +62,26 @@ def affine(size: int, primitive: Primitive, args: list[Argument], params: Params
     return ops.add(product, raised(bias[0], x.rank)) if bias else product
 
 
+def recurrent(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """The steps of a recurrent layer: with weights that the examples share, each step has more rows."""
+    states = 3 if primitive.name.startswith("lstm") else 2
+    if not size or any(arg.batched for arg in args[states:]):
+        return one_by_one(size, primitive, args, params)
+
+    def turned(arg: Argument) -> Any:
+        rows = ops.permute_dims(whole(size, arg), axes=(1, 0, 2))
+        return ops.reshape(rows, shape=(arg.shape[0] * size, arg.shape[1]))
+
+    def parted_rows(y: Any) -> Any:
+        rows = ops.reshape(y, shape=(y.shape[0] // size, size, y.shape[1]))
+        return ops.permute_dims(rows, axes=(1, 0, 2))
+
+    sizes = tuple([count * size for count in params["sizes"]])
+    values = [*map(turned, args[:states]), *[arg.value for arg in args[states:]]]
+    result = primitive(*values, **{**params, "sizes": sizes})
+    return tuple(map(parted_rows, result)) if type(result) is tuple else parted_rows(result)
+
+
 # Convolutions
 
 

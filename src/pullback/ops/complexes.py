@@ -40,14 +40,15 @@ def _angle(x: Any) -> Any:
 def _angle_pullback(xp: Any, g: Any, x: Any) -> Any:
     if not xp.is_complex(x):
         return xp.zeros_like(g)
-    return xp.where(x == 0, 0, g * (x * 1j) / xp.real(x * xp.conj(x)))
+    square = xp.where(x == 0, 1, xp.real(x * xp.conj(x)))  # no nan behind a mask: forward mode would find it
+    return xp.where(x == 0, 0, g * (x * 1j) / square)
 
 
 def _sgn_pullback(xp: Any, g: Any, x: Any, y: Any) -> Any:
     """The part of g that turns the direction; that of a real number does not turn."""
     if not xp.is_complex(x):
         return xp.zeros_like(g)
-    return xp.where(y == 0, 0, (g - xp.real(g * xp.conj(y)) * y) / xp.abs(x))
+    return xp.where(y == 0, 0, (g - xp.real(g * xp.conj(y)) * y) / xp.where(y == 0, 1, xp.abs(x)))
 
 
 WRITTEN: Any = {"complex": "as written"}

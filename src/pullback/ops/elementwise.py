@@ -22,11 +22,13 @@ def _pow(a: Any, b: Any) -> Any:
 
 
 def _pow_base(xp: Any, g: Any, a: Any, b: Any) -> Any:
-    return xp.where(b == 0, 0, g * b * xp.pow(a, b - 1))
+    exponent = xp.where(b == 0, 0, b - 1)  # no nan behind a mask: forward mode would find it
+    return xp.where(b == 0, 0, g * b * xp.pow(a, exponent))
 
 
 def _pow_exponent(xp: Any, g: Any, a: Any, b: Any, y: Any) -> Any:
-    return xp.where((a == 0) & (b >= 0), 0, g * y * xp.log(a))
+    masked = (a == 0) & (b >= 0)
+    return xp.where(masked, 0, g * y * xp.log(xp.where(masked, 1, a)))
 
 
 def _power(xp: Any, g: Any, x: Any, *, exponent: float) -> Any:

@@ -63,7 +63,8 @@ def _heaviside(a: Any, b: Any) -> Any:
 
 
 def _sinc_pullback(xp: Any, g: Any, x: Any, y: Any) -> Any:
-    return xp.where(x == 0, 0, g * (xp.cos(x * math.pi) - y) / x)
+    quotient = (xp.cos(x * math.pi) - y) / xp.where(x == 0, 1, x)
+    return g * xp.where(x == 0, (-(math.pi**2) / 3) * x, quotient)  # at 0 its slope, for second derivatives
 
 
 def _logit_pullback(xp: Any, g: Any, x: Any, *, eps: float | None) -> Any:
@@ -105,7 +106,7 @@ atan2       = elementwise("atan2",       lambda xp, g, a, b: _over_square(xp, g,
                                          lambda xp, g, a, b: _over_square(xp, -g, a, b) * a,  forward=np.arctan2, **REAL)
 hypot       = elementwise("hypot",       lambda xp, g, a, y: g * (a / y),
                                          lambda xp, g, b, y: g * (b / y),                     forward=np.hypot, **REAL)
-copysign    = elementwise("copysign",    lambda xp, g, a, y: xp.where(a == 0, 0, g * (y / a)),
+copysign    = elementwise("copysign",    lambda xp, g, a, y: xp.where(a == 0, 0, g * (y / xp.where(a == 0, 1, a))),
                                          lambda xp, g: xp.zeros_like(g),                      forward=np.copysign, **REAL)
 fmax        = elementwise("fmax",        lambda xp, g, a, b: xp.select((a >= b) | xp.isnan(b), g),
                                          lambda xp, g, a, b: xp.select(xp.logical_not((a >= b) | xp.isnan(b)), g),

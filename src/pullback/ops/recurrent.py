@@ -80,8 +80,8 @@ class _Backwards:
         have, following = self.sizes[step], step + self.order.step
         count = self.sizes[following] if 0 <= following < len(self.sizes) else 0
         if have > count:
-            self.started.append([g[count:] for g in cotangents])
-            return [g[:count] for g in cotangents]
+            self.started.append([g[count:, :] for g in cotangents])
+            return [g[:count, :] for g in cotangents]
         if have == count:
             return list(cotangents)
         return [
@@ -138,63 +138,59 @@ def _rnn(
 
 def _lstm_forward(
     x: Any, h: Any, c: Any, weight: Any, projection: Any = None, *, sizes: Sizes, reverse: bool
-) -> tuple[Any, Any, Any]:
-    """The states, the cells, and the gates i, f, g, o side by side: 1 / (1 + exp(-a)) is (1 + tanh(a / 2)) / 2."""
-    width = c.shape[1]
-    scale = np.full(4 * width, 0.5, x.dtype)
-    scale[2 * width : 3 * width] = 1
+) -> tuple[Any, ...]:
+    """The states, the cells, and the gates i, f, g, o: 1 / (1 + exp(-a)) is (1 + tanh(a / 2)) / 2."""
+    rows, width = len(x), c.shape[1]
+    scale = np.repeat(np.array([0.5, 0.5, 1, 0.5], x.dtype), width)
     shift = 1 - scale
-    gates = x * scale
-    turned = np.ascontiguousarray(weight.T) * scale
-    cells = np.empty((len(x), width), x.dtype)
-    states = np.empty((len(x), h.shape[1]), x.dtype)
-    inputs, forgets, news, outs = (gates[:, k * width : (k + 1) * width] for k in range(4))
+    sums, turned = x * scale, np.ascontiguousarray(weight.T) * scale
+    i, f, g, o = (sums[:, k * width : (k + 1) * width] for k in range(4))
+    cells, states = np.empty((rows, width), x.dtype), np.empty((rows, h.shape[1]), x.dtype)
     state, cell = h[:0], c[:0]
     for start, stop in _in_order(sizes, reverse):
         state, cell = _resized(state, h, stop - start), _resized(cell, c, stop - start)
-        row = gates[start:stop]
+        row = sums[start:stop]
         row += state.dot(turned)
         np.tanh(row, row)
         row *= scale
         row += shift
-        cell = np.multiply(forgets[start:stop], cell, cells[start:stop])
-        cell += inputs[start:stop] * news[start:stop]
+        cell = np.multiply(f[start:stop], cell, cells[start:stop])
+        cell += i[start:stop] * g[start:stop]
         if projection is None:
-            state = np.multiply(outs[start:stop], np.tanh(cell), states[start:stop])
+            state = np.multiply(o[start:stop], np.tanh(cell), states[start:stop])
         else:
-            states[start:stop] = state = (outs[start:stop] * np.tanh(cell)).dot(projection.T)
-    return states, cells, gates
+            states[start:stop] = state = (o[start:stop] * np.tanh(cell)).dot(projection.T)
+    gates = np.ascontiguousarray(sums.reshape(rows, 4, width).swapaxes(0, 1))
+    return states, cells, *gates
 
 
-def _lstm_slopes(xp: Any, gates: Any, cells: Any, before: Any) -> tuple[Any, Any]:
-    """How a cell moves with the state it gives, and the sums before i, f, g with the cell, before o with the state."""
-    width = cells.shape[1]
-    i, f, g, o = xp.split(gates, sizes=(width,) * 4, axis=1)
-    squashed = xp.tanh(cells)
-    slopes = (g * i * (1 - i), before * f * (1 - f), i * (1 - g * g), squashed * o * (1 - o))
-    return o * (1 - squashed * squashed), xp.concat(*slopes, axis=1, sizes=(width,) * 4)
-
-
-def _of_gates(xp: Any, g: Any, gates: Any) -> Any:
-    """Cotangents of the sums before the gates, from what the gates themselves were given."""
-    width = gates.shape[1] // 4
-    i, f, new, o = xp.split(gates, sizes=(width,) * 4, axis=1)
+def _of_gates(xp: Any, given: Sequence[Any], gates: Sequence[Any]) -> Any:
+    """Cotangents of the sums before the gates, from what the gates themselves were given; None where that is zeros."""
+    given = [_given(xp, each) for each in given]
+    if all(each is None for each in given):
+        return None
+    i, f, new, o = gates
     slopes = (i * (1 - i), f * (1 - f), 1 - new * new, o * (1 - o))
-    return g * xp.concat(*slopes, axis=1, sizes=(width,) * 4)
+    parts = [slope * 0 if each is None else each * slope for each, slope in zip(given, slopes, strict=True)]
+    return xp.concat(*parts, axis=1, sizes=(i.shape[1],) * 4)
 
 
 def _lstm_pullback(
     xp: Any, g: Any, y: Any, h: Any, c: Any, weight: Any, projection: Any, sizes: Sizes, reverse: bool, needs: Any
 ) -> Any:
-    states, cells, gates = y
-    width = cells.shape[1]
-    parts = (width,) * 4
+    states, cells, *gates = y
+    i, f, new, o = gates
+    parts = (cells.shape[1],) * 4
     steps = _Backwards(xp, sizes, reverse)
-    extra, to_cells = _given(xp, g[2]), _given(xp, g[1])
-    extra = None if extra is None else steps.split(_of_gates(xp, extra, gates))
-    to_cells = None if to_cells is None else steps.split(to_cells)
-    through, slopes = map(steps.split, _lstm_slopes(xp, gates, cells, _before(xp, c, cells, sizes, reverse)))
-    to_states, forgets = steps.split(g[0]), steps.split(xp.split(gates, sizes=parts, axis=1)[1])
+    extra, to_cells = (
+        None if each is None else steps.split(each) for each in (_of_gates(xp, g[2:], gates), _given(xp, g[1]))
+    )
+    squashed = xp.tanh(cells)
+    slopes = (
+        new * i * (1 - i), _before(xp, c, cells, sizes, reverse) * f * (1 - f), i * (1 - new * new),
+        squashed * o * (1 - o), o * (1 - squashed * squashed), f, g[0],
+    )  # fmt: skip
+    to_i, to_f, to_new, to_o, through, forgets, to_states = map(steps.split, slopes)
     pulled, moved = [], []
     to_state, to_cell = 0.0, 0.0
     for step in steps.order:
@@ -203,7 +199,8 @@ def _lstm_pullback(
         out = out if projection is None else xp.matmul(out, projection)
         to_cell = out * through[step] + to_cell
         to_cell = to_cell if to_cells is None else to_cell + to_cells[step]
-        sums = xp.concat(to_cell, to_cell, to_cell, out, axis=1, sizes=parts) * slopes[step]
+        sums = (to_cell * to_i[step], to_cell * to_f[step], to_cell * to_new[step], out * to_o[step])
+        sums = xp.concat(*sums, axis=1, sizes=parts)
         sums = sums if extra is None else sums + extra[step]
         pulled.append(sums)
         to_state, to_cell = steps.passed(step, xp.matmul(sums, weight), to_cell * forgets[step])
@@ -211,8 +208,7 @@ def _lstm_pullback(
     to_weight = _to_weight(xp, to_x, _before(xp, h, states, sizes, reverse)) if needs[3] else None
     found = [to_x, steps.initial(0), steps.initial(1), to_weight]
     if projection is not None:
-        whole = xp.split(gates, sizes=parts, axis=1)[3] * xp.tanh(cells)
-        found.append(_to_weight(xp, steps.join(moved), whole) if needs[4] else None)
+        found.append(_to_weight(xp, steps.join(moved), o * squashed) if needs[4] else None)
     return found
 
 
@@ -294,9 +290,9 @@ def _gru(
 #                          name              pullback
 rnn            = general("rnn",            joint=_rnn,            forward=_rnn_forward,  inputs=("x", "h", "weight"))
 lstm           = general("lstm",           joint=_lstm,           forward=_lstm_forward, inputs=("x", "h", "c", "weight"),
-                         outputs=3)
+                         outputs=6)
 lstm_projected = general("lstm_projected", joint=_lstm_projected, forward=_lstm_forward,
-                         inputs=("x", "h", "c", "weight", "projection"), outputs=3)
+                         inputs=("x", "h", "c", "weight", "projection"), outputs=6)
 gru            = general("gru",            joint=_gru,            forward=_gru_forward,  inputs=("x", "h", "weight", "bias"),
                          outputs=3)
 # fmt: on

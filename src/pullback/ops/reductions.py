@@ -50,7 +50,7 @@ def _variance(xp: Any, g: Any, x: Any, *, axis: Any, correction: float, keepdims
 
 def _deviation(xp: Any, g: Any, x: Any, y: Any, *, axis: Any, correction: float, keepdims: bool) -> Any:
     """The slope where all elements are equal is zero."""
-    g = xp.where(y == 0, 0, g / (2 * y))
+    g = xp.where(y == 0, 0, g / xp.where(y == 0, 1, 2 * y))
     return _variance(xp, g, x, axis=axis, correction=correction, keepdims=keepdims)
 
 
@@ -107,9 +107,10 @@ def _norm(xp: Any, g: Any, x: Any, y: Any, *, order: float, axis: Any, keepdims:
         return g * _direction(xp, x)
     y = _spread(xp, y, x.shape, axis, keepdims)
     if order == 2:
-        return xp.where(y == 0, 0, g * (x / y))
+        return xp.where(y == 0, 0, g * (x / xp.where(y == 0, 1, y)))  # no nan behind a mask: forward mode would find it
     size = xp.where(y == 0, 1, y)
-    slope = _direction(xp, x) * (xp.power(xp.abs(x), exponent=order - 1) / xp.power(size, exponent=order - 1))
+    ratio = xp.power(xp.abs(xp.where(x == 0, 1, x)), exponent=order - 1) / xp.power(size, exponent=order - 1)
+    slope = _direction(xp, x) * ratio
     return xp.where((x == 0) | (y == 0), 0, g * slope)
 
 

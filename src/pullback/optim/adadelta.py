@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .elementwise import Elementwise, Formula, declared
+from .elementwise import Elementwise, Rule, declared
 from .optimizer import Group
 
 
@@ -43,17 +43,20 @@ class Adadelta(Elementwise):
         differentiable: bool = False,
     ) -> None: ...
 
-    def remembers(self, group: Group) -> dict[str, float]:
+    def remembers(self, group: Group) -> dict[str, Any]:
         """The mean squares of gradients and of changes."""
         return {"square_avg": 0, "acc_delta": 0}
 
-    def rule(self, t: float, group: Group, state: dict[str, Any]) -> Formula:
+    def rule(self, group: Group, first: bool, t: Any) -> Rule:
         """p - lr d, where d = g sqrt(a + eps) / sqrt(v + eps), and v and a are the mean squares of g and d."""
         lr, rho, eps = group["lr"], group["rho"], group["eps"]
 
-        def update(xp: Any, p: Any, g: Any, v: Any, a: Any) -> Any:
-            v = rho * v + (1 - rho) * (g * g)
+        def update(xp: Any, p: Any, g: Any, v: Any, a: Any) -> None:
+            v *= rho
+            v += (1 - rho) * g * g
             d = xp.sqrt(a + eps) / xp.sqrt(v + eps) * g
-            return p - lr * d, v, rho * a + (1 - rho) * (d * d)
+            a *= rho
+            a += (1 - rho) * d * d
+            p -= lr * d
 
-        return update
+        return update, (t + 1,)

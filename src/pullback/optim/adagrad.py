@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .elementwise import Elementwise, Formula, begin, declared
+from .elementwise import Elementwise, Rule, begin, declared
 from .optimizer import Group
 
 
@@ -46,18 +46,20 @@ class Adagrad(Elementwise):
 
     def begin(self) -> None:
         """Begin the state of all parameters, which torch has from the beginning."""
-        begin(self)
+        for group in self.param_groups:
+            for p in group["params"]:
+                begin(self.state[p], self.counts(group), self.remembers(group), p)
 
-    def remembers(self, group: Group) -> dict[str, float]:
+    def remembers(self, group: Group) -> dict[str, Any]:
         """The sum of the squares."""
         return {"sum": group["initial_accumulator_value"]}
 
-    def rule(self, t: float, group: Group, state: dict[str, Any]) -> Formula:
+    def rule(self, group: Group, first: bool, t: Any) -> Rule:
         """p - lr g / (sqrt(s) + eps), where s is the sum of all g^2."""
-        rate, eps = group["lr"] / (1 + (t - 1) * group["lr_decay"]), group["eps"]
+        rate, eps = group["lr"] / (1 + float(t) * group["lr_decay"]), group["eps"]
 
-        def update(xp: Any, p: Any, g: Any, s: Any) -> Any:
-            s = s + g * g
-            return p - rate * (g / (xp.sqrt(s) + eps)), s
+        def update(xp: Any, p: Any, g: Any, s: Any) -> None:
+            s += g * g
+            p -= rate * g / (xp.sqrt(s) + eps)
 
-        return update
+        return update, (t + 1,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .elementwise import Elementwise, Formula, declared
+from .elementwise import Elementwise, Rule, declared
 from .optimizer import Group
 
 
@@ -46,22 +46,22 @@ class Adam(Elementwise):
         decoupled_weight_decay: bool = False,
     ) -> None: ...
 
-    def remembers(self, group: Group) -> dict[str, float]:
+    def remembers(self, group: Group) -> dict[str, Any]:
         """The moments of the gradient, and the largest second one."""
-        moments: dict[str, float] = {"exp_avg": 0, "exp_avg_sq": 0}
+        moments: dict[str, Any] = {"exp_avg": 0, "exp_avg_sq": 0}
         return {**moments, "max_exp_avg_sq": 0} if group["amsgrad"] else moments
 
-    def rule(self, t: float, group: Group, state: dict[str, Any]) -> Formula:
+    def rule(self, group: Group, first: bool, t: Any) -> Rule:
         """p - lr m' / (sqrt(v') + eps), where m' and v' are the moments m and v, corrected for having begun at 0."""
-        (beta1, beta2), eps = group["betas"], group["eps"]
-        rate = group["lr"] / (1 - beta1**t)
-        correction = (1 - beta2**t) ** 0.5
+        (beta1, beta2), eps, t = group["betas"], group["eps"], float(t) + 1
+        rate, correction = group["lr"] / (1 - beta1**t), (1 - beta2**t) ** 0.5
 
-        def update(xp: Any, p: Any, g: Any, m: Any, v: Any, *largest: Any) -> Any:
-            m = m + (1 - beta1) * (g - m)
-            v = beta2 * v + (1 - beta2) * (g * g)
-            largest = tuple(xp.maximum(u, v) for u in largest)
-            (u,) = largest or (v,)
-            return p - rate * (m / (xp.sqrt(u) / correction + eps)), m, v, *largest
+        def update(xp: Any, p: Any, g: Any, m: Any, v: Any, *largest: Any) -> None:
+            m += (1 - beta1) * (g - m)
+            v *= beta2
+            v += (1 - beta2) * g * g
+            for u in largest:
+                u[...] = v = xp.maximum(u, v)
+            p -= rate * m / (xp.sqrt(v) / correction + eps)
 
-        return update
+        return update, (t,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .elementwise import Elementwise, Formula, declared
+from .elementwise import Elementwise, Rule, declared
 from .optimizer import Group
 
 
@@ -42,18 +42,18 @@ class Adamax(Elementwise):
         capturable: bool = False,
     ) -> None: ...
 
-    def remembers(self, group: Group) -> dict[str, float]:
+    def remembers(self, group: Group) -> dict[str, Any]:
         """The first moment, and the decaying maximum of the gradient's absolute value."""
         return {"exp_avg": 0, "exp_inf": 0}
 
-    def rule(self, t: float, group: Group, state: dict[str, Any]) -> Formula:
+    def rule(self, group: Group, first: bool, t: Any) -> Rule:
         """p - lr m' / u, where u = max(beta2 u, |g| + eps)."""
-        (beta1, beta2), eps = group["betas"], group["eps"]
+        (beta1, beta2), eps, t = group["betas"], group["eps"], float(t) + 1
         rate = group["lr"] / (1 - beta1**t)
 
-        def update(xp: Any, p: Any, g: Any, m: Any, u: Any) -> Any:
-            m = m + (1 - beta1) * (g - m)
-            u = xp.maximum(beta2 * u, xp.abs(g) + eps)
-            return p - rate * (m / u), m, u
+        def update(xp: Any, p: Any, g: Any, m: Any, u: Any) -> None:
+            m += (1 - beta1) * (g - m)
+            u[...] = xp.maximum(beta2 * u, xp.abs(g) + eps)
+            p -= rate * m / u
 
-        return update
+        return update, (t,)

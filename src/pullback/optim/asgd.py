@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .elementwise import Elementwise, Formula, declared, set_count
-from .optimizer import Group
+from .elementwise import Elementwise, Rule, declared
+from .optimizer import Group, as_float
 
 
 class ASGD(Elementwise):
@@ -44,23 +44,22 @@ class ASGD(Elementwise):
         capturable: bool = False,
     ) -> None: ...
 
-    def counts(self, group: Group) -> dict[str, float]:
+    def counts(self, group: Group) -> dict[str, Any]:
         """The step, its rate, and the share of the parameter in the average."""
-        return {"step": 0.0, "eta": group["lr"], "mu": 1.0}
+        return {"step": 0.0, "eta": as_float(group["lr"]), "mu": 1.0}
 
-    def remembers(self, group: Group) -> dict[str, float]:
+    def remembers(self, group: Group) -> dict[str, Any]:
         """The average."""
         return {"ax": 0}
 
-    def rule(self, t: float, group: Group, state: dict[str, Any]) -> Formula:
+    def rule(self, group: Group, first: bool, t: Any, eta: Any, mu: Any) -> Rule:
         """p - eta (g + lambd p), and the average of p: all of p until step t0, and as much as each before it then."""
-        lr, lambd = group["lr"], group["lambd"]
-        eta, mu = state["eta"].item(), state["mu"].item()
-        set_count(state["eta"], lr / (1 + lambd * lr * t) ** group["alpha"])
-        set_count(state["mu"], 1 / max(1, t - group["t0"]))
+        lr, lambd, alpha = as_float(group["lr"]), group["lambd"], group["alpha"]
+        t, eta, mu = float(t) + 1, float(eta), float(mu)
 
-        def update(xp: Any, p: Any, g: Any, average: Any) -> Any:
-            p = p * (1 - lambd * eta) - eta * g
-            return p, average + mu * (p - average)
+        def update(xp: Any, p: Any, g: Any, average: Any) -> None:
+            p *= 1 - lambd * eta
+            p -= eta * g
+            average += mu * (p - average)
 
-        return update
+        return update, (t, lr / (1 + lambd * lr * t) ** alpha, 1 / max(1, t - group["t0"]))

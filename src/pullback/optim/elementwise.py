@@ -22,11 +22,12 @@ from .._creation import as_tensor, full_like
 from .._dtypes import default_numpy
 from .._memory import protect, written
 from .._modes import changed, enable_grad, mode, quiet
-from .._views import check_writable, replace
-from ..vocabulary.complexes import view_as_complex, view_as_real
+from .._views import check_writable
+from ..vocabulary.complexes import view_as_real
 from .optimizer import Group, Optimizer
 
-Formula = Callable[..., Any]
+Formula = Callable[..., None]
+Rule = tuple[Formula, tuple[Any, ...]]
 Initialise = TypeVar("Initialise", bound=Callable[..., None])
 ndarray = np.ndarray
 
@@ -48,8 +49,8 @@ _PLAIN = {
 def check(options: dict[str, Any], also: Sequence[str] = ()) -> None:
     """Refuse options that make no sense, in torch's words; `also` are others that must not be negative."""
     for name, value in options.items():
-        if name == "lr" and isinstance(value, Carrier) and value.numel() != 1:  # type: ignore[attr-defined]
-            raise ValueError(f"Tensor lr must be 1-element: it has shape {tuple(value.shape)}")  # type: ignore[attr-defined]
+        if name == "lr" and isinstance(value, Carrier) and value.numel() != 1:
+            raise ValueError(f"Tensor lr must be 1-element: it has shape {tuple(value.shape)}")
         if (name in _PLAIN or name in also) and not value >= 0:
             raise ValueError(f"Invalid {_PLAIN.get(name, f'{name} value')}: {value}")
         if name == "betas":
@@ -99,14 +100,14 @@ def declared(initialise: Initialise) -> Initialise:
 def _number(value: Any) -> Any:
     """An option as a number: tensors of one element may stand for numbers."""
     if isinstance(value, Carrier):
-        return value.item()  # type: ignore[attr-defined]  # carriers are tensors to the user
+        return value.item()
     return tuple(map(_number, value)) if type(value) is tuple else value
 
 
 def _without_axes(value: Any) -> Any:
     """An option that is recorded: a tensor of one element without axes, whatever it had."""
     if isinstance(value, Carrier):
-        return value.reshape(())  # type: ignore[attr-defined]
+        return value.reshape(())
     return tuple(map(_without_axes, value)) if type(value) is tuple else value
 
 
@@ -122,21 +123,25 @@ class Elementwise(Optimizer):
     not_negative: Sequence[str] = ()
     """Options, besides the usual ones, that must not be negative."""
 
-    def counts(self, group: Group) -> dict[str, float]:
+    def counts(self, group: Group) -> dict[str, Any]:
         """The numbers that are kept of each parameter, and what they begin with."""
         return {"step": 0.0}
 
-    def remembers(self, group: Group) -> dict[str, float]:
+    def remembers(self, group: Group) -> dict[str, Any]:
         """The tensors that are kept of each parameter, in the order in which the formula takes them, and their fill."""
         return {}
 
-    def rule(self, t: float, group: Group, state: dict[str, Any]) -> Formula:
-        """The formula of step t: `f(xp, p, g, *memory)` gives what they become, without g.
+    def rule(self, group: Group, first: bool, *counts: Any) -> Rule:
+        """The formula for parameters with these counts, and what the counts become.
 
-        `p` is the parameter, `g` its gradient, in the direction to go down and with weight decay in it, `xp` the
-        namespace of their functions.
+        The formula, `f(xp, p, g, *memory)`, writes to the parameter `p` and to what is remembered, in place. `g` is the
+        gradient, in the direction to go down and with weight decay in it, `xp` the namespace of their functions, and
+        `first` whether nothing has been remembered yet.
         """
         raise NotImplementedError(f"{type(self).__name__} defines no rule()")
+
+    def begin(self) -> None:
+        """What is done when the optimizer is made: nothing, since a parameter's state begins with its first step."""
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change the parameters once.
@@ -166,56 +171,51 @@ class Elementwise(Optimizer):
     def _move(self, group: Group, moving: list[tuple[Any, Any]], carry_out: Callable[..., None]) -> None:
         """Carry out the formula for each parameter of a group that has a gradient."""
         counts, memory = self.counts(group), self.remembers(group)
+        keeps = counts or memory
+        formulas: dict[Any, Rule] = {}
         for p, g in moving:
-            state = self.state[p] if counts or memory else {}
-            _begin_counts(state, counts)
-            t = state["step"]._array.item() + 1 if counts else 0
-            formula = _complete(self.rule(t, group, state), group)
-            _begin_memory(state, memory, p)
-            carry_out(formula, g, [p, *(state[name] for name in memory)])
-            if counts:
-                set_count(state["step"], t)
-
-    def begin(self) -> None:
-        """What is done when the optimizer is made: nothing, since a parameter's state begins with its first step."""
+            state = self.state[p] if keeps else _NOTHING
+            first = begin(state, counts, memory, p) if keeps else False
+            tensors = [state[name] for name in counts]
+            key = (first, *[tensor._array[()] for tensor in tensors])
+            if key not in formulas:
+                rule, become = self.rule(group, *key)
+                formulas[key] = _complete(rule, group), become
+            formula, become = formulas[key]
+            carry_out(formula, g, [p, *[state[name] for name in memory]])
+            for tensor, value in zip(tensors, become, strict=True):
+                protect(tensor)
+                tensor._array[()] = value
+                written(tensor)
 
     def _fitting(self, parameter: Any, value: Any, key: Any = None) -> Any:
         fitting = super()._fitting(parameter, value, key)
-        if isinstance(fitting, Carrier) and fitting.ndim and fitting.shape != parameter.shape:  # type: ignore[attr-defined]
+        if isinstance(fitting, Carrier) and fitting.ndim and fitting.shape != parameter.shape:
             raise ValueError(
-                f"loaded state dict contains {key!r} of shape {tuple(fitting.shape)} for a parameter of shape "  # type: ignore[attr-defined]
+                f"loaded state dict contains {key!r} of shape {tuple(fitting.shape)} for a parameter of shape "
                 f"{tuple(parameter.shape)}"
             )
         return fitting
 
 
-def _begin_counts(state: dict[str, Any], counts: dict[str, float]) -> None:
-    """Begin to count for a parameter, in double precision if that is the default."""
+_NOTHING: dict[str, Any] = {}
+
+
+def begin(state: dict[str, Any], counts: dict[str, Any], memory: dict[str, Any], p: Any) -> bool:
+    """Begin what is missing in the state of a parameter, and say whether a tensor was.
+
+    Counts are in double precision if that is the default. The parts of a complex number are two numbers.
+    """
     for name, value in counts.items():
         if state.get(name) is None:
             default = default_numpy()
             state[name] = as_tensor(np.array(value, default if default == np.float64 else np.float32))
-
-
-def _begin_memory(state: dict[str, Any], memory: dict[str, float], p: Any) -> None:
-    """Begin to remember tensors of a parameter; the parts of a complex number are two numbers."""
+    first = False
     for name, value in memory.items():
         if state.get(name) is None:
+            first = True
             state[name] = full_like(p.detach(), complex(value, value) if p._dtype.kind == "c" else value)
-
-
-def begin(optimizer: Elementwise) -> None:
-    """Begin the state of all parameters at once."""
-    for group in optimizer.param_groups:
-        for p in group["params"]:
-            state = optimizer.state[p]
-            _begin_counts(state, optimizer.counts(group))
-            _begin_memory(state, optimizer.remembers(group), p)
-
-
-def set_count(tensor: Any, value: float) -> None:
-    """Give a number that is kept of a parameter another value."""
-    replace(tensor, np.array(value, tensor._array.dtype))
+    return first
 
 
 def _complete(rule: Formula, group: Group) -> Formula:
@@ -230,14 +230,14 @@ def _complete(rule: Formula, group: Group) -> Formula:
         return rule
     decoupled = group.get("decoupled_weight_decay", False)
 
-    def complete(xp: Any, p: Any, g: Any, *memory: Any) -> Any:
+    def complete(xp: Any, p: Any, g: Any, *memory: Any) -> None:
         if group["maximize"]:
             g = -g
         if decays and decoupled:
-            p = p * (1 - group["lr"] * decay)
+            p *= 1 - group["lr"] * decay
         elif decays:
             g = g + decay * p
-        return rule(xp, p, g, *memory)
+        rule(xp, p, g, *memory)
 
     return complete
 
@@ -245,68 +245,45 @@ def _complete(rule: Formula, group: Group) -> Formula:
 # Carrying out
 
 
-LARGE = 1 << 15
-"""Elements from which on a formula is computed in pieces."""
+LARGE = 1 << 17
+"""Elements from which on a formula is computed in pieces that stay in the cache."""
 
 
 def _record(formula: Formula, gradient: Any, tensors: list[Any]) -> None:
-    """Compute a formula on tensors, so that it is recorded, and write the results."""
-    if tensors[0].is_complex():
-        values = formula(ops, *(view_as_real(each) for each in (tensors[0], gradient, *tensors[1:])))
-        values = [view_as_complex(value) for value in values]
-    else:
-        values = formula(ops, tensors[0], gradient, *tensors[1:])
-    for tensor, value in zip(tensors, values, strict=True):
-        tensor.copy_(value)
+    """Compute a formula on tensors, so that it is recorded."""
+    p, *memory = map(view_as_real, tensors) if tensors[0].is_complex() else tensors
+    formula(ops, p, view_as_real(gradient) if gradient.is_complex() else gradient, *memory)
 
 
 def _compute(formula: Formula, gradient: Any, tensors: list[Any]) -> None:
-    """Compute a formula on arrays, and put the results into the memory of the tensors."""
-    arrays = [tensor._array for tensor in tensors]
-    p, *memory = arrays
+    """Compute a formula on the arrays of tensors, in their memory."""
     g = gradient._array
-    if any(type(array) is not ndarray for array in (*arrays, g)):
+    arrays = [tensor._array for tensor in tensors]
+    p = arrays[0]
+    if type(p) is not ndarray or type(g) is not ndarray:
         _record(formula, gradient, tensors)  # inside a transform
-    elif p.size >= LARGE and all(array.flags.c_contiguous for array in (*arrays, g)):
-        _compute_in_pieces(formula, g, tensors)
-    elif p.ndim == 0 or p.dtype.kind == "c":
-        for tensor, value in zip(tensors, formula(_xp, _reals(p), _reals(g), *map(_reals, memory)), strict=True):
-            _put(tensor, value.view(p.dtype).reshape(p.shape))
-    else:
-        for tensor, value in zip(tensors, formula(_xp, p, g, *memory), strict=True):
-            _put(tensor, value)
-
-
-def _compute_in_pieces(formula: Formula, g: Any, tensors: list[Any]) -> None:
-    """Compute a formula piece by piece, straight into the memory of the tensors."""
+        return
     for tensor in tensors:
         protect(tensor)
-    p, *memory = [_reals(tensor._array) for tensor in tensors]
-    g = _reals(g)
+    if p.size < LARGE and p.dtype.kind != "c":
+        formula(_xp, p, g, *arrays[1:])
+    elif all(array.flags.c_contiguous for array in (*arrays, g)):
+        _compute_in_pieces(formula, g, arrays)
+    else:
+        copies = [array.copy("C") for array in arrays]
+        _compute_in_pieces(formula, g.copy("C"), copies)
+        for array, copy in zip(arrays, copies, strict=True):
+            array[...] = copy
+    for tensor in tensors:
+        written(tensor)
+
+
+def _compute_in_pieces(formula: Formula, g: Any, arrays: list[Any]) -> None:
+    """Compute a formula on arrays without gaps piece by piece, complex numbers as pairs of real ones."""
+    g, p, *memory = [array.reshape(-1).view(array.real.dtype) for array in (g, *arrays)]
 
     def piece(start: int, stop: int) -> None:
         here = slice(start, stop)
-        values = formula(_xp, p[here], g[here], *(each[here] for each in memory))
-        for array, value in zip((p, *memory), values, strict=True):
-            array[here] = value
+        formula(_xp, p[here], g[here], *[each[here] for each in memory])
 
-    pieces(piece, p.size, p.itemsize * (len(tensors) + 2))
-    for tensor in tensors:
-        written(tensor)
-
-
-def _reals(array: Any) -> Any:
-    """An array with one axis, complex numbers as pairs of real ones: the same memory if the array is contiguous."""
-    flat = array.reshape(-1)
-    return flat.view(flat.real.dtype) if array.dtype.kind == "c" else flat
-
-
-def _put(tensor: Any, value: Any) -> None:
-    """Make a tensor hold new values, in the layout and the dtype it has."""
-    array = tensor._array
-    if value.dtype is array.dtype and value.strides == array.strides:
-        replace(tensor, value)
-    else:
-        protect(tensor)
-        array[...] = value
-        written(tensor)
+    pieces(piece, p.size, p.itemsize * (len(arrays) + 2))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .elementwise import Elementwise, Formula, declared
+from .elementwise import Elementwise, Rule, declared
 from .optimizer import Group
 
 
@@ -25,7 +25,7 @@ class NAdam(Elementwise):
     >>> (w * w).sum().backward()
     >>> optimizer.step()
     >>> w
-    tensor([ 0.8600, -1.8600], requires_grad=True)
+    tensor([ 0.8944, -1.8944], requires_grad=True)
     """
 
     @declared
@@ -45,28 +45,31 @@ class NAdam(Elementwise):
         differentiable: bool = False,
     ) -> None: ...
 
-    def counts(self, group: Group) -> dict[str, float]:
+    def counts(self, group: Group) -> dict[str, Any]:
         """The step, and the product of all momenta."""
         return {"step": 0.0, "mu_product": 1.0}
 
-    def remembers(self, group: Group) -> dict[str, float]:
+    def remembers(self, group: Group) -> dict[str, Any]:
         """The moments of the gradient."""
         return {"exp_avg": 0, "exp_avg_sq": 0}
 
-    def rule(self, t: float, group: Group, state: dict[str, Any]) -> Formula:
+    def rule(self, group: Group, first: bool, t: Any, product: Any) -> Rule:
         """p - lr m' / (sqrt(v') + eps), where m' is what the first moment will be with a gradient as this one."""
         lr, (beta1, beta2), eps, decay = group["lr"], group["betas"], group["eps"], group["momentum_decay"]
+        t = float(t) + 1
         mu = beta1 * (1 - 0.5 * 0.96 ** (t * decay))
         mu_next = beta1 * (1 - 0.5 * 0.96 ** ((t + 1) * decay))
-        state["mu_product"] *= mu
-        product = state["mu_product"]._array.item()
-        share = lr * (1 - mu) / (1 - product)
-        share_of_moment = lr * mu_next / (1 - product * mu_next)
+        product = product * mu
+        share = lr * (1 - mu) / (1 - float(product))
+        share_of_moment = lr * mu_next / (1 - float(product) * mu_next)
         correction = 1 - beta2**t
 
-        def update(xp: Any, p: Any, g: Any, m: Any, v: Any) -> Any:
-            m = m + (1 - beta1) * (g - m)
-            v = beta2 * v + (1 - beta2) * (g * g)
-            return p - (share * g + share_of_moment * m) / (xp.sqrt(v / correction) + eps), m, v
+        def update(xp: Any, p: Any, g: Any, m: Any, v: Any) -> None:
+            m += (1 - beta1) * (g - m)
+            v *= beta2
+            v += (1 - beta2) * g * g
+            d = xp.sqrt(v / correction) + eps
+            p -= share * g / d
+            p -= share_of_moment * m / d
 
-        return update
+        return update, (t, product)

@@ -74,9 +74,14 @@ def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
 def _typename(value: Any) -> str:
     """A type as torch names it in errors."""
     if isinstance(value, Carrier):
-        return str(value.type())  # type: ignore[attr-defined]  # carriers are tensors to the user
+        return str(value.type())
     kind = type(value)
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def as_float(value: Any) -> float:
+    """A loss as a Python number."""
+    return float(value.item() if isinstance(value, Carrier) else value)
 
 
 class Optimizer:
@@ -331,7 +336,7 @@ class Optimizer:
     def _fitting(self, parameter: Any, value: Any, key: Any = None) -> Any:
         """A copy of a part of a parameter's state, in the parameter's dtype; steps are counted in their own."""
         if isinstance(value, Carrier) or (hasattr(value, "__array__") and not isinstance(value, np.generic)):
-            tensor = (value if isinstance(value, Carrier) else as_tensor(np.asarray(value))).detach().clone()  # type: ignore[attr-defined]
+            tensor = (value if isinstance(value, Carrier) else as_tensor(np.asarray(value))).detach().clone()
             cast = key != "step" and parameter.is_floating_point()
             return tensor.to(parameter.dtype) if cast else tensor
         if isinstance(value, Mapping):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .elementwise import Elementwise, Formula, declared
+from .elementwise import Elementwise, Rule, declared
 from .optimizer import Group
 
 
@@ -44,13 +44,13 @@ class RAdam(Elementwise):
         differentiable: bool = False,
     ) -> None: ...
 
-    def remembers(self, group: Group) -> dict[str, float]:
+    def remembers(self, group: Group) -> dict[str, Any]:
         """The moments of the gradient."""
         return {"exp_avg": 0, "exp_avg_sq": 0}
 
-    def rule(self, t: float, group: Group, state: dict[str, Any]) -> Formula:
+    def rule(self, group: Group, first: bool, t: Any) -> Rule:
         """p - lr m', times r / (sqrt(v') + eps) once the variance is tractable: r is the rectification, of rho."""
-        (beta1, beta2), eps = group["betas"], group["eps"]
+        (beta1, beta2), eps, t = group["betas"], group["eps"], float(t) + 1
         rate = group["lr"] / (1 - beta1**t)
         most = 2 / (1 - beta2) - 1
         rho = most - 2 * t * beta2**t / (1 - beta2**t)
@@ -59,9 +59,10 @@ class RAdam(Elementwise):
             r = ((rho - 4) * (rho - 2) * most / ((most - 4) * (most - 2) * rho)) ** 0.5
             rate = rate * (r * (1 - beta2**t) ** 0.5)
 
-        def update(xp: Any, p: Any, g: Any, m: Any, v: Any) -> Any:
-            m = m + (1 - beta1) * (g - m)
-            v = beta2 * v + (1 - beta2) * (g * g)
-            return p - rate * (m / (xp.sqrt(v) + eps) if tractable else m), m, v
+        def update(xp: Any, p: Any, g: Any, m: Any, v: Any) -> None:
+            m += (1 - beta1) * (g - m)
+            v *= beta2
+            v += (1 - beta2) * g * g
+            p -= rate * m / (xp.sqrt(v) + eps) if tractable else rate * m
 
-        return update
+        return update, (t,)

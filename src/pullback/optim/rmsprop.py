@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .elementwise import Elementwise, Formula, declared
+from .elementwise import Elementwise, Rule, declared
 from .optimizer import Group
 
 
@@ -46,24 +46,27 @@ class RMSprop(Elementwise):
         differentiable: bool = False,
     ) -> None: ...
 
-    def remembers(self, group: Group) -> dict[str, float]:
+    def remembers(self, group: Group) -> dict[str, Any]:
         """The mean square of gradients, the momentum, and the mean of gradients."""
         wanted = {"square_avg": True, "momentum_buffer": group["momentum"] > 0, "grad_avg": group["centered"]}
         return {name: 0 for name, is_wanted in wanted.items() if is_wanted}
 
-    def rule(self, t: float, group: Group, state: dict[str, Any]) -> Formula:
+    def rule(self, group: Group, first: bool, t: Any) -> Rule:
         """p - lr d, where d = g / (sqrt(v) + eps) and v is the mean square, or variance, of g; or with momentum in d."""
         lr, alpha, eps, momentum = group["lr"], group["alpha"], group["eps"], group["momentum"]
-        centered = group["centered"]
 
-        def update(xp: Any, p: Any, g: Any, v: Any, *others: Any) -> Any:
-            v = variance = alpha * v + (1 - alpha) * (g * g)
-            *buffers, mean = others if centered else (*others, None)
-            if centered:
-                mean = mean + (1 - alpha) * (g - mean)
-                variance = v - mean * mean
-            d = g / (xp.sqrt(variance) + eps)
-            buffers = [d := momentum * b + d for b in buffers]
-            return p - lr * d, v, *buffers, *((mean,) if centered else ())
+        def update(xp: Any, p: Any, g: Any, v: Any, *others: Any) -> None:
+            memory = dict(zip(self.remembers(group), (v, *others), strict=True))
+            v *= alpha
+            v += (1 - alpha) * g * g
+            if (mean := memory.get("grad_avg")) is not None:
+                mean += (1 - alpha) * (g - mean)
+                v = v - mean * mean
+            d = g / (xp.sqrt(v) + eps)
+            if (b := memory.get("momentum_buffer")) is not None:
+                b *= momentum
+                b += d
+                d = b
+            p -= lr * d
 
-        return update
+        return update, (t + 1,)

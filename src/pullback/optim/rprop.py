@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .elementwise import Elementwise, Formula, declared
-from .optimizer import Group
+from .elementwise import Elementwise, Rule, declared
+from .optimizer import Group, as_float
 
 
 class Rprop(Elementwise):
@@ -42,19 +42,19 @@ class Rprop(Elementwise):
         differentiable: bool = False,
     ) -> None: ...
 
-    def remembers(self, group: Group) -> dict[str, float]:
+    def remembers(self, group: Group) -> dict[str, Any]:
         """The gradient before, zero where there was no step, and the length of the step."""
-        return {"prev": 0, "step_size": group["lr"]}
+        return {"prev": 0, "step_size": as_float(group["lr"])}
 
-    def rule(self, t: float, group: Group, state: dict[str, Any]) -> Formula:
+    def rule(self, group: Group, first: bool, t: Any) -> Rule:
         """p - s sign(g), where s has grown or shrunk by an eta, as the sign of g has stayed or turned."""
         (shrink, grow), (least, most) = group["etas"], group["step_sizes"]
 
-        def update(xp: Any, p: Any, g: Any, before: Any, s: Any) -> Any:
+        def update(xp: Any, p: Any, g: Any, before: Any, s: Any) -> None:
             turned = g * before
-            s = xp.where(turned > 0, grow * s, xp.where(turned < 0, shrink * s, s))
-            s = xp.minimum(xp.maximum(s, least), most)
-            g = xp.where(turned < 0, 0 * s, g)
-            return p - s * xp.sign(g), g, s
+            s[...] = xp.where(turned > 0, grow * s, xp.where(turned < 0, shrink * s, s))
+            s[...] = xp.minimum(xp.maximum(s, least), most)
+            before[...] = xp.where(turned < 0, 0 * s, g)
+            p -= s * xp.sign(before)
 
-        return update
+        return update, (t + 1,)

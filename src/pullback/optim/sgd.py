@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .elementwise import Elementwise, Formula, declared
+from .elementwise import Elementwise, Rule, declared
 from .optimizer import Group
 
 
@@ -47,24 +47,25 @@ class SGD(Elementwise):
         fused: bool | None = None,
     ) -> None: ...
 
-    def counts(self, group: Group) -> dict[str, float]:
+    def counts(self, group: Group) -> dict[str, Any]:
         """Nothing."""
         return {}
 
-    def remembers(self, group: Group) -> dict[str, float]:
+    def remembers(self, group: Group) -> dict[str, Any]:
         """The momentum."""
         return {"momentum_buffer": 0} if group["momentum"] != 0 else {}
 
-    def rule(self, t: float, group: Group, state: dict[str, Any]) -> Formula:
+    def rule(self, group: Group, first: bool) -> Rule:
         """p - lr g, or with momentum p - lr b, where b = momentum b + (1 - dampening) g; the first b is g."""
         lr, momentum, nesterov = group["lr"], group["momentum"], group["nesterov"]
-        if momentum == 0:
-            return lambda xp, p, g: (p - lr * g,)
-        first = state.get("momentum_buffer") is None
-        share = 1 - group["dampening"]
+        share = 1 if first else 1 - group["dampening"]
 
-        def update(xp: Any, p: Any, g: Any, b: Any) -> Any:
-            b = g * 1 if first else momentum * b + share * g
-            return p - lr * (g + momentum * b if nesterov else b), b
+        def plain(xp: Any, p: Any, g: Any) -> None:
+            p -= lr * g
 
-        return update
+        def with_momentum(xp: Any, p: Any, g: Any, b: Any) -> None:
+            b *= momentum
+            b += g if share == 1 else share * g
+            p -= lr * (g + momentum * b if nesterov else b)
+
+        return plain if momentum == 0 else with_momentum, ()

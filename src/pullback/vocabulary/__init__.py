@@ -23,6 +23,7 @@ Named = TypeVar("Named", bound=Function)
 # pullback.<name>(...), as it is defined
 FUNCTIONS: dict[str, str] = {
     "func.live": "grad hessian jacobian value_grad_hessian",
+    "files": "load save",
     "func.flattening": "flatten_problem",
     "custom_rules": "custom_jvp custom_vjp",
     "sparsity": "sparse_hessian sparse_jacobian",

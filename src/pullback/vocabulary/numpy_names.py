@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -70,6 +71,11 @@ def _reshaped(value: Any, *shape: int) -> Any:
 def _concatenate(arrays: Any, axis: int | None = 0, out: Any = None) -> Any:
     joined = _each(arrays)
     return shapes.cat([_reshaped(value, -1) for value in joined], 0) if axis is None else shapes.cat(joined, axis)
+
+
+def _size(a: Any, axis: Any = None) -> int:
+    axes = range(a.ndim) if axis is None else normalize_axes(axis, a.ndim, "size")
+    return math.prod(a.shape[one] for one in axes)
 
 
 def _vstack(tup: Any) -> Any:
@@ -211,6 +217,9 @@ VALUES_ONLY: set[Function] = {
     ).split()
     if name in vars(np)
 }
+
+# Of these, what is asked of the shape: it has an answer where each example of a batch has its own values.
+OF_SHAPES: dict[Function, Function] = {np.ndim: lambda a: a.ndim, np.shape: lambda a: tuple(a.shape), np.size: _size}
 
 # What is refused for tensors that are tracked, and why; NumPy computes it from the values of others.
 _DATES, _BITS, _FILES = "tensors hold no dates", "bits of integers have no slope", "a file holds values alone"

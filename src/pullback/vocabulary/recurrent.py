@@ -70,7 +70,7 @@ class Layers(NamedTuple):
 
     kind: Kind
     biases: bool
-    count: int
+    depth: int
     dropout: float
     train: bool
     bidirectional: bool
@@ -90,15 +90,15 @@ def _last(rows: Any, sizes: Sizes, reverse: bool) -> Any:
         return rows[rows.shape[0] - count :]
     starts = np.array([0, *itertools.accumulate(sizes)])
     lengths = np.array([sum(size > place for size in sizes) for place in range(count)])
-    return ops.take_rows(rows, starts[lengths - 1] + np.arange(count))
+    return ops.embedding(rows, starts[lengths - 1] + np.arange(count), padding=None, by_frequency=False)
 
 
 def _stacked(net: Layers, rows: Any, sizes: Sizes, states: States, params: Sequence[Any]) -> tuple[Any, ...]:
     """The rows of the last layer, and the last states of every layer and direction."""
-    per = len(params) // (net.count * net.directions)
+    per = len(params) // (net.depth * net.directions)
     first = [shapes.unbind(state) for state in states]
     ends: list[States] = []
-    for layer in range(net.count):
+    for layer in range(net.depth):
         found = []
         for direction in range(net.directions):
             place = layer * net.directions + direction
@@ -107,7 +107,7 @@ def _stacked(net: Layers, rows: Any, sizes: Sizes, states: States, params: Seque
             found.append(outs[0])
             ends.append(tuple(_last(out, sizes, direction == 1) for out in outs))
         rows = found[0] if len(found) == 1 else shapes.cat(found, 1)
-        if net.dropout and net.train and layer + 1 < net.count:
+        if net.dropout and net.train and layer + 1 < net.depth:
             rows = dropout(rows, net.dropout)
     return rows, *(shapes.stack(pieces) for pieces in zip(*ends, strict=True))
 
@@ -117,7 +117,7 @@ def _stacked(net: Layers, rows: Any, sizes: Sizes, states: States, params: Seque
 
 def _check(net: Layers, rows: Any, states: States, params: Sequence[Any]) -> None:
     """Refuse what does not fit together."""
-    name, places = net.kind.name, net.count * net.directions
+    name, places = net.kind.name, net.depth * net.directions
     for argument, value in (("input", rows), *(("hx", state) for state in states), *(("params", p) for p in params)):
         if not isinstance(value, Carrier):
             raise _refusals.no_tensor(name, argument, 1, value)
@@ -137,7 +137,7 @@ def _check(net: Layers, rows: Any, states: States, params: Sequence[Any]) -> Non
     features = rows.shape[-1]
     for place in range(places):
         wide = features if place < net.directions else out * net.directions
-        expected = [(net.kind.gates * width, wide), (net.kind.gates * width, out)]
+        expected: list[tuple[int, ...]] = [(net.kind.gates * width, wide), (net.kind.gates * width, out)]
         expected += [(net.kind.gates * width,)] * 2 * net.biases + [(out, width)] * (per - needed)
         for index, wanted in enumerate(expected):
             given = tuple(params[place * per + index].shape)
@@ -197,7 +197,7 @@ def _network(kind: Kind) -> Callable[..., Any]:
     """torch's function of a kind, which reads the fourth argument: sequences of one length, or packed ones."""
 
     def call(*args: Any, **options: Any) -> Any:
-        arguments = PACKED if len(args) > 3 and not isinstance(args[3], bool) or "data" in options else PADDED
+        arguments = PACKED if (len(args) > 3 and not isinstance(args[3], bool)) or "data" in options else PADDED
         given = dict(zip(arguments, args, strict=False)) | options
         if len(args) > len(arguments) or given.keys() != {*arguments}:
             raise TypeError(

@@ -262,7 +262,9 @@ class RNN(RNNBase):
             raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
         settings = (num_layers, bias, batch_first, dropout, bidirectional)
         mode = f"RNN_{nonlinearity.upper()}"
-        super().__init__(mode, input_size, hidden_size, *settings, device=device, dtype=dtype, **_none_of(refused, "RNN"))
+        super().__init__(
+            mode, input_size, hidden_size, *settings, device=device, dtype=dtype, **_none_of(refused, "RNN")
+        )
         self.nonlinearity = nonlinearity
 
 
@@ -331,7 +333,9 @@ class GRU(RNNBase):
         **refused: Any,
     ) -> None:
         settings = (num_layers, bias, batch_first, dropout, bidirectional)
-        super().__init__("GRU", input_size, hidden_size, *settings, device=device, dtype=dtype, **_none_of(refused, "GRU"))
+        super().__init__(
+            "GRU", input_size, hidden_size, *settings, device=device, dtype=dtype, **_none_of(refused, "GRU")
+        )
 
 
 # Single steps

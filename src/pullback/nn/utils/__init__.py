@@ -1,5 +1,10 @@
 """What is done with the parameters of a module: torch.nn.utils by its names."""
 
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
 from . import stateless as stateless
 from .clip_grad import clip_grad_norm as clip_grad_norm
 from .clip_grad import clip_grad_norm_ as clip_grad_norm_
@@ -8,3 +13,24 @@ from .clip_grad import clip_grads_with_norm_ as clip_grads_with_norm_
 from .clip_grad import get_total_norm as get_total_norm
 from .convert_parameters import parameters_to_vector as parameters_to_vector
 from .convert_parameters import vector_to_parameters as vector_to_parameters
+
+_PARTS = ("fusion", "parametrizations", "parametrize", "rnn")
+_LATER = {
+    **dict.fromkeys(("remove_spectral_norm", "remove_weight_norm", "spectral_norm", "weight_norm"), "norms"),
+    **dict.fromkeys(
+        ("fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval", "fuse_linear_bn_weights"), "fusion"
+    ),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PARTS:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_PARTS, *_LATER]

@@ -38,7 +38,7 @@ def default_collate(batch: Sequence[Any]) -> Any:
     """A batch of samples: tensors, arrays and numbers are stacked along a new first axis.
 
     Mappings, named tuples and sequences of them are gone through: a list of pairs becomes a pair of batches. Python's
-    floats become float64, strings and bytes stay a list.
+    floats become float64, strings and bytes stay as they are.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def default_collate(batch: Sequence[Any]) -> Any:
 
     >>> from pullback.utils.data import default_collate
     >>> default_collate([(1, "a"), (2, "b")])
-    [tensor([1, 2]), ['a', 'b']]
+    [tensor([1, 2]), ('a', 'b')]
     >>> default_collate([{"x": 0.5}, {"x": 1.5}])
     {'x': tensor([0.5000, 1.5000], dtype=pullback.float64)}
     """
@@ -95,7 +95,7 @@ def _sequences(batch: Sequence[Any]) -> Any:
     sizes = [len(sample) for sample in batch]
     if len(set(sizes)) > 1:
         raise RuntimeError(f"each element in list of batch should be of equal size: they have {sizes} entries")
-    columns = [default_collate(list(column)) for column in zip(*batch, strict=True)]
+    columns = [default_collate(column) for column in zip(*batch, strict=True)]
     if isinstance(first, tuple):
         return type(first)(*columns) if hasattr(first, "_fields") else columns
     return _sequence(first, columns)
@@ -108,7 +108,7 @@ def _mapping(like: Any, values: dict[Any, Any]) -> Any:
         clone.update(values)
         return clone
     try:
-        return type(like)(values)  # type: ignore[call-arg]  # not every mapping is made like this
+        return type(like)(values)
     except TypeError:
         return values
 

@@ -12,10 +12,10 @@ from typing import Any, Generic, TypeVar
 
 from ..._sampling import randperm
 
-Sample = TypeVar("Sample", covariant=True)
+Sample_co = TypeVar("Sample_co", covariant=True)
 
 
-class Dataset(Generic[Sample]):
+class Dataset(Generic[Sample_co]):
     """A set of samples by index: subclasses define `__getitem__`, and `__len__` for all that asks for its size.
 
     `__getitems__(indices)`, where a subclass has it, gives the list of samples of a whole batch. `a + b` is the
@@ -31,14 +31,14 @@ class Dataset(Generic[Sample]):
     1
     """
 
-    def __getitem__(self, index: Any) -> Sample:
+    def __getitem__(self, index: Any) -> Sample_co:
         raise NotImplementedError(f"Subclasses of Dataset should implement __getitem__. {type(self).__name__} does not")
 
     def __add__(self, other: Any) -> Any:
         return ConcatDataset([self, other])
 
 
-class IterableDataset(Dataset[Sample], ABC):
+class IterableDataset(Dataset[Sample_co], ABC):
     """A stream of samples: subclasses define `__iter__`.
 
     Each worker of a `DataLoader` has a copy of its own: `get_worker_info()` says which part is to come from it.
@@ -53,7 +53,7 @@ class IterableDataset(Dataset[Sample], ABC):
     """
 
     @abstractmethod
-    def __iter__(self) -> Iterator[Sample]: ...
+    def __iter__(self) -> Iterator[Sample_co]: ...
 
     def __add__(self, other: Any) -> Any:
         return ChainDataset([self, other])
@@ -149,7 +149,7 @@ def _several(dataset: Any, indices: Sequence[Any]) -> Any:
     return [dataset[index] for index in indices]
 
 
-class ConcatDataset(Dataset[Sample]):
+class ConcatDataset(Dataset[Sample_co]):
     """The samples of several data sets, one set after the other.
 
     Raises
@@ -177,7 +177,7 @@ class ConcatDataset(Dataset[Sample]):
     def __len__(self) -> int:
         return self.cumulative_sizes[-1]
 
-    def __getitem__(self, index: Any) -> Sample:
+    def __getitem__(self, index: Any) -> Sample_co:
         size = len(self)
         if index < -size:
             raise ValueError(f"absolute value of index should not exceed dataset length, which is {size}: got {index}")
@@ -186,7 +186,7 @@ class ConcatDataset(Dataset[Sample]):
         index %= size
         member = bisect_right(self.cumulative_sizes, index)
         before = self.cumulative_sizes[member - 1] if member else 0
-        sample: Sample = self.datasets[member][index - before]
+        sample: Sample_co = self.datasets[member][index - before]
         return sample
 
 
@@ -220,7 +220,7 @@ class ChainDataset(IterableDataset[Any]):
         return sum(len(dataset) for dataset in self._streams())
 
 
-class Subset(Dataset[Sample]):
+class Subset(Dataset[Sample_co]):
     """The samples of a data set at given indices.
 
     >>> from pullback.utils.data import Subset

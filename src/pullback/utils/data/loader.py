@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import multiprocessing
 import os
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from multiprocessing.context import BaseContext
 from typing import Any, Generic, Self, TypeVar
 
 from ..._random import source
@@ -17,7 +19,7 @@ from .pool import Member, Pool
 from .samplers import BatchSampler, RandomSampler, Sampler, SequentialSampler
 from .working import Ended, Failure, Job
 
-Sample = TypeVar("Sample", covariant=True)
+Sample_co = TypeVar("Sample_co", covariant=True)
 
 _FIXED = {"batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers"}
 
@@ -29,7 +31,7 @@ class _Endless(Sampler[None]):
         return itertools.repeat(None)
 
 
-class DataLoader(Generic[Sample]):
+class DataLoader(Generic[Sample_co]):
     """The batches of a data set, one after the other, each time it is iterated over.
 
     `batch_size` samples make a batch (None for single samples), `drop_last` leaves out a shorter last one. The order
@@ -65,6 +67,8 @@ class DataLoader(Generic[Sample]):
     """
 
     _initialized = False
+    _length: int | None = None
+    _pool: Pool | None = None
 
     def __init__(
         self,
@@ -114,8 +118,6 @@ class DataLoader(Generic[Sample]):
         self.drop_last = drop_last
         self.collate_fn = collate_fn or (default_convert if batch_sampler is None else default_collate)
         self.persistent_workers = persistent_workers
-        self._length: int | None = None
-        self._pool: Pool | None = None
         self._initialized = True
         _warn_of_workers(num_workers)
 
@@ -150,10 +152,11 @@ class DataLoader(Generic[Sample]):
         if not self._stream:
             order: Any = self.sampler if self.batch_sampler is None else self.batch_sampler
             return len(order)
-        self._length = length = len(self.dataset)
-        if self.batch_size is None:
-            return length
-        return length // self.batch_size if self.drop_last else -(-length // self.batch_size)
+        length = len(self.dataset)
+        if self.batch_size is not None:
+            length = length // self.batch_size if self.drop_last else -(-length // self.batch_size)
+        self._length = length
+        return length
 
     def _job(self, seed: int) -> Job:
         batched = self.batch_sampler is not None
@@ -172,8 +175,6 @@ class DataLoader(Generic[Sample]):
         """Workers for a pass through the data: new ones, unless those of the last one persist."""
         if self._pool is not None and self._pool.stop.alive:
             return self._pool
-        import multiprocessing
-
         pool = Pool(self.multiprocessing_context or multiprocessing.get_context(), self._job(seed), self.timeout)
         if self.persistent_workers:
             self._pool = pool
@@ -200,9 +201,9 @@ class _Pass:
         batch = self._next()
         self._yielded += 1
         length = self._loader._length
-        if self._loader._stream and length is not None and self._yielded > len(self._loader):
+        if length is not None and self._yielded > length:
             warnings.warn(
-                f"Length of IterableDataset {self._loader.dataset!r} was reported to be {length} (when accessing "
+                f"Length of IterableDataset {self._loader.dataset!r} was reported to be {length}(when accessing "
                 f"len(dataloader)), but {self._yielded} samples have been fetched. With workers, each must yield its own "
                 "part: see get_worker_info",
                 stacklevel=2,
@@ -327,18 +328,13 @@ def _check_order(batch_size: Any, shuffle: Any, sampler: Any, batch_sampler: Any
     if sampler is not None and shuffle:
         raise ValueError("sampler option is mutually exclusive with shuffle")
     if batch_sampler is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):
-        raise ValueError(
-            "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last"
-        )
+        raise ValueError("batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last")
     if batch_sampler is None and batch_size is None and drop_last:
         raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
 
 
 def _context(context: Any, num_workers: int) -> Any:
     """A context of multiprocessing from what a user says."""
-    import multiprocessing
-    from multiprocessing.context import BaseContext
-
     if num_workers == 0:
         raise ValueError(
             "multiprocessing_context can only be used with multi-process loading (num_workers > 0), but got "

@@ -8,6 +8,7 @@ import signal
 import time
 import weakref
 from collections import deque
+from multiprocessing import connection
 from typing import Any, NoReturn
 
 from .fetching import PLACE, STARTING, STOP, TASK, doing
@@ -49,8 +50,8 @@ class Member:
 
     def close(self) -> None:
         """Let go of a process that has ended."""
-        for connection in (self.requests, self.stop, self.answers):
-            connection.close()
+        for end in (self.requests, self.stop, self.answers):
+            end.close()
         self.process.close()
 
 
@@ -128,8 +129,6 @@ class Pool:
 
     def _ready(self, members: list[Member]) -> Member:
         """One of some workers that has something to read, or whose connection has ended."""
-        from multiprocessing import connection
-
         deadline = time.monotonic() + (self.timeout or float("inf"))
         by_connection = {member.answers: member for member in members}
         by_end = {member.process.sentinel: member for member in members}
@@ -142,6 +141,8 @@ class Pool:
                 if not by_end[each].answers.poll():
                     self._died(by_end[each])
         waited = ", ".join(self._state(member) for member in members)
+        for member in members:  # they do not answer: there is nothing to ask of them
+            member.process.terminate()
         self.stop()
         raise RuntimeError(f"DataLoader timed out after {self.timeout} seconds: {waited}")
 
@@ -150,9 +151,9 @@ class Pool:
         number = self.members.index(member)
         request = next((each for each in member.pending if each.task == member.record[TASK]), None)
         if request is None:
-            return f"worker {number} is starting"
+            return f"worker {number} was starting"
         what = doing(member.record[PLACE], request.indices, self.job.dataset, self.job.stream)
-        return f"worker {number} is {what}"
+        return f"worker {number} was {what}"
 
     def _died(self, member: Member) -> NoReturn:
         member.process.join(_GLANCE)
@@ -167,7 +168,7 @@ class Pool:
                 "num_workers=0 may give better error trace."
             )
         hint = ""
-        if state.endswith("starting") and method != "fork":
+        if "was starting" in state and method != "fork":
             hint = (
                 f" Processes are started by {method!r}, which imports the program again: a script must load its data "
                 "under `if __name__ == '__main__':`."

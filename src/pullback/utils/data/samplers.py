@@ -10,13 +10,17 @@ from ..._creation import as_tensor
 from ..._dtypes import float64
 from ..._sampling import multinomial, randint, randperm
 
-Index = TypeVar("Index", covariant=True)
+Index_co = TypeVar("Index_co", covariant=True)
 
 # Random indices are drawn this many at a time: a sampler of a billion samples must not begin with a billion numbers.
 _CHUNK = 4096
 
 
-class Sampler(Generic[Index]):
+def _positive(count: Any) -> bool:
+    return isinstance(count, int) and not isinstance(count, bool) and count > 0
+
+
+class Sampler(Generic[Index_co]):
     """An order of indices: subclasses define `__iter__`, and `__len__` for a loader that can say how long it is.
 
     >>> from pullback.utils.data import DataLoader, Sampler
@@ -29,7 +33,7 @@ class Sampler(Generic[Index]):
     ['c', 'b', 'a']
     """
 
-    def __iter__(self) -> Iterator[Index]:
+    def __iter__(self) -> Iterator[Index_co]:
         raise NotImplementedError(f"Subclasses of Sampler should implement __iter__. {type(self).__name__} does not")
 
 
@@ -79,7 +83,7 @@ class RandomSampler(Sampler[int]):
         self.replacement = replacement
         self._num_samples = num_samples
         self.generator = generator
-        if not isinstance(self.num_samples, int) or self.num_samples <= 0:
+        if not _positive(self.num_samples):
             reason = "" if self._num_samples is not None else ": the data set is empty"
             raise ValueError(
                 f"num_samples should be a positive integer value, but got num_samples={self.num_samples}{reason}"
@@ -140,7 +144,7 @@ class WeightedRandomSampler(Sampler[int]):
     def __init__(
         self, weights: Sequence[float], num_samples: int, replacement: bool = True, generator: Any = None
     ) -> None:
-        if not isinstance(num_samples, int) or isinstance(num_samples, bool) or num_samples <= 0:
+        if not _positive(num_samples):
             raise ValueError(f"num_samples should be a positive integer value, but got num_samples={num_samples}")
         if not isinstance(replacement, bool):
             raise ValueError(f"replacement should be a boolean value, but got replacement={replacement}")
@@ -174,7 +178,7 @@ class BatchSampler(Sampler[list[Any]]):
     """
 
     def __init__(self, sampler: Iterable[Any], batch_size: int, drop_last: bool) -> None:
-        if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
+        if not _positive(batch_size):
             raise ValueError(f"batch_size should be a positive integer value, but got batch_size={batch_size}")
         if not isinstance(drop_last, bool):
             raise ValueError(f"drop_last should be a boolean value, but got drop_last={drop_last}")

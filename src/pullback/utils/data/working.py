@@ -17,6 +17,7 @@ import traceback
 from array import array
 from collections.abc import Callable, MutableSequence
 from dataclasses import dataclass
+from multiprocessing import connection, parent_process
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -134,7 +135,7 @@ class _Pickler(pickle.Pickler):
     """Pickles a batch; refuses tensors whose history would stay behind."""
 
     def reducer_override(self, value: Any) -> Any:
-        if isinstance(value, Carrier) and not value.is_leaf:  # type: ignore[attr-defined]  # a tensor
+        if isinstance(value, Carrier) and not value.is_leaf:
             raise RuntimeError(
                 "Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd does not support "
                 "crossing process boundaries: call detach() on what the data set or collate_fn returns"
@@ -158,28 +159,28 @@ def packed(answer: Any, fresh: bool) -> list[Any]:
     return [body.getbuffer(), *apart]
 
 
-def send(connection: Any, pieces: list[Any]) -> None:
+def send(answers: Any, pieces: list[Any]) -> None:
     """Send the pieces of an answer, after their sizes."""
-    connection.send_bytes(array("q", [len(piece) for piece in pieces]).tobytes())
+    answers.send_bytes(array("q", [len(piece) for piece in pieces]).tobytes())
     for piece in pieces:
-        connection.send_bytes(piece)
+        answers.send_bytes(piece)
 
 
-def receive(connection: Any) -> Any:
+def receive(answers: Any) -> Any:
     """The next answer from a connection."""
     sizes = array("q")
-    sizes.frombytes(connection.recv_bytes())
-    pieces = [memoryview(np.empty(size, np.uint8)) for size in sizes]
+    sizes.frombytes(answers.recv_bytes())
+    pieces = [np.empty(size, np.uint8).data for size in sizes]
     for piece in pieces:
-        connection.recv_bytes_into(piece)
+        answers.recv_bytes_into(piece)
     return pickle.loads(pieces[0], buffers=pieces[1:])  # noqa: S301  # from a process of our own
 
 
-def _sends(connection: Any, box: queue.SimpleQueue[list[Any]]) -> None:
+def _sends(answers: Any, box: queue.SimpleQueue[list[Any]]) -> None:
     """The thread of a worker that sends what lies in a box."""
     try:
         while True:
-            send(connection, box.get())
+            send(answers, box.get())
     except OSError:
         return  # the loader no longer listens
 
@@ -193,8 +194,6 @@ def _seed(seed: int) -> None:
 
 def _next_request(requests: Any, stop: Any, parent: int) -> Request | None:
     """The next request; None when the loader stops its workers, or is no more."""
-    from multiprocessing import connection, parent_process
-
     loader = parent_process()
     ends = [stop, *([loader.sentinel] if loader else [])]
     while True:

@@ -1,0 +1,93 @@
+"""A layer and the batch normalisation after it as one layer, for use in evaluation."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+from ..._creation import ones, zeros
+from ..parameter import Parameter
+
+
+def _require_eval(*modules: Any) -> None:
+    if any(module.training for module in modules):
+        raise AssertionError("Fusion only for eval!")
+
+
+def _fused(weight: Any, bias: Any, norm: tuple[Any, ...], axis: int) -> tuple[Any, Any]:
+    """A weight and a bias that do what a batch normalisation does to what they give, along an axis of the weight."""
+    mean, variance, eps, scale, shift = norm
+    bias = zeros(mean.shape, dtype=mean.dtype) if bias is None else bias
+    scale = ones(mean.shape, dtype=mean.dtype) if scale is None else scale
+    shift = zeros(mean.shape, dtype=mean.dtype) if shift is None else shift
+    factor = scale * (variance + eps).rsqrt()
+    sizes = [-1 if place == axis else 1 for place in range(weight.ndim)]
+    made = (weight * factor.reshape(sizes)).to(weight.dtype)
+    moved = ((bias - mean) * factor + shift).to(bias.dtype)
+    return Parameter(made.detach(), weight.requires_grad), Parameter(moved.detach(), bias.requires_grad)
+
+
+def fuse_conv_bn_weights(
+    conv_w: Any,
+    conv_b: Any,
+    bn_rm: Any,
+    bn_rv: Any,
+    bn_eps: float,
+    bn_w: Any,
+    bn_b: Any,
+    transpose: bool = False,
+) -> tuple[Any, Any]:
+    """The weight and bias of a convolution that does what a batch normalisation after it did as well."""
+    return _fused(conv_w, conv_b, (bn_rm, bn_rv, bn_eps, bn_w, bn_b), int(transpose))
+
+
+def fuse_linear_bn_weights(
+    linear_w: Any, linear_b: Any, bn_rm: Any, bn_rv: Any, bn_eps: float, bn_w: Any, bn_b: Any
+) -> tuple[Any, Any]:
+    """The weight and bias of a linear map that does what a batch normalisation after it did as well."""
+    return _fused(linear_w, linear_b, (bn_rm, bn_rv, bn_eps, bn_w, bn_b), 0)
+
+
+def _normalisation(bn: Any) -> tuple[Any, Any, float, Any, Any]:
+    if bn.running_mean is None or bn.running_var is None:
+        raise AssertionError("Cannot fuse a batch normalisation without running_mean and running_var")
+    return bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias
+
+
+def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
+    """A convolution that does what another and the batch normalisation after it do, both in evaluation.
+
+    Raises
+    ------
+    AssertionError
+        If one of them is in training, or the normalisation has no running statistics.
+
+    >>> import pullback
+    >>> from pullback import nn
+    >>> conv, bn, x = nn.Conv1d(2, 3, 1).eval(), nn.BatchNorm1d(3).eval(), pullback.randn(4, 2, 5)
+    >>> pullback.allclose(nn.utils.fuse_conv_bn_eval(conv, bn)(x), bn(conv(x)), atol=1e-6)
+    True
+    """
+    _require_eval(conv, bn)
+    fused = deepcopy(conv)
+    fused.weight, fused.bias = fuse_conv_bn_weights(conv.weight, conv.bias, *_normalisation(bn), transpose=transpose)
+    return fused
+
+
+def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
+    """A linear map that does what another and the batch normalisation after it do, both in evaluation.
+
+    Raises
+    ------
+    AssertionError
+        If one of them is in training, the normalisation has no running statistics, or counts other features.
+    """
+    _require_eval(linear, bn)
+    if bn.num_features not in (linear.out_features, 1):
+        raise AssertionError(
+            f"To fuse, linear.out_features == bn.num_features or bn.num_features == 1: they are {linear.out_features} and "
+            f"{bn.num_features}"
+        )
+    fused = deepcopy(linear)
+    fused.weight, fused.bias = fuse_linear_bn_weights(linear.weight, linear.bias, *_normalisation(bn))
+    return fused

@@ -1,0 +1,168 @@
+"""torch's old ways to normalise weights: hooks that compute a weight before each call of its module.
+
+`parametrizations` has the new ones, which these warnings name.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ..._modes import no_grad
+from ..._sampling import randn
+from .. import functional as F  # noqa: N812  # as everybody calls it
+from ..parameter import Parameter
+from .parametrizations import TRANSPOSED, as_matrix, check_iterations, norm_except
+
+
+class WeightNorm:
+    """A hook that computes a weight from its norms and its direction."""
+
+    def __init__(self, name: str, dim: int | None) -> None:
+        self.name = name
+        self.dim = -1 if dim is None else dim
+
+    def compute_weight(self, module: Any) -> Any:
+        """The weight."""
+        norms, direction = getattr(module, f"{self.name}_g"), getattr(module, f"{self.name}_v")
+        return direction * (norms / norm_except(direction, self.dim))
+
+    def start(self, module: Any) -> None:
+        """Replace the parameter by two."""
+        weight = getattr(module, self.name)
+        delattr(module, self.name)
+        module.register_parameter(f"{self.name}_g", Parameter(norm_except(weight.detach(), self.dim)))
+        module.register_parameter(f"{self.name}_v", Parameter(weight.data))
+        setattr(module, self.name, self.compute_weight(module))
+
+    def remove(self, module: Any) -> None:
+        """Make the weight a parameter again."""
+        weight = self.compute_weight(module)
+        for name in (self.name, f"{self.name}_g", f"{self.name}_v"):
+            delattr(module, name)
+        module.register_parameter(self.name, Parameter(weight.data))
+
+    def __call__(self, module: Any, inputs: Any) -> None:
+        """Compute the weight, before a call of its module."""
+        setattr(module, self.name, self.compute_weight(module))
+
+
+class SpectralNorm:
+    """A hook that divides a weight by its spectral norm, as the power method knows it."""
+
+    def __init__(self, name: str, n_power_iterations: int, dim: int, eps: float) -> None:
+        check_iterations(n_power_iterations, 1)
+        self.name, self.dim, self.eps = name, dim, eps
+        self.n_power_iterations = n_power_iterations
+
+    def compute_weight(self, module: Any, do_power_iteration: bool) -> Any:
+        """The weight, after some steps of the power method if wanted."""
+        weight, u, v = (getattr(module, self.name + end) for end in ("_orig", "_u", "_v"))
+        matrix = as_matrix(weight, self.dim)
+        if do_power_iteration:
+            with no_grad():
+                for _ in range(self.n_power_iterations):
+                    v.copy_(F.normalize(matrix.mT.mv(u), dim=0, eps=self.eps))
+                    u.copy_(F.normalize(matrix.mv(v), dim=0, eps=self.eps))
+            u, v = u.clone(), v.clone()
+        return weight / u.dot(matrix.mv(v))
+
+    def start(self, module: Any) -> None:
+        """Replace the parameter by one of another name, and buffers of the power method."""
+        weight = module._parameters[self.name]
+        if weight is None:
+            raise ValueError(f"`SpectralNorm` cannot be applied as parameter `{self.name}` is None")
+        delattr(module, self.name)
+        module.register_parameter(f"{self.name}_orig", weight)
+        setattr(module, self.name, weight.data)
+        for end, size in zip(("_u", "_v"), as_matrix(weight, self.dim).shape, strict=True):
+            made = F.normalize(randn(size, dtype=weight.dtype), dim=0, eps=self.eps)
+            module.register_buffer(self.name + end, made)
+
+    def remove(self, module: Any) -> None:
+        """Make the weight a parameter again."""
+        with no_grad():
+            weight = self.compute_weight(module, do_power_iteration=False)
+        for end in ("", "_u", "_v", "_orig"):
+            delattr(module, self.name + end)
+        module.register_parameter(self.name, Parameter(weight.detach()))
+
+    def __call__(self, module: Any, inputs: Any) -> None:
+        """Compute the weight, before a call of its module."""
+        setattr(module, self.name, self.compute_weight(module, do_power_iteration=module.training))
+
+
+def _register(module: Any, hook: Any, noun: str) -> Any:
+    for other in module._forward_pre_hooks.values():
+        if type(other) is type(hook) and other.name == hook.name:
+            raise RuntimeError(f"Cannot register two {noun} hooks on the same parameter {hook.name}")
+    hook.start(module)
+    module.register_forward_pre_hook(hook)
+    return module
+
+
+def _remove(module: Any, kind: type, name: str, noun: str) -> Any:
+    for key, hook in module._forward_pre_hooks.items():
+        if isinstance(hook, (WeightNorm, SpectralNorm)) and type(hook) is kind and hook.name == name:
+            hook.remove(module)
+            del module._forward_pre_hooks[key]
+            return module
+    raise ValueError(f"{noun} of '{name}' not found in {module}")
+
+
+def _warn(name: str) -> None:
+    warnings.warn(
+        f"`torch.nn.utils.{name}` is deprecated in favor of `torch.nn.utils.parametrizations.{name}`.",
+        FutureWarning,
+        stacklevel=3,
+    )
+
+
+def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
+    """torch's old way to make a weight the product of `<name>_g`, its norms, and `<name>_v`, its direction; warns.
+
+    Raises
+    ------
+    RuntimeError
+        If it is done already.
+    """
+    _warn("weight_norm")
+    return _register(module, WeightNorm(name, dim), "weight_norm")
+
+
+def remove_weight_norm(module: Any, name: str = "weight") -> Any:
+    """Make what `weight_norm` has taken apart one parameter again.
+
+    Raises
+    ------
+    ValueError
+        If it was not taken apart.
+    """
+    return _remove(module, WeightNorm, name, "weight_norm")
+
+
+def spectral_norm(
+    module: Any, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
+) -> Any:
+    """torch's old way to divide a weight by its spectral norm, before each call of the module.
+
+    Raises
+    ------
+    RuntimeError
+        If it is done already.
+    ValueError
+        If the parameter is None, or `n_power_iterations` not above 0.
+    """
+    rows = int(isinstance(module, TRANSPOSED)) if dim is None else dim
+    return _register(module, SpectralNorm(name, n_power_iterations, rows, eps), "spectral_norm")
+
+
+def remove_spectral_norm(module: Any, name: str = "weight") -> Any:
+    """Make what `spectral_norm` divides a parameter again, as it is.
+
+    Raises
+    ------
+    ValueError
+        If it is not divided.
+    """
+    return _remove(module, SpectralNorm, name, "spectral_norm")

@@ -1,0 +1,383 @@
+"""Parametrizations: a parameter or buffer of a module as what other modules make of an unconstrained tensor.
+
+A parametrized module is of a class of its own, with a property in the place of the tensor. `module.parametrizations`
+holds, by the tensor's name, the modules that make it and, as `original`, what they make it of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from copy import deepcopy
+from typing import Any
+
+from ..._core import Carrier
+from ..._modes import no_grad
+from ..modules.container import ModuleDict, ModuleList
+from ..parameter import Parameter
+
+__all__ = [
+    "ParametrizationList",
+    "cached",
+    "is_parametrized",
+    "register_parametrization",
+    "remove_parametrizations",
+    "transfer_parametrizations_and_params",
+    "type_before_parametrizations",
+]
+
+_cache: ContextVar[dict[tuple[int, str], Any] | None] = ContextVar("cache", default=None)
+
+
+@contextmanager
+def cached() -> Iterator[None]:
+    """A block in which each parametrized tensor is computed once, when it is first asked for.
+
+    >>> import pullback
+    >>> from pullback.nn.utils import parametrize
+    >>> layer = pullback.nn.utils.parametrizations.weight_norm(pullback.nn.Linear(2, 2))
+    >>> with parametrize.cached():
+    ...     layer.weight is layer.weight
+    True
+    """
+    token = _cache.set({}) if _cache.get() is None else None
+    try:
+        yield
+    finally:
+        if token is not None:
+            _cache.reset(token)
+
+
+def _register(module: Any, name: str, tensor: Any) -> None:
+    """Make a tensor a parameter or a buffer, as it is one."""
+    if isinstance(tensor, Parameter):
+        module.register_parameter(name, tensor)
+    else:
+        module.register_buffer(name, tensor)
+
+
+def _comparison(first: str, a: Any, second: str, b: Any) -> str:
+    return f"\n{first}: {a}\n{second}: {b}"
+
+
+class ParametrizationList(ModuleList):
+    """The modules that make a parametrized tensor, one after the other, and what they make it of.
+
+    That is `original`, or `original0`, `original1` and so on where the first module's `right_inverse` gives several.
+
+    Raises
+    ------
+    ValueError
+        If there are no modules; or if they change the dtype or shape of the tensor, unless `unsafe`.
+    """
+
+    def __init__(self, modules: Sequence[Any], original: Any, unsafe: bool = False) -> None:
+        if not modules:
+            raise ValueError("ParametrizationList requires one or more modules.")
+        super().__init__(modules)
+        self.unsafe = unsafe
+        dtype, shape = original.dtype, tuple(original.shape)
+        with no_grad():
+            new = original
+            for module in reversed(list(self._steps())):
+                new = _inverse(module, new)
+        if not isinstance(new, (Carrier, Sequence)):
+            raise ValueError(
+                "'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). Got "
+                f"{type(new).__name__}"
+            )
+        self.is_tensor = isinstance(new, Carrier)
+        self.ntensors = 1 if self.is_tensor else len(new)
+        if self.is_tensor:
+            self._keep(original, new)
+        else:
+            self._keep_several(original, new)
+        if not unsafe:
+            _check_made(self(), dtype, shape)
+
+    def _keep(self, original: Any, new: Any) -> None:
+        """Keep the tensor itself, so that an optimizer goes on with it, with new values."""
+        if original.dtype != new.dtype:
+            raise ValueError(
+                "When `right_inverse` outputs one tensor, it may not change the dtype."
+                + _comparison("original.dtype", original.dtype, "right_inverse(original).dtype", new.dtype)
+            )
+        if new is not original:
+            original.data = new.data
+        _register(self, "original", original)
+
+    def _keep_several(self, original: Any, new: Any) -> None:
+        for place, tensor in enumerate(new):
+            if not isinstance(tensor, Carrier):
+                raise ValueError(
+                    "'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). Got element "
+                    f"{place} of the sequence with type {type(tensor).__name__}."
+                )
+            kept = Parameter(tensor, original.requires_grad) if isinstance(original, Parameter) else tensor
+            kept.requires_grad_(original.requires_grad)
+            _register(self, f"original{place}", kept)
+
+    def _steps(self) -> Iterator[Any]:
+        """The modules that make the tensor."""
+        return (module for name, module in self._modules.items() if name.isdigit())
+
+    def _originals(self) -> list[Any]:
+        names = ["original"] if self.is_tensor else [f"original{place}" for place in range(self.ntensors)]
+        return [getattr(self, name) for name in names]
+
+    def right_inverse(self, value: Any) -> None:
+        """Have the tensor become `value`: what the modules make it of is replaced by what makes that.
+
+        Raises
+        ------
+        RuntimeError
+            If a module has no `right_inverse`.
+        ValueError
+            If one gives what does not fit.
+        """
+        with no_grad():
+            for module in reversed(list(self._steps())):
+                if not hasattr(module, "right_inverse"):
+                    raise RuntimeError(f"parametrization {type(module).__name__} does not implement right_inverse.")
+                value = module.right_inverse(value)
+            originals = self._originals()
+            if self.is_tensor and not isinstance(value, Carrier):
+                raise ValueError(f"`right_inverse` should return a tensor. Got {type(value).__name__}")
+            values = [value] if self.is_tensor else value
+            if not isinstance(values, Sequence):
+                raise ValueError(f"'right_inverse' must return a sequence of tensors. Got {type(value).__name__}.")
+            if len(values) != len(originals):
+                raise ValueError(
+                    f"'right_inverse' must return a sequence of tensors of length {len(originals)}. Got a sequence of "
+                    f"length {len(values)}."
+                )
+            for place, (kept, new) in enumerate(zip(originals, values, strict=True)):
+                self._check_new(place, kept, new)
+            for kept, new in zip(originals, values, strict=True):
+                kept.data = new.data
+
+    def _check_new(self, place: int, kept: Any, new: Any) -> None:
+        if not isinstance(new, Carrier):
+            raise ValueError(
+                f"'right_inverse' must return a sequence of tensors. Got element {place} of type {type(new).__name__}."
+            )
+        if new.dtype != kept.dtype:
+            which, name = ("The tensor", "original") if self.is_tensor else (f"Tensor {place}", f"original{place}")
+            raise ValueError(
+                f"{which} returned by `right_inverse` has dtype {new.dtype} while `{name}` has dtype {kept.dtype}"
+            )
+
+    def forward(self) -> Any:
+        """The tensor."""
+        first, *rest = self._steps()
+        made = first(*self._originals())
+        for module in rest:
+            made = module(made)
+        return made
+
+
+def _inverse(module: Any, value: Any) -> Any:
+    """What a module makes a value of; the value itself if it does not say."""
+    if not hasattr(module, "right_inverse"):
+        return value
+    try:
+        return module.right_inverse(value)
+    except NotImplementedError:
+        return value
+
+
+def _check_made(made: Any, dtype: Any, shape: tuple[int, ...]) -> None:
+    """Refuse a parametrization that does not give a tensor like the one before it."""
+    if not isinstance(made, Carrier):
+        raise ValueError(f"A parametrization must return a tensor. Got {type(made).__name__}.")
+    for name, before, after in (("dtype", dtype, made.dtype), ("shape", shape, tuple(made.shape))):
+        if before != after:
+            raise ValueError(
+                f"Registering a parametrization may not change the {name} of the tensor, unless `unsafe` flag is enabled."
+                + _comparison(f"unparametrized {name}", before, f"parametrized {name}", after)
+            )
+
+
+# The classes of parametrized modules
+
+
+def _property(name: str) -> property:
+    def get(module: Any) -> Any:
+        made, known = module.parametrizations[name], _cache.get()
+        if known is None:
+            return made()
+        key = (id(module), name)
+        if key not in known:
+            known[key] = made()
+        return known[key]
+
+    def put(module: Any, value: Any) -> None:
+        module.parametrizations[name].right_inverse(value)
+
+    return property(get, put)
+
+
+def _refuse_state(module: Any) -> Any:
+    raise RuntimeError(
+        "Serialization of parametrized modules is only supported through state_dict(): save that, and load it into a "
+        "module that is parametrized in the same way"
+    )
+
+
+def _copied(module: Any, memo: dict[int, Any]) -> Any:
+    made = memo[id(module)] = module.__new__(type(module))
+    made.__dict__ = deepcopy(module.__dict__, memo)
+    return made
+
+
+def _retype(module: Any, base: type, names: Sequence[str]) -> None:
+    """Give a module a class with these tensors parametrized; its own where there are none."""
+    if not names:
+        module.__class__ = base
+        return
+    members: dict[str, Any] = {name: _property(name) for name in names}
+    members |= {"__getstate__": _refuse_state, "_parametrized": base, "__module__": base.__module__}
+    if not hasattr(base, "__deepcopy__"):
+        members["__deepcopy__"] = _copied
+    module.__class__ = type(f"Parametrized{base.__name__}", (base,), members)
+
+
+def register_parametrization(module: Any, tensor_name: str, parametrization: Any, *, unsafe: bool = False) -> Any:
+    """Make a parameter or buffer of a module what `parametrization` makes of it; the module is returned.
+
+    `module.<tensor_name>` is computed when it is asked for, and gradients reach
+    `module.parametrizations.<tensor_name>.original`. Where the parametrization has a `right_inverse`, a tensor can be
+    assigned. A tensor can have several parametrizations, one after the other.
+
+    Raises
+    ------
+    ValueError
+        If there is no such tensor; if the parametrization changes its dtype or shape, unless `unsafe`.
+
+    >>> import pullback
+    >>> from pullback import nn
+    >>> class Symmetric(nn.Module):
+    ...     def forward(self, x):
+    ...         return x.triu() + x.triu(1).mT
+    >>> layer = nn.Linear(3, 3)
+    >>> _ = nn.utils.parametrize.register_parametrization(layer, "weight", Symmetric())
+    >>> bool((layer.weight == layer.weight.mT).all())
+    True
+    >>> [name for name, _ in layer.named_parameters()]
+    ['bias', 'parametrizations.weight.original']
+    """
+    parametrization.train(module.training)
+    if is_parametrized(module, tensor_name):
+        known = module.parametrizations[tensor_name]
+        if not unsafe:
+            _check_further(module, tensor_name, parametrization)
+        known.append(parametrization)
+        known.unsafe |= unsafe
+        return module
+    if tensor_name not in module._parameters and tensor_name not in module._buffers:
+        raise ValueError(
+            f"Module '{module}' does not have a parameter, a buffer, or a parametrized element with name '{tensor_name}'"
+        )
+    made = ParametrizationList([parametrization], getattr(module, tensor_name), unsafe=unsafe)
+    delattr(module, tensor_name)
+    base = type_before_parametrizations(module)
+    if not is_parametrized(module):
+        module.parametrizations = ModuleDict()
+    module.parametrizations[tensor_name] = made
+    _retype(module, base, list(module.parametrizations))
+    return module
+
+
+def _check_further(module: Any, name: str, parametrization: Any) -> None:
+    """Refuse a further parametrization that does not fit, before anything is changed."""
+    before = getattr(module, name)
+    made = parametrization(before)
+    _check_made(made, before.dtype, tuple(before.shape))
+    if hasattr(parametrization, "right_inverse"):
+        back = parametrization.right_inverse(made)
+        if not isinstance(back, Carrier):
+            raise ValueError(f"parametrization.right_inverse must return a tensor. Got: {type(back).__name__}")
+        for what, wanted, given in (
+            ("dtype", before.dtype, back.dtype),
+            ("shape", tuple(before.shape), tuple(back.shape)),
+        ):
+            if wanted != given:
+                raise ValueError(
+                    f"The tensor returned by parametrization.right_inverse must have the same {what} as module.{name}, "
+                    "unless the `unsafe` flag is enabled."
+                    + _comparison(f"module.{name}.{what}", wanted, f"returned {what}", given)
+                )
+
+
+def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
+    """Whether a module has a parametrization; of one tensor, or of any."""
+    known = module._modules.get("parametrizations")
+    if not isinstance(known, ModuleDict):
+        return False
+    return len(known) > 0 if tensor_name is None else tensor_name in known
+
+
+def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: bool = True) -> Any:
+    """Make a parametrized tensor a parameter or buffer again, with the value it has; the module is returned.
+
+    With `leave_parametrized=False`, with the value of what it was made of.
+
+    Raises
+    ------
+    ValueError
+        If it is not parametrized; or was made of several tensors, with `leave_parametrized=False`.
+    """
+    if not is_parametrized(module, tensor_name):
+        raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
+    made = module.parametrizations[tensor_name]
+    if made.is_tensor:
+        original = made.original
+        if leave_parametrized:
+            with no_grad():
+                original.data = getattr(module, tensor_name).data
+    elif leave_parametrized:
+        value = getattr(module, tensor_name)
+        original = Parameter(value.detach()) if value.requires_grad else value
+    else:
+        raise ValueError(
+            "Cannot leave unparametrized (`leave_parametrized=False`) a tensor that is parametrized in terms of a "
+            "sequence of tensors."
+        )
+    base = type_before_parametrizations(module)
+    del module.parametrizations[tensor_name]
+    _retype(module, base, list(module.parametrizations))
+    _register(module, tensor_name, original)
+    if not len(module.parametrizations):
+        del module.parametrizations
+    return module
+
+
+def type_before_parametrizations(module: Any) -> type:
+    """The class that a module had before it was parametrized, or has if it is not.
+
+    >>> from pullback import nn
+    >>> layer = nn.utils.parametrizations.weight_norm(nn.Linear(2, 2))
+    >>> type(layer).__name__, nn.utils.parametrize.type_before_parametrizations(layer).__name__
+    ('ParametrizedLinear', 'Linear')
+    """
+    return getattr(type(module), "_parametrized", type(module))
+
+
+def transfer_parametrizations_and_params(from_module: Any, to_module: Any, tensor_name: str | None = None) -> Any:
+    """Give a module the parametrizations of another, and what they make their tensors of; it is returned.
+
+    Those of one tensor, or of all.
+    """
+    names = [tensor_name] if tensor_name is not None else list(getattr(from_module, "parametrizations", ()))
+    for name in names:
+        if not is_parametrized(from_module, name):
+            continue
+        if not hasattr(to_module, name):
+            setattr(to_module, name, Parameter(getattr(from_module, name)))
+        known = from_module.parametrizations[name]
+        for step in known._steps():
+            register_parametrization(to_module, name, step, unsafe=known.unsafe)
+        for key, original in [(k, t) for place in (known._parameters, known._buffers) for k, t in place.items()]:
+            setattr(to_module.parametrizations[name], key, original)
+    return to_module

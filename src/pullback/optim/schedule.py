@@ -1,0 +1,184 @@
+"""LRScheduler, the base of all schedules, and what they share: rates of groups, and warnings."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable
+from typing import Any
+from weakref import ref
+
+from .._core import Carrier
+from .optimizer import Group, Optimizer
+
+_ORDER = "See more details at https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
+EPOCH = (
+    "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. Please use "
+    "`scheduler.step()` to step the scheduler. During the deprecation, if epoch is different from None, the closed form "
+    "is used instead of the new chainable form, where available."
+)
+
+
+def values_of(optimizer: Optimizer, name: str) -> list[Any]:
+    """An option of all groups; tensors are copied."""
+    return [_copy(group[name]) for group in optimizer.param_groups]
+
+
+def per_group(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
+    """An argument for each group, from one for all or a list."""
+    count = len(optimizer.param_groups)
+    if not isinstance(value, list | tuple):
+        return [_copy(value) for _ in range(count)]
+    if len(value) != count:
+        raise ValueError(
+            f"{name} must have the same length as optimizer.param_groups. {name} has {len(value)} values, param_groups "
+            f"has {count}."
+        )
+    return [_copy(each) for each in value]
+
+
+def _copy(value: Any) -> Any:
+    return value.clone() if isinstance(value, Carrier) else value
+
+
+def set_option(group: Group, name: str, value: Any) -> None:
+    """Set an option of a group: in place if it is a tensor."""
+    if isinstance(group[name], Carrier):
+        group[name].fill_(value.reshape(()) if isinstance(value, Carrier) else value)
+    else:
+        group[name] = value
+
+
+def require_optimizer(optimizer: Any) -> None:
+    """Refuse what is no optimizer."""
+    if not isinstance(optimizer, Optimizer):
+        raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+
+
+class LRScheduler:
+    """The base of all schedules: subclasses define `get_lr`, the rates for `self.last_epoch`.
+
+    Raises
+    ------
+    TypeError
+        If `optimizer` is no Optimizer.
+    KeyError
+        If a schedule is resumed, with a `last_epoch`, on groups without an `initial_lr`.
+    """
+
+    _get_lr_called_within_step = False
+    _is_initial = False
+    optimizer: Any
+    _last_lr: list[Any]
+
+    def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
+        require_optimizer(optimizer)
+        self.optimizer = optimizer
+        for i, group in enumerate(optimizer.param_groups):
+            if last_epoch == -1:
+                group.setdefault("initial_lr", _copy(group["lr"]))
+            elif "initial_lr" not in group:
+                raise KeyError(
+                    f"param 'initial_lr' is not specified in param_groups[{i}] when resuming scheduler with "
+                    "last_epoch >= 0: load the optimizer's state first, or begin with last_epoch=-1"
+                )
+        self.base_lrs = values_of(optimizer, "initial_lr")
+        self.last_epoch = last_epoch
+        _watch(optimizer)
+        self._initial_step()
+
+    def _initial_step(self) -> None:
+        self._step_count = 0
+        self._is_initial = True
+        try:
+            self.step()
+        finally:
+            self._is_initial = False
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state of the schedule: all that it has but the optimizer."""
+        return {name: value for name, value in vars(self).items() if name != "optimizer"}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take up what `state_dict` gave."""
+        self.__dict__.update(state_dict)
+
+    def get_last_lr(self) -> list[Any]:
+        """The rates that the schedule has set last, one for each group."""
+        return self._last_lr
+
+    def get_lr(self) -> list[Any]:
+        """The rates for the current epoch, which `step` sets; `get_last_lr` gives them to others."""
+        raise NotImplementedError(f"{type(self).__name__} defines no get_lr()")
+
+    def step(self, epoch: Any = None) -> None:
+        """Set the rates of the next epoch, or of a certain one."""
+        if self._step_count == 1:
+            self._check_order()
+        self._step_count += 1
+        if epoch is not None:
+            warnings.warn(EPOCH, UserWarning, stacklevel=2)
+        self._update_lr(epoch)
+
+    def _check_order(self) -> None:
+        """Warn if the rate changes before the optimizer has used the first."""
+        if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
+            warnings.warn(
+                "Seems like `optimizer.step()` has been overridden after learning rate scheduler initialization. "
+                f"Please, make sure to call `optimizer.step()` before `lr_scheduler.step()`. {_ORDER}",
+                UserWarning,
+                stacklevel=3,
+            )
+        elif not getattr(self.optimizer, "_opt_called", False):
+            warnings.warn(
+                "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you "
+                "should call them in the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  Failure to "
+                f"do this will result in PyTorch skipping the first value of the learning rate schedule. {_ORDER}",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _update_lr(self, epoch: Any = None) -> None:
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        closed = None if epoch is None else getattr(self, "_get_closed_form_lr", None)
+        self._set_rates(self.get_lr if closed is None else closed)
+
+    def _set_rates(self, rates: Callable[[], list[Any]]) -> None:
+        self._get_lr_called_within_step = True
+        try:
+            values = rates()
+        finally:
+            self._get_lr_called_within_step = False
+        for group, value in zip(self.optimizer.param_groups, values, strict=True):
+            set_option(group, "lr", value)
+        self._last_lr = values_of(self.optimizer, "lr")
+
+    def _warn_outside(self) -> None:
+        """Warn those who take `get_lr` for the current rate."""
+        if not self._get_lr_called_within_step:
+            warnings.warn(
+                "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _multiplied(self, factor: float | None) -> list[Any]:
+        """The rates times a factor; None leaves them as they are."""
+        rates = values_of(self.optimizer, "lr")
+        return rates if factor is None else [rate * factor for rate in rates]
+
+
+def _watch(optimizer: Any) -> None:
+    """Have an optimizer note that a step was taken."""
+    if hasattr(optimizer.step, "_wrapped_by_lr_sched"):
+        return
+    step, known = optimizer.step.__func__, ref(optimizer)
+
+    @functools.wraps(step)
+    def watched(*args: Any, **kwargs: Any) -> Any:
+        stepping: Any = known()
+        stepping._opt_called = True
+        return step(stepping, *args, **kwargs)
+
+    watched._wrapped_by_lr_sched = True  # type: ignore[attr-defined]  # torch's mark
+    optimizer.step = watched
