@@ -293,3 +293,15 @@ def test_a_pullback_inside_other_transforms(f, slope):
     equal(func.grad(lambda g: pull(g)[0].sum())(x), slope)
     tracked = vector().requires_grad_()
     equal(pullback.autograd.grad(pull(tracked)[0].sum(), tracked)[0], slope)
+
+
+def test_a_leaked_value_is_refused_inside_a_later_transform_of_its_level():
+    kept = []
+
+    def leak(x):
+        kept.append(x)
+        return x * 1
+
+    pullback.func.vmap(leak)(pullback.ones(3))
+    with pytest.raises(RuntimeError, match="leaked"):
+        pullback.func.grad(lambda y: (y * kept[0]).sum())(pullback.ones(3))

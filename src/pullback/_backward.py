@@ -136,9 +136,9 @@ def _as_carrier(tape: Tape, gradient: Any) -> Any:
 def _fitted(tape: Tape, given: Any, output: Any, index: int, create_graph: bool) -> Any:
     """A gradient with the shape and dtype of its output."""
     held, like = given._array, output._array
-    if not create_graph and type(held) is ndarray and type(like) is ndarray and given.interpreter is tape:
-        if held.shape == like.shape and held.dtype == like.dtype:
-            return held
+    plain = not create_graph and type(held) is ndarray and type(like) is ndarray and given.interpreter is tape
+    if plain and held.shape == like.shape and held.dtype == like.dtype:
+        return held
     want = tuple(output.shape)
     have = tuple(given.shape)
     if have != want and math.prod(want) != 1 and [n for n in have if n != 1] != [n for n in want if n != 1]:

@@ -144,6 +144,14 @@ def leaf_write(tensor: Any, operation: str) -> str:
     )
 
 
+def leaked(operation: str) -> str:
+    """An operation on a value of a transform that is over."""
+    return (
+        f"{operation} was called on a tensor that has leaked from vmap or jvp: it was kept somewhere while the function "
+        "ran. Return it from the function instead"
+    )
+
+
 def captured_write(tensor: Any, operation: str) -> str:
     """A write of a transform's value into a tensor from outside the transform."""
     return (

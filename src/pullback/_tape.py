@@ -74,6 +74,8 @@ class Tape(Interpreter):
             if isinstance(arg, Carrier):
                 value: Any = arg
                 if arg.level == level:
+                    if not isinstance(arg.interpreter, Tape):
+                        raise RuntimeError(_refusals.leaked(primitive.name))
                     value = arg._array
                     node = arg._node
                     if node is not None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _xp, ops
+from .. import _refusals, _xp, ops
 from .._core import Carrier, Primitive
 from .._node import new
 from .._random import Moment, sampled_within
@@ -161,10 +161,7 @@ class Batch(Interpreter):
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """The operation on all examples."""
         if not self._tokens:
-            raise RuntimeError(
-                f"{primitive.name} was called on a tensor that has leaked from vmap: it was kept somewhere while the "
-                "function ran. Return it from the function instead"
-            )
+            raise RuntimeError(_refusals.leaked(primitive.name))
         given = []
         batched = False
         for arg in args:
