@@ -232,9 +232,9 @@ def test_no_stream(tmp_path):
         pullback.load(tmp_path / "none")
     with pytest.raises(FileNotFoundError):
         pullback.save(pullback.ones(1), tmp_path / "none" / "x")
-    with pytest.raises(AttributeError, match="read"):
+    with pytest.raises(TypeError, match="read"):
         pullback.load(3)
-    with pytest.raises(AttributeError, match="write"):
+    with pytest.raises(TypeError, match="write"):
         pullback.save(pullback.ones(1), 3)
     with pytest.raises(TypeError, match="binary"):
         pullback.load(io.StringIO("abc"))

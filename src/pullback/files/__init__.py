@@ -59,6 +59,8 @@ def save(
 
 
 def _texts(metadata: Mapping[Any, Any]) -> dict[str, str]:
+    if not isinstance(metadata, Mapping):
+        raise TypeError(f"save(): metadata are texts by name, not {type(metadata).__name__}")
     for key, value in metadata.items():
         if not isinstance(key, str) or not isinstance(value, str):
             raise TypeError(f"save(): metadata are texts by name, not {key!r}: {value!r}")

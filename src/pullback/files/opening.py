@@ -90,7 +90,7 @@ def reading(f: Any) -> Iterator[Input]:
             yield Input(stream)
         return
     if not callable(getattr(f, "read", None)):
-        raise AttributeError(
+        raise TypeError(
             f"{type(f).__name__!r} object has no attribute 'read': load() takes a path or a binary file object"
         )
     if not (hasattr(f, "readinto") and hasattr(f, "readline") and hasattr(f, "seekable") and f.seekable()):
@@ -109,7 +109,7 @@ def writing(f: Any) -> Iterator[Any]:
             yield stream
         return
     if not callable(getattr(f, "write", None)):
-        raise AttributeError(
+        raise TypeError(
             f"{type(f).__name__!r} object has no attribute 'write': save() takes a path or a binary file object"
         )
     if isinstance(f, io.TextIOBase):

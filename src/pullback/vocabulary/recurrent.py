@@ -252,6 +252,10 @@ def lstm(*args: Any, **options: Any) -> Any:
 
 def _step(kind: Kind, input: Any, states: States, weights: Sequence[Any]) -> States:
     """One step of one layer, of a batch or of a single example."""
+    names = ("input", *["hx"] * len(states), "w_ih", "w_hh", "b_ih", "b_hh")
+    for place, (name, value) in enumerate(zip(names, (input, *states, *weights), strict=True), 1):
+        if not isinstance(value, Carrier) and (value is not None or not name.startswith("b_")):
+            raise _refusals.no_tensor("rnn_cell", name, place, value)
     given = [weight for weight in weights if weight is not None]
     single = isinstance(input, Carrier) and input.ndim == 1
     if single:
@@ -267,9 +271,13 @@ def _step(kind: Kind, input: Any, states: States, weights: Sequence[Any]) -> Sta
 
 def _check_step(input: Any, weights: Sequence[Any], states: States) -> None:
     """Refuse what does not fit in torch's words for single steps."""
+    for name, weight in zip(("w_ih", "w_hh"), weights, strict=False):
+        if weight.ndim != 2:
+            raise RuntimeError(f"{name} must have 2 dimensions, gates and features, not shape {tuple(weight.shape)}")
     wide, narrow = weights[0].shape[1], weights[1].shape[1]
     if input.ndim != 2 or input.shape[1] != wide:
-        raise RuntimeError(f"input has inconsistent input_size: got {input.shape[-1]} expected {wide}")
+        found = input.shape[-1] if input.ndim else "a number,"
+        raise RuntimeError(f"input has inconsistent input_size: got {found} expected {wide}")
     for place, state in enumerate(states):
         if state.ndim != 2 or state.shape[0] != input.shape[0]:
             batch = state.shape[0] if state.ndim else 0
