@@ -262,7 +262,15 @@ tensors = st.sampled_from(TENSORS).map(lambda make: make())
 things = st.sampled_from(THINGS) | st.sampled_from(FRESH).map(lambda make: make()) | tensors
 
 # Calls that set the state of the process, or name files (test_files.py feeds those), and values that are no functions.
-STATEFUL = {"set_printoptions", "set_default_dtype", "manual_seed", "set_grad_enabled", "inference_mode", "save", "load"}
+STATEFUL = {
+    "set_printoptions",
+    "set_default_dtype",
+    "manual_seed",
+    "set_grad_enabled",
+    "inference_mode",
+    "save",
+    "load",
+}
 FUNCTIONS = [
     name for name in pullback.__all__
     if callable(getattr(pullback, name)) and not inspect.isclass(getattr(pullback, name)) and name not in STATEFUL

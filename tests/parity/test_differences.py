@@ -129,8 +129,8 @@ def test_arrays_and_tensors_mix(function):
 
 
 def test_an_unsupported_function_of_numpy_raises_by_name():
-    with pytest.raises(TypeError, match="unwrap"):
-        np.unwrap(pullback.tensor([1.0, 2.0], requires_grad=True))
+    with pytest.raises(TypeError, match="histogram2d"):
+        np.histogram2d(pullback.tensor([1.0, 2.0], requires_grad=True), np.ones(2))
 
 
 def test_a_copy_of_a_result_has_its_values():
