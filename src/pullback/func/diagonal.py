@@ -130,12 +130,16 @@ def _sum(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) 
 
 def _matmul(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
     a, b = args
-    if rows.holds(a) == rows.holds(b) or a.ndim != 2 or b.ndim > 2:
+    if rows.holds(a) == rows.holds(b) or a.ndim > 2 or b.ndim > 2:
         return None
     if rows.holds(a):
+        if a.ndim == 1:
+            return b * ops.reshape(a._array, shape=(rows.size, 1)) if b.ndim == 2 else None
         if a.axis == 0:
             return primitive(a._array, b, **params), 0
         return _outer(ops.matrix_transpose(a._array), b) if b.ndim == 2 else None
+    if a.ndim == 1:
+        return None
     if b.ndim == 2 and b.axis == 1:
         return primitive(a, b._array, **params), 1
     columns = ops.matrix_transpose(a)
