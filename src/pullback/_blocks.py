@@ -16,9 +16,8 @@ from typing import Any
 
 from ._modes import quiet
 
-BLOCK = (
-    1 << 19
-)  # bytes of an array at a time: with smaller ones, threads wait for the interpreter between NumPy's calls
+BLOCK = 1 << 19
+"""Bytes of an array at a time: with fewer, threads wait for the interpreter between NumPy's calls."""
 
 Piece = Callable[[int, int], None]
 

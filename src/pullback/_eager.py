@@ -32,16 +32,8 @@ SCOPE: dict[str, Any] = {
     "node_class": node_class, "quiet": quiet,
 }  # fmt: skip
 
-LOCALS = {
-    "current",
-    "dtype",
-    "excess",
-    "out",
-    "params",
-    "result",
-    "tensor",
-    "tracked",
-}  # of the functions written below
+# The names in the functions written below.
+LOCALS = {"current", "dtype", "excess", "out", "params", "result", "tensor", "tracked"}
 
 
 def past_bind(cls: type[Any], primitive: Primitive) -> Function:
