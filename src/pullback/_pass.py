@@ -85,7 +85,7 @@ class Pass:
             g = pending.pop(node, None)
             if g is None:
                 continue
-            if isinstance(g, Parts):
+            if type(g) is not ndarray and isinstance(g, Parts):
                 g = g.filled(xp, node.params["shapes"])
             hooks = node.hooks
             if hooks is not None:

@@ -15,6 +15,7 @@ from .forward import jvp, require_primals
 from .levels import Level, chosen, output_leaves, require_numbers, require_real
 from .mapping import vmap
 from .reverse import regrouped, split, tracked
+from .rows import of_units
 
 Function = Callable[..., Any]
 Numbers = int | tuple[int, ...]
@@ -66,10 +67,9 @@ def _rows(level: Level, outputs: Sequence[Any], variables: Sequence[Any], chunk_
     def pull(*cotangents: Any) -> Any:
         return tuple(level.pull(outputs, cotangents, variables, retain_graph=True))
 
-    basis = identity(outputs)
-    if len(outputs) == 1 and not outputs[0].ndim:  # one row: no batch
-        return [row.unsqueeze(0) for row in pull(basis[0]._array.reshape(()))]
-    return list(vmap(pull, chunk_size=chunk_size)(*basis))
+    if len(outputs) == 1 and chunk_size is None and outputs[0].numel():
+        return of_units(pull, outputs[0])
+    return list(vmap(pull, chunk_size=chunk_size)(*identity(outputs)))
 
 
 def identity(tensors: Sequence[Any]) -> list[Any]:
