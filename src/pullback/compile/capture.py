@@ -1,0 +1,485 @@
+"""Capture: one run of a function, made and written down, and what of it can be done again by a program.
+
+The run is a real one: its results and effects are those of the first call. Until it has succeeded nothing outside is
+written, so that a run which cannot be written down leaves nothing behind, and the function runs as it is instead.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._attributes import Attributes
+from .._core import Carrier
+from .._memory import Cell, protect, version
+from .._modes import FieldBlock
+from .._node import AccumulateGrad
+from .._node import leaf as leaf_node
+from .._pass import pull_back, youngest_first
+from .._random import Moment, sources
+from .._tensor import Tensor
+from .._trees import LEAF, Structure, flatten, unflatten
+from .._views import exchange
+from ..control import runner
+from .loops import Recording
+from .numbers import DOUBLE, Number
+from .program import Program, Value
+from .recorder import Memory, Recorded, Recorder, RefusedError
+from .state import Holder, State, equal
+
+ndarray = np.ndarray
+_turn = threading.RLock()
+
+
+class Place:
+    """Where a program's input comes from at each call, or where one of its results goes."""
+
+    def tensor(self, leaves: Sequence[Any]) -> Any:
+        """The tensor that is there."""
+        raise NotImplementedError
+
+    def array(self, leaves: Sequence[Any]) -> Any:
+        """The array that the program is given."""
+        return self.tensor(leaves)._array
+
+    def put(self, leaves: Sequence[Any], tensor: Any) -> None:
+        """Put a new tensor there."""
+        raise NotImplementedError
+
+
+class Argument(Place):
+    """One of the function's arguments."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def tensor(self, leaves: Sequence[Any]) -> Any:
+        """The tensor that is there."""
+        return leaves[self.number]
+
+
+class Float(Argument):
+    """An argument that is a Python float."""
+
+    def array(self, leaves: Sequence[Any]) -> Any:
+        """The array that the program is given."""
+        return np.array(leaves[self.number], DOUBLE)
+
+
+class Fixed(Place):
+    """A tensor of the state."""
+
+    def __init__(self, tensor: Any) -> None:
+        self.found = tensor
+
+    def tensor(self, leaves: Sequence[Any]) -> Any:
+        """The tensor that is there."""
+        return self.found
+
+
+class Held(Place):
+    """A tensor of the state that is exchanged for another at each call."""
+
+    def __init__(self, holder: Holder, key: Any) -> None:
+        self.holder, self.key = holder, key
+
+    def tensor(self, leaves: Sequence[Any]) -> Any:
+        """The tensor that is there."""
+        return self.holder.entries()[self.key]
+
+    def put(self, leaves: Sequence[Any], tensor: Any) -> None:
+        """Put a new tensor there."""
+        self.holder.put(self.key, tensor)
+
+
+class Gradient(Place):
+    """The `.grad` of a tensor."""
+
+    def __init__(self, of: Place) -> None:
+        self.of = of
+
+    def tensor(self, leaves: Sequence[Any]) -> Any:
+        """The tensor that is there."""
+        return grad_of(self.of.tensor(leaves))
+
+    def put(self, leaves: Sequence[Any], tensor: Any) -> None:
+        """Put a new tensor there."""
+        set_grad(self.of.tensor(leaves), tensor)
+
+
+def grad_of(tensor: Any) -> Any:
+    """The gradient that a tensor has, without a warning."""
+    leaf = tensor._node if isinstance(tensor._node, AccumulateGrad) else tensor._leaf
+    return tensor._kept_grad if leaf is None else leaf.grad
+
+
+def set_grad(tensor: Any, grad: Any) -> None:
+    """Give a tensor a gradient."""
+    leaf = tensor._node if isinstance(tensor._node, AccumulateGrad) else tensor._leaf
+    if leaf is None:
+        tensor._kept_grad = grad
+    else:
+        leaf.grad = grad
+
+
+def signature(tensor: Any) -> tuple[Any, ...]:
+    """What of a tensor, besides its numbers, decides what a program does with it."""
+    array, node = tensor._array, tensor._node
+    if node is None:
+        return type(tensor), array.shape, array.dtype, tensor._inference, tensor._kept_grad is None
+    if type(node) is AccumulateGrad:
+        hooked = node.hooks is not None, bool(node.post)
+        return type(tensor), array.shape, array.dtype, node.grad is None, node.grad_dtype, *hooked
+    return type(tensor), array.shape, array.dtype, "tracked"
+
+
+class Way:
+    """The way back from outputs that require grad: a second program, from what the first has kept to gradients.
+
+    `kept` says of each argument of the operation that the whole function is to the tape what it is: the place of an
+    input, or the number of an output; `reached` for each gradient which of them it belongs to. `roots` are the numbers
+    of the outputs that are tracked.
+    """
+
+    def __init__(self, roots: list[int], program: Program, kept: list[Place | int], reached: list[int]) -> None:
+        self.roots, self.program, self.kept, self.reached = roots, program, kept, reached
+
+
+class Record:
+    """A program, where its inputs come from, and what becomes of its results.
+
+    `outputs` says of each leaf of the result what it is: the number of a program's output, a place whose tensor it is,
+    or a Python value. `effects` are places with the number of an output, or None where a gradient is forgotten.
+    """
+
+    way: Way | None = None
+
+    def __init__(self, program: Program, places: list[Place], state: State) -> None:
+        self.program = program
+        self.places = places
+        self.state = state
+        self.structure: Structure = LEAF
+        self.outputs: list[tuple[str, Any]] = []
+        self.effects: list[tuple[Place, int | None]] = []
+        self.written: list[tuple[Place, int]] = []
+        self.fixed: list[tuple[Place, Any]] = []
+        self.signatures: list[tuple[Place, Any]] = []
+
+
+class Run:
+    """One run of a function, recorded."""
+
+    def __init__(self, function: Callable[..., Any], leaves: Sequence[Any], structure: Structure) -> None:
+        self.function, self.leaves, self.structure = function, leaves, structure
+        self.recorder = Recorder()
+        self.state = State([function, *[leaf for leaf in leaves if not isinstance(leaf, Carrier)]])
+        self.places: list[Place] = []
+        self.memories: list[Memory | None] = []
+        self.signatures: list[tuple[Place, Any]] = []
+        self.known: dict[int, tuple[Any, Place]] = {}
+        self.swapped: list[tuple[Any, Any, Any, int, Recorded]] = []
+        self.grads: list[tuple[Any, Any, Place]] = []
+        self.histories: list[tuple[Any, Any]] = []
+        self.moment = Moment(sources(self.state.generators))
+        if self.state.too_much:
+            raise RefusedError(self.state.too_much)
+
+    def make(self) -> tuple[Any, Record | None, str]:
+        """The function's result; and a record of the run, or None and why there is none."""
+        with _turn:
+            try:
+                with self.recorder:
+                    self._take_in()
+                    given = [self._number(i, leaf) for i, leaf in enumerate(self.leaves)]
+                    args, kwargs = unflatten(self.structure, given)
+                    token = runner.set(Recording())
+                    try:
+                        result = self.function(*args, **kwargs)
+                    finally:
+                        runner.reset(token)
+                    finished = self._finished(result)
+            except BaseException:
+                self._put_back(committed=False)
+                self.state.restore()
+                for tensor, grad, _ in self.grads:
+                    set_grad(tensor, grad)
+                self.moment.restore()
+                raise
+            self._connect(result)
+            self._put_back(committed=True)
+            return result, *finished
+
+    # Before
+
+    def _take_in(self) -> None:
+        """Have every tensor that can be reached hold a recorded value."""
+        arrays: dict[int, Recorded] = {}
+        for number, leaf in enumerate(self.leaves):
+            if isinstance(leaf, Carrier):
+                self._take(leaf, Argument(number), arrays)
+        for tensor in self.state.tensors:
+            self._take(tensor, Fixed(tensor), arrays)
+
+    def _take(self, tensor: Any, place: Place, arrays: dict[int, Recorded]) -> None:
+        if id(tensor) in self.known:
+            return
+        self.known[id(tensor)] = (tensor, place)
+        self.signatures.append((place, signature(tensor)))
+        tracked = tensor._node is not None and not isinstance(tensor._node, AccumulateGrad)
+        if (tracked and not isinstance(place, Argument)) or type(tensor._array) is not ndarray or tensor.level:
+            return  # refused when it is used
+        array, cell = tensor._array, tensor._cell
+        held = arrays.get(id(array))
+        if held is None:
+            held = arrays[id(array)] = self.recorder.input(array)
+            self.places.append(place)
+            self.memories.append(held._memory)
+        self.swapped.append((tensor, array, cell, version(tensor), held))
+        exchange(tensor, held)
+        if tracked:  # inside, a leaf; its history goes on outside
+            self.histories.append((tensor, tensor._node))
+            tensor._node = leaf_node(tensor, held)  # type: ignore[arg-type]  # it stands for an array
+        grad = grad_of(tensor)
+        self.grads.append((tensor, grad, place))
+        if grad is not None:
+            self._take(grad, Gradient(place), arrays)
+
+    def _number(self, number: int, leaf: Any) -> Any:
+        if type(leaf) is not float:
+            return leaf
+        self.places.append(Float(number))
+        self.memories.append(None)
+        return Number(self.recorder, self.recorder.input(np.array(leaf, DOUBLE)))
+
+    # After
+
+    def _finished(self, result: Any) -> tuple[Record | None, str]:
+        """The record of the run, or why there is none."""
+        recorder = self.recorder
+        values: dict[Value, int] = {}
+        record = Record(recorder.program((), ()), self.places, self.state)
+
+        def number(held: Any) -> int:
+            value = recorder.value_of(held._array)
+            return values.setdefault(value, len(values))
+
+        leaves, record.structure = flatten(result)
+        for leaf in leaves:
+            record.outputs.append(self._described(leaf, number))
+        for tensor, before, place in self.grads:
+            now = grad_of(tensor)
+            if now is not before:
+                if now is not None and now._node is not None:
+                    return None, "a gradient has a history (create_graph=True) when the function ends"
+                record.effects.append((Gradient(place), None if now is None else number(now)))
+        reason = self._rebound(record, number)
+        if reason:
+            return None, reason
+        writes = self._writes(record)
+        if any(kind == "tracked" for kind, _ in record.outputs):
+            if writes and self.histories:
+                return None, "an argument with a history is written"
+            self._find_way(record, leaves, values, writes)
+        else:
+            record.program = recorder.program(list(values), writes)
+        self._trim(record)
+        record.signatures = self.signatures
+        record.fixed = [(place, expected) for place, expected in self.signatures if self._stays(place)]
+        return record, ""
+
+    def _described(self, leaf: Any, number: Callable[[Any], int]) -> tuple[str, Any]:
+        if isinstance(leaf, Carrier):
+            known = self.known.get(id(leaf))
+            if known is not None:
+                return "place", known[1]
+            if not isinstance(leaf._array, Recorded) or leaf.level > 0:
+                raise RefusedError(
+                    "the function returns a tensor of a transform, or one that it reaches in an unknown way"
+                )
+            if leaf._array._memory.outside is not None:
+                if leaf._node is not None:
+                    raise RefusedError(
+                        "the function returns a view of a tensor that requires grad: return a clone of it"
+                    )
+                return "view", (self._place_of(leaf._array._memory), leaf._array.steps)
+            if leaf._node is None:
+                return "value", number(leaf)
+            return ("spent" if _freed(leaf._node) else "tracked"), number(leaf)
+        if isinstance(leaf, Number):
+            raise RefusedError("the function returns a number made from a float argument: return a tensor")
+        return "plain", leaf
+
+    def _place_of(self, memory: Memory) -> Place:
+        return next(place for place, known in zip(self.places, self.memories, strict=True) if known is memory)
+
+    def _rebound(self, record: Record, number: Callable[[Any], int]) -> str:
+        """Note which places of the state hold new tensors; or say what else has changed."""
+        for holder in self.state.holders:
+            now = holder.entries()
+            if tuple(now) != tuple(holder.before):
+                return "a container has other keys than before: something was made for the first time"
+            for key, value in now.items():
+                old = holder.before[key]
+                if value is old or equal(old, value):
+                    continue
+                fresh = isinstance(value, Carrier) and isinstance(value._array, Recorded) and value._node is None
+                if not (fresh and isinstance(old, Carrier)) or id(value) in self.known:
+                    return f"a Python value changes while the function runs: {key!r} of a {type(holder.held).__name__}"
+                place = Held(holder, key)
+                self._moves(old, place)
+                holder.moving.add(key)
+                record.effects.append((place, number(value)))
+        return ""
+
+    def _moves(self, old: Any, place: Held) -> None:
+        """Read a tensor of the state from the place where it is exchanged."""
+        for i, found in enumerate(self.places):
+            if isinstance(found, Fixed) and found.found is old:
+                self.places[i] = place
+
+    @staticmethod
+    def _trim(record: Record) -> None:
+        """Leave out inputs that the program does not read."""
+        program = record.program
+        written = [place for place, _ in program.writes]
+        used = program.uses()
+        kept = [i for i, value in enumerate(program.inputs) if value in used or i in written]
+        record.places = [record.places[i] for i in kept]
+        record.program = program.with_(
+            inputs=tuple(program.inputs[i] for i in kept),
+            writes=tuple((kept.index(place), value) for place, value in program.writes),
+        )
+
+    def _find_way(self, record: Record, leaves: list[Any], values: dict[Value, int], writes: Any) -> None:
+        """Record the way back from the outputs that are tracked, as a program of its own."""
+        recorder = self.recorder
+        forward, inputs = list(recorder.equations), list(recorder.inputs)
+        tracked = {
+            number: leaf for (kind, number), leaf in zip(record.outputs, leaves, strict=True) if kind == "tracked"
+        }
+        targets = [(i, tensor._node) for i, tensor in self._leaves()]
+        cotangents = [recorder.input(np.ones_like(leaf._array._array)) for leaf in tracked.values()]
+        roots = [(leaf._node, g) for leaf, g in zip(tracked.values(), cotangents, strict=True)]
+        tape: Any = Tensor.interpreter
+        with FieldBlock(grad=False):
+            found = pull_back(
+                tape, roots, targets=[node for _, node in targets], retain_graph=True, create_graph=False
+            ).found
+        reached = [(i, recorder.value_of(found[node])) for i, node in targets if node in found]
+        backward = recorder.equations[len(forward) :]
+        gradients = [value for _, value in reached]
+        made = {value for equation in backward for value in equation.outputs} | {*recorder.inputs[len(inputs) :]}
+        needed = dict.fromkeys(v for v in (*[v for e in backward for v in e.inputs], *gradients) if v not in made)
+        places = {value: i for i, value in enumerate(inputs)}
+        kept: list[Place | int] = [self.places[i] for i, _ in reached]
+        given = [inputs[i] for i, _ in reached]
+        for value in needed:
+            if value in recorder.constants or value in given:
+                continue
+            given.append(value)
+            kept.append(self.places[places[value]] if value in places else values.setdefault(value, len(values)))
+        back = Program((*given, *recorder.inputs[len(inputs) :]), tuple(backward), tuple(gradients), recorder.constants)
+        recorder.equations, recorder.inputs = forward, inputs
+        record.program = recorder.program(list(values), writes)
+        record.way = Way(list(tracked), back, kept, list(range(len(reached))))
+
+    def _leaves(self) -> list[tuple[int, Any]]:
+        """The tensors that require grad, each with the number of its input."""
+        numbers = {id(memory): i for i, memory in enumerate(self.memories)}
+        found: dict[int, Any] = {}
+        for tensor, *_, held in self.swapped:
+            if isinstance(tensor._node, AccumulateGrad):
+                found.setdefault(numbers[id(held._memory)], tensor)
+        return list(found.items())
+
+    def _stays(self, place: Place) -> bool:
+        """Whether a tensor of the state is the same one at each call."""
+        return isinstance(place, Fixed) and not any(
+            any(holder.before[key] is place.found for key in holder.moving) for holder in self.state.holders
+        )
+
+    def _writes(self, record: Record) -> list[tuple[int, Value]]:
+        """What the program writes to its inputs' memory."""
+        owners = [None if memory is None else _owner(memory.outside) for memory in self.memories]
+        writes = []
+        for i, memory in enumerate(self.memories):
+            if memory is not None and memory.writes:
+                if sum(owner is owners[i] for owner in owners) > 1:
+                    raise RefusedError("memory is written that two tensors share")
+                writes.append((i, memory.value))
+                record.written.append((self.places[i], memory.writes))
+        return writes
+
+    def _connect(self, result: Any) -> None:
+        """Let the graph of the result, which ends at arguments with a history, go on there."""
+        histories = {tensor._node: node for tensor, node in self.histories}
+        roots = [leaf._node for leaf in flatten(result)[0] if isinstance(leaf, Carrier) and leaf._node is not None]
+        for node in youngest_first(roots) if histories else ():
+            node.edges = tuple(histories.get(edge, edge) for edge in node.edges)
+
+    def _put_back(self, *, committed: bool) -> None:
+        """Have tensors hold arrays again."""
+        for tensor, array, cell, before, held in self.swapped:
+            memory = held._memory
+            now = tensor._array
+            if not committed or now is held:
+                tensor._array, tensor._cell = array, cell
+                if committed and memory.writes:
+                    protect(tensor)
+                    np.copyto(array, memory.array)
+                elif not committed:
+                    _set_version(tensor, before)
+            elif isinstance(now, Recorded):
+                tensor._array = now._array
+            if isinstance(tensor._node, AccumulateGrad):
+                tensor._node.array = tensor._array
+        for tensor, node in self.histories:
+            tensor._node = node
+        for tensor in self.recorder.tensors:
+            settle(tensor)
+        self.recorder.tensors.clear()
+        _settle_others(self.recorder)
+
+
+def _owner(array: Any) -> Any:
+    while isinstance(array.base, ndarray):
+        array = array.base
+    return array
+
+
+def _freed(node: Any) -> bool:
+    return type(node.saved) is not tuple
+
+
+def _set_version(tensor: Any, number: int) -> None:
+    if tensor._storage is None:
+        tensor._writes = number
+    else:
+        tensor._storage.version = number
+
+
+def settle(tensor: Any) -> None:
+    """Have a tensor hold an array in the place of a recorded value."""
+    if isinstance(tensor._array, Recorded):
+        tensor._array = tensor._array._array
+        if isinstance(tensor._node, AccumulateGrad):
+            tensor._node.array = tensor._array
+    if tensor._cell is not None and isinstance(tensor._cell.array, Recorded):
+        tensor._cell.array = tensor._cell.array._array
+
+
+def _settle_others(recorder: Recorder) -> None:
+    """Have graphs that live on, and aliases made without the tape, hold arrays, if there are any."""
+    if sys.getrefcount(recorder) <= 4:  # the run's, two arguments, and the name here
+        return
+    alive = [found for found in gc.get_referrers(recorder) if isinstance(found, Recorded)]
+    for holder in gc.get_referrers(*alive) if alive else ():
+        if isinstance(holder, Attributes) and not isinstance(holder, Recorded):
+            settle(holder)
+        elif isinstance(holder, Cell) and isinstance(holder.array, Recorded):
+            holder.array = holder.array._array

@@ -1,0 +1,405 @@
+"""compile: a Python function, run as one program for as long as that means the same."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import _dtypes
+from .._core import Carrier
+from .._memory import protect, written
+from .._modes import innermost, mode
+from .._sites import depth
+from .._tape import Obstacle
+from .._tensor import Tensor
+from .._trees import LEAF, flatten, unflatten
+from .._views import view
+from ..nn.modules.module import Module
+from . import store
+from .capture import Argument, Gradient, Place, Record, Run, signature
+from .costs import peak, works
+from .machinery import Machinery
+from .program import DepartedError
+from .quick import GIVEN_UP, quick
+from .recorder import CaptureError, RefusedError
+from .report import Report
+from .source import write
+from .whole import recorded
+
+ndarray = np.ndarray
+QUICK = 4  # records that are tried without further ado
+PATIENCE = 8  # records for one kind of call, before a function is said to change too often
+PLAIN = (bool, int, str, bytes, type(None))
+
+
+class Prepared:
+    """A record, and what runs its program."""
+
+    def __init__(self, record: Record, fuse: bool) -> None:
+        self.record = record
+        self.quickened = 0
+        self.machinery = Machinery(record.program, fuse=fuse)
+        self.execute = self.machinery.execute
+        self.back = None if record.way is None else Machinery(record.way.program, fuse=fuse)
+
+    def arrays(self, leaves: Sequence[Any]) -> list[Any] | None:
+        """The arrays for the program, if the record holds for this call."""
+        record = self.record
+        if not record.state.same():
+            return None
+        for place, expected in record.fixed:
+            if signature(place.tensor(leaves)) != expected:
+                return None
+        arrays = []
+        for place, value in zip(record.places, record.program.inputs, strict=True):
+            array = place.array(leaves)
+            if array.shape != value.shape or array.dtype != value.dtype:
+                return None
+            arrays.append(array)
+        return arrays
+
+    def names(self, function: Callable[..., Any]) -> list[str]:
+        """What the inputs are called where the function was written."""
+        parameters = list(inspect.signature(function).parameters)
+        return [self._name(place, parameters) for place in self.record.places]
+
+    def _name(self, place: Place, parameters: list[str]) -> str:
+        if isinstance(place, Argument):
+            return parameters[place.number] if place.number < len(parameters) else "x"
+        if isinstance(place, Gradient):
+            return f"{self._name(place.of, parameters)}_grad"
+        tensor = place.tensor(())
+        for holder in self.record.state.holders:
+            for key, value in holder.named():
+                if value is tensor:
+                    return key
+        return "state"
+
+    def clashes(self, leaves: Sequence[Any], arrays: list[Any]) -> bool:
+        """Whether memory that is written cannot be, or is that of another input: then the function runs as it is."""
+        targets = [arrays[number] for number, _ in self.record.program.writes]
+        if not all(target.flags.writeable for target in targets):
+            return True
+        others = [array for array in arrays if array.base is not None]
+        return any(target is not other and np.may_share_memory(target, other) for target in targets for other in others)
+
+    def run(self, leaves: Sequence[Any], arrays: list[Any]) -> Any:
+        """Run the program, and do what the function did with its results."""
+        record = self.record
+        targets = [(place.tensor(leaves), writes) for place, writes in record.written]
+        for tensor, _ in targets:
+            protect(tensor)
+        results = self.execute(*arrays)
+        tracked = {} if record.way is None else self._recorded(leaves, results)
+        for tensor, writes in targets:
+            for _ in range(writes):
+                written(tensor)
+        wrap = Tensor.interpreter.wrap
+        given: set[int | None] = set()
+        answers = []
+        for kind, what in record.outputs:
+            if kind == "plain":
+                answers.append(what)
+            elif kind == "place":
+                answers.append(what.tensor(leaves))
+            elif kind == "view":
+                answers.append(_seen_through(what[0].tensor(leaves), what[1]))
+            elif kind == "tracked":
+                answers.append(tracked[what])
+            elif kind == "spent":
+                answers.append(_spent(results[what]))
+            else:
+                answers.append(wrap(results[what].copy() if what in given else results[what], None))
+                given.add(what)
+        for place, number in record.effects:
+            array = None if number is None else results[number].copy() if number in given else results[number]
+            place.put(leaves, None if array is None else wrap(array, None))
+            given.add(number)
+        return unflatten(record.structure, answers)
+
+    def _recorded(self, leaves: Sequence[Any], results: list[Any]) -> dict[int, Any]:
+        """The outputs that require grad, as results of one operation on the tape."""
+        way = self.record.way
+        assert way is not None
+        args = [results[kept] if isinstance(kept, int) else kept.tensor(leaves) for kept in way.kept]
+        return dict(zip(way.roots, recorded(args, [results[number] for number in way.roots], self._pull), strict=True))
+
+    def _pull(self, g: Any, arrays: Any) -> list[Any]:
+        """The gradients, by the program of the way back."""
+        way = self.record.way
+        assert way is not None
+        assert self.back is not None
+        found = dict(zip(way.reached, self.back.execute(*arrays, *g), strict=True))
+        return [found.get(i) for i in range(len(arrays))]
+
+
+def _seen_through(tensor: Any, steps: Sequence[Any]) -> Any:
+    """A tensor's memory, seen through views, without history."""
+    seen = tensor.detach()
+    for primitive, params in steps:
+        seen = view(primitive, seen, **params)
+    return seen
+
+
+class _Spent(Obstacle):
+    """Stands for a graph that was walked, and freed, inside a compiled function."""
+
+    def error(self, node: Any) -> Exception:
+        """torch's error for a second backward."""
+        return RuntimeError(
+            "Trying to backward through the graph a second time: backward() was called on this tensor inside a compiled "
+            "function, which freed the graph. Call it inside with what you need, or return the tensor before"
+        )
+
+
+def _never(g: Any, arrays: Any) -> list[Any]:
+    return []
+
+
+def _spent(array: Any) -> Any:
+    """A tensor that requires grad and whose graph is gone."""
+    (made,) = recorded((), (array,), _never)
+    made._node.edges[0].saved = _Spent()
+    return made
+
+
+class Compiled:
+    """A function that is recorded when it is first called, and then run as a program: what `compile` returns."""
+
+    def __init__(self, function: Callable[..., Any], *, fullgraph: bool = False, fuse: bool = True) -> None:
+        functools.update_wrapper(self, function)
+        self.fullgraph = fullgraph
+        self.function = function
+        self.fuse = fuse
+        self.records: dict[Any, list[Prepared]] = {}
+        self.refused: dict[Any, str] = {}
+        self.reasons: list[str] = []
+        self._tries: dict[Any, int] = {}
+        self._told: set[str] = set()
+        self._quick: list[Callable[[Any], Any]] = []
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What the function gives."""
+        if not kwargs:
+            for call in self._quick:
+                answer = call(args)
+                if answer is not GIVEN_UP:
+                    return answer
+        leaves, structure = flatten((args, kwargs))
+        if innermost.get() is not None:
+            return self.function(*args, **kwargs)
+        key = (structure, tuple(map(_kind, leaves)), _aliases(leaves), mode.get(), _dtypes.default_numpy())
+        if key in self.refused:
+            return self.function(*args, **kwargs)
+        for prepared in self.records.get(key, ()):
+            arrays = prepared.arrays(leaves)
+            if arrays is None:
+                continue
+            if prepared.clashes(leaves, arrays):
+                return self.function(*args, **kwargs)
+            try:
+                answer = prepared.run(leaves, arrays)
+            except DepartedError:
+                continue
+            except Exception:  # noqa: BLE001  # nothing is written yet: the function itself says it better
+                return self.function(*args, **kwargs)
+            if prepared.quickened < QUICK:  # memory has been exchanged since
+                self._make_quick(prepared, leaves, structure)
+            return answer
+        return self._record(key, leaves, structure)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def _record(self, key: Any, leaves: list[Any], structure: Any) -> Any:
+        """Run the function, and keep a record of the run if there can be one."""
+        tries = self._tries[key] = self._tries.get(key, 0) + 1
+        args, kwargs = unflatten(structure, leaves)
+        if tries > PATIENCE:
+            self._refuse(
+                key, f"it was recorded {PATIENCE} times for one kind of call, the last because {self.reasons[-1]}"
+            )
+            return self.function(*args, **kwargs)
+        try:
+            result, record, reason = Run(self.function, leaves, structure).make()
+        except CaptureError:
+            raise
+        except RefusedError as refusal:
+            self._refuse(key, str(refusal))
+            return self.function(*args, **kwargs)
+        except Exception:  # noqa: BLE001  # whatever it is, the function itself says it better
+            return self.function(*args, **kwargs)
+        if record is None:
+            self.reasons.append(reason)
+        else:
+            self.reasons.append("a first call" if tries == 1 else "state that it reads has changed")
+            prepared = Prepared(record, self.fuse)
+            self.records.setdefault(key, []).insert(0, prepared)
+            self._make_quick(prepared, leaves, structure)
+        return result
+
+    # What it is made of
+
+    def _newest(self) -> Prepared:
+        """The record that was made last."""
+        for found in reversed(self.records.values()):
+            return found[0]
+        raise RuntimeError(
+            f"{self._name} has no program yet: call it first"
+            + "".join(f"; it runs as it is, because {reason}" for reason in self.refused.values())
+        )
+
+    @property
+    def ir(self) -> str:
+        """The program of the newest record, simplified: one equation a line."""
+        return str(self._newest().machinery.program)
+
+    @property
+    def source(self) -> str:
+        """The program as a function of NumPy calls that needs nothing else, with the lines it came from as comments."""
+        prepared = self._newest()
+        return write(prepared.machinery.program, self.function.__name__, prepared.names(self.function)).text
+
+    @property
+    def llvm(self) -> str:
+        """The machine code of the newest record as LLVM's text; empty without llvmlite."""
+        executable = self._newest().machinery.executable
+        return "" if executable is None else str(executable.llvm)
+
+    def report(self) -> Report:
+        """What the program does, what that must cost on this machine, and why the function was recorded anew."""
+        machinery = self._newest().machinery
+        program, made = machinery.program, machinery.executable
+        kernels: Any = works(program) if made is None else made.kernels
+        notes = [f"uncompiled calls: {reason}" for reason in self.refused.values()]
+        dtypes = [value.dtype for value in program.inputs if value.dtype.kind == "f"]
+        return Report(
+            self._name,
+            kernels,
+            recorded=len(machinery.recorded.equations),
+            simplified=len(program.equations),
+            peak=peak(program) if made is None else made.peak,
+            arguments=sum(value.nbytes for value in (*program.inputs, *program.outputs)),
+            records=[(self.reasons.count(reason), reason) for reason in dict.fromkeys(self.reasons)],
+            notes=notes,
+            dtype=str(dtypes[0]) if dtypes else "float32",
+        )
+
+    def _make_quick(self, prepared: Prepared, leaves: list[Any], structure: Any) -> None:
+        """Write down the quick way of a record, for calls whose arguments are not nested."""
+        args, kwargs = structure.children
+        prepared.quickened += 1
+        if not kwargs.keys and all(child == LEAF for child in args.children):
+            call = quick(prepared, leaves, _spent)
+            if call is not None:
+                self._quick.insert(0, call)
+                del self._quick[QUICK:]
+
+    @property
+    def _name(self) -> str:
+        return getattr(self.function, "__qualname__", repr(self.function))
+
+    def _refuse(self, key: Any, reason: str) -> None:
+        if self.fullgraph:
+            raise CaptureError(f"{self._name} cannot be compiled, and fullgraph=True: {reason}")
+        self.refused[key] = reason
+        if reason not in self._told:
+            self._told.add(reason)
+            warnings.warn(f"compile: {self._name} runs as it is, uncompiled: {reason}", UserWarning, stacklevel=depth())
+
+
+def compile(
+    model: Any = None,
+    *,
+    fullgraph: bool = False,
+    dynamic: bool | None = None,
+    backend: Any = None,
+    mode: str | None = None,
+    options: Any = None,
+    disable: bool = False,
+    fuse: bool = True,
+) -> Any:
+    """A function that is recorded when it is first called, and run as one program afterwards.
+
+    Parameters
+    ----------
+    model
+        A function, or a module, whose calls are compiled then; without it, a decorator.
+    fullgraph
+        Raise where the function cannot be compiled; otherwise it says why, once, and runs as it is.
+    dynamic, backend, mode, options
+        Accepted, as torch.compile has them, and without effect: each kind of call has its own program.
+    disable
+        Give the function back as it is.
+    fuse
+        With False, operations are computed one by one, as without compile.
+
+    Whatever the function reads may change between calls: tensors are read anew, and where anything else has changed the
+    function is recorded again. `print` and other effects of Python happen when it is recorded, not at each call.
+
+    Raises
+    ------
+    CaptureError
+        When called, if the function asks for the numbers in a tensor: `bool`, `int`, `float`, `item`, `tolist`, `numpy`.
+
+    >>> import pullback
+    >>> w = pullback.tensor([1.0, 2.0], requires_grad=True)
+    >>> @pullback.compile
+    ... def step(x, rate):
+    ...     w.grad = None
+    ...     loss = ((w * x) ** 2).sum()
+    ...     loss.backward()
+    ...     with pullback.no_grad():
+    ...         w.sub_(rate * w.grad)
+    ...     return loss.detach()
+    >>> [step(pullback.ones(2), 0.25).item() for _ in range(3)]
+    [5.0, 1.25, 0.3125]
+    """
+    if model is None:
+        return functools.partial(compile, fullgraph=fullgraph, disable=disable, fuse=fuse)
+    if disable:
+        return model
+    if isinstance(model, Module):
+        return CompiledModule(model, fullgraph=fullgraph, fuse=fuse)
+    if not callable(model):
+        raise TypeError(f"compile takes a function or a module, not {type(model).__name__}")
+    return Compiled(model, fullgraph=fullgraph, fuse=fuse)
+
+
+class CompiledModule(Module):
+    """A module whose calls are compiled; parameters and all else are those of the module it was made of."""
+
+    def __init__(self, module: Module, *, fullgraph: bool = False, fuse: bool = True) -> None:
+        super().__init__()
+        self._orig_mod = module
+        self.__dict__["_compiled"] = Compiled(module.__call__, fullgraph=fullgraph, fuse=fuse)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What the module gives."""
+        return self.__dict__["_compiled"](*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            return getattr(super().__getattr__("_orig_mod"), name)
+
+
+def _kind(leaf: Any) -> Any:
+    """What of an argument decides which record holds."""
+    if isinstance(leaf, Carrier):
+        return signature(leaf)
+    if type(leaf) is float:
+        return float
+    return (type(leaf), leaf) if isinstance(leaf, PLAIN) else id(leaf)
+
+
+def _aliases(leaves: Sequence[Any]) -> tuple[int, ...] | None:
+    """Which arguments are one tensor; None if all are others."""
+    tensors = [id(leaf) for leaf in leaves if isinstance(leaf, Carrier)]
+    return None if len(set(tensors)) == len(tensors) else tuple(map(tensors.index, tensors))

@@ -1,0 +1,163 @@
+"""Costs: how many operations on numbers an equation takes, how many bytes it moves, and how many are alive at once.
+
+Counts are of additions and multiplications; a function such as exp counts as what a good polynomial for it takes. They
+are estimates to be held against what a machine can do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+from .program import Equation, Program, Value
+
+PER_ELEMENT = {
+    **dict.fromkeys("divide reciprocal sqrt modulo remainder floor_divide".split(), 4),
+    **dict.fromkeys("rsqrt power".split(), 8),
+    **dict.fromkeys("exp expm1 exp2 log log1p log2 log10 sin cos".split(), 16),
+    **dict.fromkeys("tanh sigmoid silu tan sinh cosh atan asin acos logsigmoid softplus cbrt".split(), 24),
+    **dict.fromkeys("pow exponential erf erfc gelu gelu_by_tanh mish atan2 logaddexp elu".split(), 32),
+    **dict.fromkeys("copy fill zeros_like attached conj".split(), 0),
+}
+"""For each element of the result; other elementwise operations take one."""
+
+PER_INPUT = {
+    "sum": 1, "total": 1, "mean": 1, "amax": 1, "amin": 1, "largest": 1, "smallest": 1, "argmax": 1, "argmin": 1, "prod": 1,
+    "cumsum": 1, "var": 4, "std": 4, "logsumexp": 19, "vector_norm": 2, "all": 1, "any": 1, "softmax": 24, "log_softmax": 20,
+    "softmax_pullback": 4, "log_softmax_pullback": 19, "cross_entropy": 20, "standardize": 6, "standardize_affine": 8,
+    "standardize_pullback": 12, "rms_normalize": 4, "scale_and_shift": 2, "cross_entropy_pullback": 22, "index_add": 1,
+    "scatter_add": 1,
+}  # fmt: skip
+"""For each element of the largest input."""
+
+VIEWS = """reshape broadcast_to permute_dims matrix_transpose expand_dims squeeze getitem diagonal unbind split windows real
+    imag view_as_real view_as_complex replay tied attached""".split()
+"""Operations that move nothing: their results lie in the memory of their input."""
+
+
+def _matmul(e: Equation) -> int:
+    return 2 * e.output.size * e.inputs[0].shape[-1]
+
+
+def _einsum(e: Equation) -> int:
+    terms = e.params["equation"].split("->")[0].split(",")
+    sizes: dict[str, int] = {}
+    for term, value in zip(terms, e.inputs, strict=True):
+        for label, size in zip(term, value.shape, strict=True):
+            sizes[label] = max(size, sizes.get(label, 1))
+    return len(e.inputs) * math.prod(sizes.values())
+
+
+def _project(e: Equation) -> int:
+    return (2 * e.inputs[0].shape[-1] + len(e.inputs) - 2) * e.output.size
+
+
+def _attention(e: Equation) -> int:
+    query, key, value = e.inputs
+    scores = math.prod(query.shape[:-1]) * key.shape[-2]
+    return scores * (2 * query.shape[-1] + 2 * value.shape[-1] + 24)
+
+
+def _convolve(e: Equation) -> int:
+    weight = e.inputs[1]
+    return 2 * e.output.size * (weight.size // max(weight.shape[0], 1))
+
+
+def _convolve_transpose(e: Equation) -> int:
+    weight = e.inputs[1]
+    return 2 * e.inputs[0].size * (weight.size // max(weight.shape[0], 1))
+
+
+def _convolve_weight(e: Equation) -> int:
+    x, product = e.inputs
+    return 2 * product.size * (e.output.size // max(e.output.shape[0], 1)) if x.size else 0
+
+
+def _scan(e: Equation) -> int:
+    loop = e.params["loop"]
+    return int(loop.length * sum(flops(inner) for inner in loop.body.equations))
+
+
+def _branch(e: Equation) -> int:
+    return max(sum(flops(inner) for inner in body.equations) for body in e.params["bodies"])
+
+
+_COUNTED: dict[str, Callable[[Equation], int]] = {
+    "matmul": _matmul,
+    "einsum": _einsum,
+    "project": _project,
+    "affine": _project,
+    "attention": _attention,
+    "convolve": _convolve,
+    "convolve_transpose": _convolve_transpose,
+    "convolve_weight": _convolve_weight,
+    "scan_loop": _scan,
+    "branch": _branch,
+}
+
+
+def flops(equation: Equation) -> int:
+    """How many additions and multiplications an equation takes, about."""
+    name = equation.name
+    if name in _COUNTED:
+        return _COUNTED[name](equation)
+    if name in PER_INPUT:
+        return PER_INPUT[name] * max([value.size for value in equation.inputs], default=0)
+    if equation.primitive.kind == "elementwise" or name in _COMPARISONS:
+        return PER_ELEMENT.get(name, 1) * sum(value.size for value in equation.outputs)
+    return 0
+
+
+_COMPARISONS = set(
+    """equal not_equal less less_equal greater greater_equal isnan isinf isfinite logical_and logical_or logical_xor
+    logical_not""".split()
+)
+
+
+def moved(equation: Equation) -> tuple[int, int]:
+    """Bytes that an equation reads and writes when it is computed on its own."""
+    if equation.name in VIEWS:
+        return 0, 0
+    inputs = dict.fromkeys(equation.inputs)
+    return sum(value.nbytes for value in inputs), sum(value.nbytes for value in equation.outputs)
+
+
+def peak(program: Program) -> int:
+    """The most bytes of intermediate values alive at once, when the equations run one after another."""
+    roots: dict[Value, Value] = {}
+    for equation in program.equations:
+        if equation.name in VIEWS:
+            roots |= {value: roots.get(equation.inputs[0], equation.inputs[0]) for value in equation.outputs}
+    last: dict[Value, int] = {}
+    for place, equation in enumerate(program.equations):
+        last.update({roots.get(value, value): place for value in (*equation.inputs, *equation.outputs)})
+    kept = {roots.get(value, value) for value in (*program.needed, *program.inputs, *program.constants)}
+    alive = most = 0
+    ends: dict[int, list[Value]] = {}
+    for value, place in last.items():
+        ends.setdefault(place, []).append(value)
+    for place, equation in enumerate(program.equations):
+        if equation.name not in VIEWS:
+            alive += sum(value.nbytes for value in equation.outputs if value not in kept)
+        most = max(most, alive)
+        alive -= sum(value.nbytes for value in ends.get(place, ()) if value not in kept)
+    return most
+
+
+class Work(NamedTuple):
+    """What one step of a program does, as a report tells it; machine code says the same of its kernels."""
+
+    name: str
+    equations: tuple[str, ...]
+    flops: int
+    read: int
+    written: int
+    threads: bool = False
+    seconds: float | None = None
+
+
+def works(program: Program) -> list[Work]:
+    """The work of a program that is run one equation after another, where there is any."""
+    working = [equation for equation in program.equations if equation.name not in VIEWS]
+    return [Work(e.name, (e.name,), flops(e), *moved(e)) for e in working]

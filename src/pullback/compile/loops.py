@@ -1,0 +1,427 @@
+"""Loops and branches of a recorded program: each is one equation, whose body is a program of its own.
+
+A body is recorded once, on the values of the first step. What it uses from outside becomes further inputs. Where
+gradients are recorded, the way back through one step is recorded with it; the way back through a loop is then a loop
+itself, over what the steps have kept, the other way round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import ops
+from .._core import zero
+from .._modes import FieldBlock, innermost, mode
+from .._node import AccumulateGrad, count, leaf
+from .._pass import pull_back, youngest_first
+from .._tensor import Tensor
+from ..control import Runner
+from .program import Equation, Program, Value, run
+from .recorder import Recorded, Recorder, RefusedError
+from .whole import recorded
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Leaves = list[Any]
+
+
+class Body(NamedTuple):
+    """A recorded body: `given` are the values of its arguments, `results` of what it returns.
+
+    `lifted` are values from outside, each with what it is there. `forward` and `backward` are its equations; the way
+    back starts from `cotangents`, one for each result or None, and finds `gradients`, one for each argument and each of
+    the nodes outside that it reaches, or None.
+    """
+
+    given: list[Value]
+    results: list[Value]
+    lifted: list[tuple[Value, Recorded]]
+    constants: dict[Value, Array]
+    forward: tuple[Equation, ...]
+    backward: tuple[Equation, ...]
+    cotangents: list[Value | None]
+    gradients: list[Value | None]
+    reached: list[tuple[Any, Value]]
+
+    def program(self, inputs: Sequence[Value], equations: Sequence[Equation], outputs: Sequence[Value]) -> Program:
+        """A program of some of it."""
+        return Program(tuple(inputs), tuple(equations), tuple(outputs), self.constants)
+
+    @property
+    def lifted_values(self) -> list[Value]:
+        """The inputs from outside."""
+        return [value for value, _ in self.lifted]
+
+
+def recorded_body(around: Recorder, function: Callable[[Leaves], Leaves], samples: Sequence[Array]) -> Body:
+    """The body that a function of leaves is, with the way back if gradients are recorded."""
+    recorder = Recorder(around)
+    tape: Any = Tensor.interpreter
+    start = next(count)
+    with recorder:
+        arguments = [tape.wrap(recorder.input(sample), None) for sample in samples]
+        given = list(recorder.inputs)
+        if mode.get().grad:
+            for argument in arguments:
+                argument.requires_grad = argument._dtype.kind == "f"
+        results = function(arguments)
+        values = [recorder.value_of(result._array) for result in results]
+        forward = tuple(recorder.equations)
+        back = _way_back(recorder, arguments, results, start)
+    if recorder.guards:
+        raise RefusedError("a loop or a branch checks its values")
+    return Body(
+        given, values, list(recorder.lifted.values()), recorder.constants, forward,
+        tuple(recorder.equations[len(forward) :]), *back,
+    )  # fmt: skip
+
+
+def _way_back(recorder: Recorder, arguments: Leaves, results: Leaves, start: int) -> Any:
+    """The cotangents of the results, the gradients of the arguments, and those of nodes from before the body."""
+    nodes = [result._node for result in results]
+    own = [node for node in youngest_first([node for node in nodes if node is not None]) if node.seq > start]
+    inside, ends = {*own}, {argument._node for argument in arguments}
+    cut: dict[Any, Any] = {}
+    for node in own:
+        for edge in node.edges:
+            if edge is not None and edge not in inside and edge not in ends and edge not in cut:
+                cut[edge] = _stub(edge)
+        node.edges = tuple(cut.get(edge, edge) for edge in node.edges)
+    cotangents: list[Any] = [None] * len(results)
+    roots = []
+    for i, (result, node) in enumerate(zip(results, nodes, strict=True)):
+        if node is not None and (node in inside or node in ends):
+            cotangents[i] = recorder.input(np.ones_like(result._array._array))
+            roots.append((node, cotangents[i]))
+        elif node is not None:
+            raise RefusedError("a loop or a branch returns a tensor from outside that requires grad")
+    targets = [*(argument._node for argument in arguments if argument._node is not None), *cut.values()]
+    found: dict[Any, Any] = {}
+    if roots:
+        with FieldBlock(grad=False):
+            tape: Any = Tensor.interpreter
+            found = pull_back(tape, roots, targets=targets, retain_graph=True, create_graph=False).found
+    values = {node: recorder.value_of(g) for node, g in found.items()}
+    return (
+        [None if g is None else recorder.value_of(g) for g in cotangents],
+        [values.get(argument._node) for argument in arguments],
+        [(node, values[stub]) for node, stub in cut.items() if stub in values],
+    )
+
+
+def _stub(node: Any) -> AccumulateGrad:
+    """An end of the graph in the place of a node from outside."""
+    stub = leaf(Tensor.interpreter.wrap(np.zeros(()), None), np.zeros(()))
+    stub.shape, stub.seq = node.shape, node.seq  # its turn comes when the node's would
+    return stub
+
+
+def _plain(leaves: Sequence[Any]) -> Recorder | None:
+    """The recorder, if all leaves are tensors of the program that it records."""
+    recorder = innermost.get()
+    if not isinstance(recorder, Recorder):
+        return None
+    fit = all(item is None or (not item.level and isinstance(item._array, Recorded)) for item in leaves)
+    return recorder if fit else None
+
+
+def _outside(bodies: Sequence[Body]) -> tuple[list[Any], list[Any], list[Any]]:
+    """What bodies use from outside, as tensors; the nodes they reach, and tensors that stand for those."""
+    tape: Any = Tensor.interpreter
+    lifted = [tape.wrap(held, None) for body in bodies for _, held in body.lifted]
+    nodes = list(dict.fromkeys(node for body in bodies for node, _ in body.reached))
+    anchors = []
+    for node in nodes:
+        value = next(value for body in bodies for other, value in body.reached if other is node)
+        anchor = tape.wrap(np.zeros(value.shape, value.dtype), None)
+        anchor._node = node
+        anchors.append(anchor)
+    return lifted, nodes, anchors
+
+
+def _untracked(primitive: Any, *tensors: Any, **params: Any) -> tuple[Any, ...]:
+    """The results of an operation that is not recorded on the tape."""
+    with FieldBlock(grad=False):
+        results: tuple[Any, ...] = primitive(*tensors, **params)
+    return results
+
+
+# 1. A loop of a known number of steps
+
+
+class Scan(NamedTuple):
+    """How a scan is built: its body's inputs are carries, a slice of each column, and what all steps share."""
+
+    body: Program
+    carries: int
+    columns: int
+    length: int
+    reverse: bool
+
+
+def _scan(*arrays: Any, loop: Scan) -> tuple[Array, ...]:
+    carries = list(arrays[: loop.carries])
+    columns = arrays[loop.carries : loop.carries + loop.columns]
+    shared = arrays[loop.carries + loop.columns :]
+    kept: list[Array] = [np.empty((loop.length, *v.shape), v.dtype) for v in loop.body.outputs[loop.carries :]]
+    for number in reversed(range(loop.length)) if loop.reverse else range(loop.length):
+        results = run(loop.body, [*carries, *[np.asarray(column[number]) for column in columns], *shared])
+        carries = results[: loop.carries]
+        for stack, result in zip(kept, results[loop.carries :], strict=True):
+            stack[number] = result
+    return (*[np.array(carry) for carry in carries], *kept)
+
+
+SCAN = zero("scan_loop", forward=_scan, inputs=("*arrays",))
+SCAN.outputs = 2
+
+
+SMALL = 256
+"""Elements of a step's largest value up to which the way back computes it again: that costs less than memory."""
+
+
+def _kept(body: Body, carries: int) -> list[Value]:
+    """What the way back needs of each step, besides the columns; what is cheap it computes again, from the carries."""
+    small = all(value.size <= SMALL for equation in body.forward for value in equation.outputs)
+    if small and not any(equation.primitive.kind == "effect" for equation in body.forward):
+        return body.given[:carries]
+    made = {value for equation in body.forward for value in equation.outputs}
+    used = dict.fromkeys(value for equation in body.backward for value in equation.inputs)
+    used |= dict.fromkeys(v for v in (*body.gradients, *[value for _, value in body.reached]) if v is not None)
+    return [value for value in used if value in made or value in body.given[:carries]]
+
+
+def _back_of(body: Body, kept: list[Value], carries: int, columns: int, count: int, reverse: bool) -> Any:
+    """The way back through a loop, as a function of cotangents, inputs and outputs."""
+    again = {*kept} == {*body.given[:carries]}
+    equations = [*(body.forward if again else ()), *body.backward]
+    moving = [i for i in range(carries) if body.cotangents[i] is not None or body.gradients[i] is not None]
+    outputs = [i for i in range(carries, len(body.results)) if body.cotangents[i] is not None]
+    constants = dict(body.constants)
+
+    def or_zero(value: Value | None, like: Value) -> Value:
+        if value is None:
+            value = like.like()
+            constants[value] = np.zeros(like.shape, like.dtype)
+        return value
+
+    incoming: list[Any] = [body.cotangents[i] or body.given[i].like() for i in moving]
+    sums = [value.like() for _, value in body.reached]
+    totals = [value.like() for value in sums]
+    for before, (_, value), total in zip(sums, body.reached, totals, strict=True):
+        equations.append(Equation(ops.add, (before, value), {}, (total,)))
+    slices = [i for i in range(carries, carries + columns) if body.gradients[i] is not None]
+    inputs: list[Any] = [
+        *incoming,
+        *sums,
+        *[body.cotangents[i] for i in outputs],
+        *kept,
+        *body.given[carries:],
+        *body.lifted_values,
+    ]
+    results: list[Any] = [*[or_zero(body.gradients[i], body.given[i]) for i in moving], *totals]
+    results += [body.gradients[i] for i in slices]
+    program = Program(tuple(inputs), tuple(equations), tuple(results), constants)
+    state = len(moving) + len(sums)
+    loop = Scan(program, state, len(outputs) + len(kept) + columns, count, not reverse)
+
+    def back(g: Any, arrays: Any) -> list[Any]:
+        zeros = [np.zeros(value.shape, value.dtype) for value in sums]
+        after = carries + columns + len(body.lifted)
+        stacks = arrays[len(arrays) - len(kept) :]
+        columns_in = [*[g[i] for i in outputs], *stacks, *arrays[carries : carries + columns]]
+        shared = arrays[carries + columns : after]
+        found = list(SCAN(*[g[i] for i in moving], *zeros, *columns_in, *shared, loop=loop))
+        answer: list[Any] = [None] * len(arrays)
+        for i, value in zip(moving, found, strict=False):
+            answer[i] = value
+        for i, value in zip(slices, found[state:], strict=True):
+            answer[i] = value
+        answer[after : after + len(sums)] = found[len(moving) : state]
+        return answer
+
+    return back
+
+
+# 2. A branch
+
+
+def _branch(predicate: Any, *arrays: Any, bodies: tuple[Program, Program]) -> Any:
+    return tuple(np.array(result) for result in run(bodies[0] if predicate.item() else bodies[1], arrays))
+
+
+BRANCH = zero("branch", forward=_branch, inputs=("*arrays",))
+BRANCH.outputs = 2
+
+
+# 3. A loop until something holds
+
+
+def _repeat(*arrays: Any, test: Program, body: Program, carries: int, tested: int) -> tuple[Array, ...]:
+    """The carries after as many steps as the test holds; the first `tested` of the shared inputs are those of the test."""
+    carry, shared = list(arrays[:carries]), arrays[carries:]
+    while run(test, [*carry, *shared[:tested]])[0].item():
+        carry = run(body, [*carry, *shared[tested:]])
+    return tuple(map(np.array, carry))
+
+
+REPEAT = zero("repeat_loop", forward=_repeat, inputs=("*arrays",))
+REPEAT.outputs = 2
+
+
+# 4. The runner
+
+
+class Recording(Runner):
+    """Writes down loops and branches, where their leaves are recorded; others run step by step."""
+
+    def scan(self, step: Any, carry: Leaves, columns: Leaves, count: int, reverse: bool) -> tuple[Leaves, Leaves]:
+        """One equation for all steps."""
+        recorder = _plain([*carry, *columns])
+        if recorder is None or not count:
+            return super().scan(step, carry, columns, count, reverse)
+        moving, cut = _present(carry), _present(columns)
+        shape: list[Any] = []
+
+        def one(leaves: Leaves) -> Leaves:
+            state, outputs = step(_filled(carry, moving, leaves), _filled(columns, cut, leaves[len(moving) :]))
+            shape[:] = outputs
+            return [leaf for leaf in (*state, *outputs) if leaf is not None]
+
+        given = [*[carry[i] for i in moving], *[columns[i] for i in cut]]
+        first = -1 if reverse else 0
+        samples = [carry[i]._array._array.copy() for i in moving]
+        samples += [np.array(columns[i]._array._array[first]) for i in cut]
+        body = recorded_body(recorder, one, samples)
+        lifted, _, anchors = _outside([body])
+        tracked = mode.get().grad and any(leaf._node is not None for leaf in (*given, *anchors))
+        kept = _kept(body, len(moving)) if tracked else []
+        program = body.program([*body.given, *body.lifted_values], body.forward, [*body.results, *kept])
+        found = _untracked(SCAN, *given, *lifted, loop=Scan(program, len(moving), len(cut), count, reverse))
+        if tracked:
+            back = _back_of(body, kept, len(moving), len(cut), count, reverse)
+            results, stacks = found[: len(body.results)], found[len(body.results) :]
+            found = recorded((*given, *lifted, *anchors, *stacks), [each._array for each in results], back)
+        left = iter(found[len(moving) : len(body.results)])
+        return _filled(carry, moving, found), [None if leaf is None else next(left) for leaf in shape]
+
+    def cond(self, predicate: Any, first: Any, second: Any, operands: Leaves) -> Leaves:
+        """One equation for both sides."""
+        recorder = _plain([predicate, *operands]) if hasattr(predicate, "_array") else None
+        if recorder is None:
+            return super().cond(predicate, first, second, operands)
+        present = _present(operands)
+        given = [operands[i] for i in present]
+        results: list[Any] = []
+
+        def side(function: Any) -> Callable[[Leaves], Leaves]:
+            def taken(leaves: Leaves) -> Leaves:
+                results[:] = function(_filled(operands, present, leaves))
+                return [leaf for leaf in results if leaf is not None]
+
+            return taken
+
+        samples = [leaf._array._array.copy() for leaf in given]
+        bodies = [recorded_body(recorder, side(first), samples)]
+        bodies.append(recorded_body(recorder, side(second), samples))
+        first.agree(second, results)
+        lifted, nodes, anchors = _outside(bodies)
+        programs = tuple(_alone(body, bodies, body.forward, [], body.results) for body in bodies)
+        found = _untracked(BRANCH, predicate, *given, *lifted, bodies=programs)
+        if mode.get().grad and any(leaf._node is not None for leaf in (*given, *anchors)):
+            back = _branch_way(bodies, nodes, len(given))
+            found = recorded((predicate, *given, *lifted, *anchors), [each._array for each in found], back)
+        left = iter(found)
+        return [None if leaf is None else next(left) for leaf in results]
+
+    def while_loop(self, test: Any, step: Any, carry: Leaves) -> Leaves:
+        """One equation for all steps, which has no way back."""
+        recorder = _plain(carry)
+        if recorder is None:
+            return super().while_loop(test, step, carry)
+        moving = _present(carry)
+        given = [carry[i] for i in moving]
+        samples = [leaf._array._array.copy() for leaf in given]
+
+        def one(leaves: Leaves) -> Leaves:
+            return [leaf for leaf in step(_filled(carry, moving, leaves)) if leaf is not None]
+
+        def asked(leaves: Leaves) -> Leaves:
+            answer = test(_filled(carry, moving, leaves))
+            return [answer if hasattr(answer, "_array") else Tensor.interpreter.wrap(np.array(answer), None)]
+
+        tracked = mode.get().grad and any(leaf._node is not None for leaf in given)
+        with FieldBlock(grad=False):
+            check, body = recorded_body(recorder, asked, samples), recorded_body(recorder, one, samples)
+        if tracked:
+            raise RefusedError("a while_loop whose number of steps depends on values has no gradient in a program")
+        lifted, _, _ = _outside([check, body])
+        programs = [
+            each.program([*each.given, *each.lifted_values], each.forward, each.results) for each in (check, body)
+        ]
+        options = {"test": programs[0], "body": programs[1], "carries": len(given), "tested": len(check.lifted)}
+        return _filled(carry, moving, _untracked(REPEAT, *given, *lifted, **options))
+
+
+def _alone(
+    body: Body, bodies: list[Body], equations: Sequence[Equation], more: Sequence[Value], outputs: Sequence[Value]
+) -> Program:
+    """A program of one side of a branch, which is given what both take from outside."""
+    inputs: list[Value] = [*body.given]
+    for other in bodies:
+        inputs += body.lifted_values if other is body else [value.like() for value in other.lifted_values]
+    return body.program([*inputs, *more], equations, outputs)
+
+
+def _branch_way(bodies: list[Body], nodes: list[Any], count: int) -> Any:
+    """The way back through a branch, as a function of cotangents and inputs: the side that was taken, once more."""
+    shapes = bodies[0].results
+    tracked = [i for i in range(len(shapes)) if any(body.cotangents[i] is not None for body in bodies)]
+    reached = [i for i in range(count) if any(body.gradients[i] is not None for body in bodies)]
+    programs = []
+    for body in bodies:
+        constants = dict(body.constants)
+        cotangents = [body.cotangents[i] or shapes[i].like() for i in tracked]
+        outputs = []
+        at_nodes = dict(body.reached)
+        for value, like in [
+            *[(body.gradients[i], body.given[i]) for i in reached],
+            *[(at_nodes.get(node), _at(bodies, node)) for node in nodes],
+        ]:
+            found = value or like.like()
+            if value is None:
+                constants[found] = np.zeros(like.shape, like.dtype)
+            outputs.append(found)
+        equations = [*body.forward, *body.backward]
+        programs.append(_alone(body, bodies, equations, cotangents, outputs).with_(constants=constants))
+
+    def back(g: Any, arrays: Any) -> list[Any]:
+        given = arrays[: len(arrays) - len(nodes)] if nodes else arrays
+        found = list(BRANCH(*given, *[g[i] for i in tracked], bodies=tuple(programs)))
+        answer: list[Any] = [None] * len(arrays)
+        for i, value in zip(reached, found, strict=False):
+            answer[i + 1] = value
+        if nodes:
+            answer[len(arrays) - len(nodes) :] = found[len(reached) :]
+        return answer
+
+    return back
+
+
+def _at(bodies: list[Body], node: Any) -> Value:
+    return next(value for body in bodies for other, value in body.reached if other is node)
+
+
+def _present(leaves: Leaves) -> list[int]:
+    """The places of the leaves that are tensors."""
+    return [i for i, leaf in enumerate(leaves) if leaf is not None]
+
+
+def _filled(leaves: Leaves, places: list[int], values: Sequence[Any]) -> Leaves:
+    """Leaves with values in the places that hold tensors."""
+    filled = list(leaves)
+    for place, value in zip(places, values, strict=False):
+        filled[place] = value
+    return filled

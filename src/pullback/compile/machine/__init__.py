@@ -1,0 +1,7 @@
+"""Machine code: programs compiled by LLVM, if llvmlite is installed."""
+
+from __future__ import annotations
+
+from .executable import Executable, Kernel, build, load
+
+__all__ = ["Executable", "Kernel", "build", "load"]

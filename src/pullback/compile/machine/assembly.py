@@ -1,0 +1,290 @@
+"""Assembly: the steps of a program in order, and where everything lies while they run.
+
+The code finds all memory through a table of addresses: inputs, results, one block for what is needed on the way, and
+constants. In that block, values share memory if they are not needed at the same time. A value that is to be written to
+an input is computed there, if that is safe: nothing can fail any more, and nobody reads the old one. Otherwise it is
+copied at the very end.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..program import Program, Value
+from .fusion import Loops, Opaque, Planner, Product, Step, planned
+from .loops import accumulated, chunks, partial
+from .memory import SIZES
+from .nests import MEMORY, Layout, laid_out
+from .products import flops
+
+ALIGNED = 64
+HEAVY = 100_000
+"""Cost of a program, in additions, from which on other threads of Python may run meanwhile."""
+THREADED = 4
+"""Chunks of a nest from which on threads share them."""
+
+
+@dataclass(slots=True, eq=False)
+class Piece:
+    """A step made ready: its layout, and the names of its functions."""
+
+    step: Step
+    name: str
+    layout: Layout | None = None
+    count: int = 1
+    chunk: int = 1
+    cost: int = 0
+    read: int = 0
+    written: int = 0
+
+    @property
+    def check(self) -> str:
+        """The name of the function that looks at the guards known after this step."""
+        return f"{self.name}_check"
+
+    @property
+    def threaded(self) -> bool:
+        """Whether threads may share it."""
+        return self.count >= THREADED
+
+
+@dataclass(slots=True)
+class Memory:
+    """Where values lie: slots of the table, and bytes from there."""
+
+    places: dict[Any, tuple[int, int]] = field(default_factory=dict)
+    arena: int = 0
+    slots: int = 0
+
+
+class Assembly:
+    """A program, its steps and its memory."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.planner: Planner
+        self.planner, steps = planned(program)
+        self.pieces = [piece for number, step in enumerate(steps) if (piece := self._piece(step, number)) is not None]
+        self.opaque = any(isinstance(step, Opaque) for step in steps)
+        self.constants = [v for v, a in program.constants.items() if a.size != 1 or self._read_as_memory(v)]
+        self.written_in_place: dict[int, Value] = {}
+        self.memory = self._memory()
+        self.guards: dict[int, list[tuple[int, Value, Any]]] = {}
+        for number, (value, expected) in enumerate(self.program.guards):
+            self.guards.setdefault(self.step_of(value), []).append((number, value, expected))
+
+    @property
+    def apart(self) -> bool:
+        """Whether each step needs a function of its own: Python or several threads have part in one."""
+        return self.opaque or any(piece.threaded for piece in self.pieces)
+
+    @property
+    def cost(self) -> int:
+        """The cost of one run, in additions."""
+        return sum(piece.cost for piece in self.pieces)
+
+    def _read_as_memory(self, value: Value) -> bool:
+        wanted = {x for p in self.pieces if isinstance(p.step, Opaque) for x in p.step.equation.inputs}
+        factors = {x.value for p in self.pieces if isinstance(p.step, Product) for x in (p.step.left, p.step.right)}
+        return value in wanted or value in factors or value in self.program.needed
+
+    # Pieces
+
+    def _piece(self, step: Step, number: int) -> Piece | None:
+        """A step made ready; None where nothing of it is needed."""
+        piece = Piece(step, f"step_{number}")
+        if isinstance(step, Loops):
+            self._drop_unused(step)
+            if not step.nest.roots:
+                return None
+            layout = piece.layout = laid_out(step.nest)
+            piece.count, piece.chunk = chunks(layout)
+            places = math.prod(layout.domain)
+            piece.cost = places * (1 + sum(node.cost for node in layout.nodes if node.axes or not layout.domain))
+            piece.read = sum(
+                {node.data[0]: node.data[0].nbytes for node in layout.nodes if node.kind in MEMORY}.values()
+            )
+            piece.written = sum(root.source.nbytes if not root.how else root.value.nbytes for root in layout.roots)
+        elif isinstance(step, Product):
+            piece.cost = flops(step) // 2
+            piece.read = step.left.value.nbytes + step.right.value.nbytes
+            piece.written = step.equation.output.nbytes
+        return piece
+
+    def _drop_unused(self, step: Loops) -> None:
+        """Do not store what only this nest needs."""
+        outside = self._outside()
+        roots = []
+        for root in step.nest.roots:
+            root.stored = root.value in outside
+            if root.stored or root.consumed:
+                roots.append(root)
+        step.nest.roots = roots
+
+    def _outside(self) -> set[Value]:
+        """Values that are read from memory by someone."""
+        known: set[Value] | None = getattr(self, "_read", None)
+        if known is None:
+            known = set(self.program.needed)
+            for step in self.planner.steps:
+                if isinstance(step, Loops):
+                    known |= step.nest.loaded
+                elif isinstance(step, Product):
+                    known |= {step.left.value, step.right.value}
+                else:
+                    known |= set(step.equation.inputs)
+            self._read = known
+        return known
+
+    # Memory
+
+    def _memory(self) -> Memory:
+        program, memory = self.program, Memory()
+        slots = {value: (number, 0) for number, value in enumerate(program.inputs)}
+        for number, value in enumerate(program.outputs):
+            slots[value] = (len(program.inputs) + number, 0)
+        memory.slots = arena = len(program.inputs) + len(program.outputs)
+        for number, value in enumerate(self.constants):
+            slots[value] = (arena + 1 + number, 0)
+        memory.slots += 1 + len(self.constants)
+        for piece in self.pieces:
+            if isinstance(piece.step, Opaque):
+                for value in piece.step.equation.outputs:
+                    slots[value] = (memory.slots, 0)
+                    memory.slots += 1
+        self._find_in_place(slots)
+        memory.places.update(slots)
+        self._lay_out(memory, arena)
+        return memory
+
+    def _lay_out(self, memory: Memory, slot: int) -> None:
+        """Give the values that are needed on the way places in the block, those of others who are not needed any more."""
+        last = self._last_uses()
+        free = _Free()
+        ends: dict[int, list[tuple[int, int]]] = {}
+        for number, piece in enumerate(self.pieces):
+            for start, size in ends.pop(number - 1, ()):
+                free.give(start, size)
+            for key, size, end in self._needs(piece, number, last):
+                if key in memory.places:
+                    continue
+                size = -(-size // ALIGNED) * ALIGNED  # noqa: PLW2901  # in whole lines
+                start = free.take(size)
+                memory.places[key] = (slot, start)
+                ends.setdefault(end, []).append((start, size))
+        memory.arena = free.top
+
+    def _needs(self, piece: Piece, number: int, last: dict[Value, int]) -> list[tuple[Any, int, int]]:
+        """What a step makes in the block: keys, bytes, and the last step that needs it."""
+        if isinstance(piece.step, Product):
+            value = piece.step.equation.output
+            return [(value, value.nbytes, last.get(value, number))]
+        if piece.layout is None:
+            return []
+        found: list[tuple[Any, int, int]] = []
+        for root in piece.layout.roots:
+            if root.stored and root.value not in piece.layout.scratch:
+                found.append((root.value, root.value.nbytes, last.get(root.value, number)))
+            if partial(root, piece.layout, piece.count):
+                found.append((root, piece.count * root.value.size * SIZES[accumulated(root, piece.layout)], number))
+        return found
+
+    def _last_uses(self) -> dict[Value, int]:
+        last: dict[Value, int] = {}
+        for number, piece in enumerate(self.pieces):
+            for value in self._reads(piece):
+                last[value] = number
+        return last | dict.fromkeys(self.program.needed, len(self.pieces))
+
+    @staticmethod
+    def _reads(piece: Piece) -> set[Value]:
+        step = piece.step
+        if isinstance(step, Product):
+            return {step.left.value, step.right.value}
+        if isinstance(step, Opaque):
+            return set(step.equation.inputs)
+        assert piece.layout is not None
+        return {node.data[0] for node in piece.layout.nodes if node.kind in MEMORY}
+
+    def _find_in_place(self, slots: dict[Value, tuple[int, int]]) -> None:
+        """Choose the values that may be computed in the memory of the input to which they are to be written."""
+        makers = {root.value: number for number, piece in enumerate(self.pieces) if piece.layout is not None
+                  for root in piece.layout.roots}  # fmt: skip
+        guarded = max([self.step_of(value) for value, _ in self.program.guards], default=-1)
+        together = {e.output for e in self.program.equations if self.planner.kinds[e] == "pieces"}
+        for place, value in self.program.writes:
+            target = self.program.inputs[place]
+            if value in slots or value not in makers or value in together:
+                continue
+            number = makers[value]
+            piece, later = self.pieces[number], self.pieces[number + 1 :]
+            if number <= guarded:
+                continue
+            alone = sum(other is value for _, other in self.program.writes) == 1
+            late = any(isinstance(p.step, Opaque) or target in self._reads(p) for p in later)
+            if alone and not late and piece.layout is not None and _same_places(piece.layout, value, target):
+                slots[value] = (place, 0)
+                self.written_in_place[place] = value
+
+    def step_of(self, value: Value) -> int:
+        """The number of the step after which a value is there; -1 for what is there from the beginning."""
+        found = -1
+        for number, piece in enumerate(self.pieces):
+            step = piece.step
+            if piece.layout is not None:
+                made = {root.value for root in piece.layout.roots}
+            else:
+                assert not isinstance(step, Loops)
+                made = set(step.equation.outputs)
+            found = number if value in made else found
+        return found
+
+    def place(self, key: Any) -> tuple[int, int]:
+        """Where a value lies, or the partial results of a root."""
+        return self.memory.places[key]
+
+
+def _same_places(layout: Layout, value: Value, target: Value) -> bool:
+    """Whether a nest reads of a target only what stands where it writes a value, before it does."""
+    roots = [root for root in layout.roots if root.value is value]
+    if len(roots) != 1 or roots[0].how or layout.phases != 1:
+        return False
+    at = roots[0].at
+    return all(
+        node.kind == "load" and node.data[1] == at
+        for node in layout.nodes
+        if node.kind in MEMORY and node.data[0] is target
+    )
+
+
+class _Free:
+    """The block of memory: which parts are free."""
+
+    def __init__(self) -> None:
+        self.top = 0
+        self.parts: list[tuple[int, int]] = []
+
+    def take(self, size: int) -> int:
+        """The start of a free part: the smallest that is large enough, or new memory."""
+        fitting = [part for part in self.parts if part[1] >= size]
+        if not fitting:
+            self.top += size
+            return self.top - size
+        start, length = min(fitting, key=lambda part: part[1])
+        self.parts.remove((start, length))
+        if length > size:
+            self.parts.append((start + size, length - size))
+        return start
+
+    def give(self, start: int, size: int) -> None:
+        """Give a part back, as one with its neighbours."""
+        for other in list(self.parts):
+            if other[0] + other[1] == start:
+                self.parts.remove(other)
+                start, size = other[0], size + other[1]
+            elif start + size == other[0]:
+                self.parts.remove(other)
+                size += other[1]
+        self.parts.append((start, size))

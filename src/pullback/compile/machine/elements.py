@@ -1,0 +1,319 @@
+"""Elementwise primitives, as scalar operations: what each line of `ops` lowers to.
+
+An entry takes words (see `mathematics.lanes`) and the primitive's metadata. What NumPy computes for NaN, infinities,
+zeros and ties is what these compute.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+
+from .. import scalars
+from ..mathematics.lanes import REALS, Word
+
+KINDS: dict[np.dtype[Any], str] = {
+    np.dtype(np.float32): "f",
+    np.dtype(np.float64): "d",
+    np.dtype(bool): "b1",
+    **{np.dtype(f"{letter}{width // 8}"): f"{letter}{width}" for letter in "iu" for width in (8, 16, 32, 64)},
+}
+"""The dtypes of the machine's code, as kinds of words."""
+
+
+class Element(NamedTuple):
+    """How a primitive is computed: by what, at which cost, and to which dtype its operands are cast before."""
+
+    function: Callable[..., Word]
+    cost: int = 1
+    operands: str = "result"
+    reals: bool = False
+
+
+ELEMENTS: dict[str, Element] = {}
+
+
+def _add(operands: str, cost: int, reals: bool = False, **entries: Callable[..., Any]) -> None:
+    for name, function in entries.items():
+        ELEMENTS[name] = Element(function, cost, operands, reals)
+
+
+INLINE = 3
+"""Uses of a function of mathematics, in lanes, that are written out; code for more would take long to compile."""
+
+
+def call(name: str, *words: Word) -> Word:
+    """A function of mathematics, by its name as NumPy's ufunc."""
+    desk, kind = words[0].desk, words[0].kind
+    values = [word.value for word in words]
+    module = desk.builder.module
+    key = f"pullback.{name}.{kind}{desk.lanes or ''}"
+    uses: Counter[str] = module.__dict__.setdefault("uses", Counter())
+    uses[key] += 1
+    if desk.lanes is not None and uses[key] <= INLINE:
+        return Word(desk, kind, scalars.emit(desk.builder, name, kind, *values, target=desk.target))
+    function = module.globals.get(key)
+    if function is None:
+        of = desk.type(kind)
+        function = ir.Function(module, ir.FunctionType(of, [of] * len(words)), key)
+        function.linkage = "internal"
+        builder = ir.IRBuilder(function.append_basic_block())
+        builder.ret(scalars.emit(builder, name, kind, *function.args, target=desk.target))
+    return Word(desk, kind, desk.builder.call(function, values))
+
+
+def cast(word: Word, kind: str) -> Word:
+    """A word in another kind, as NumPy converts."""
+    return word if word.kind == kind else truth(word) if kind == "b1" else word.to(kind)
+
+
+def truth(word: Word) -> Word:
+    """Whether a word is not zero."""
+    return word if word.kind == "b1" else word != 0
+
+
+def maximum(a: Word, b: Word) -> Word:
+    """The larger; NaN where one is NaN."""
+    if a.kind == "b1":
+        return a | b
+    first = (a >= b) | a.isnan() if a.kind in REALS else a >= b
+    return first.select(a, b)
+
+
+def minimum(a: Word, b: Word) -> Word:
+    """The smaller; NaN where one is NaN."""
+    if a.kind == "b1":
+        return a & b
+    first = (a <= b) | a.isnan() if a.kind in REALS else a <= b
+    return first.select(a, b)
+
+
+def _clip(x: Word, *, lower: float | None, upper: float | None) -> Word:
+    x = x if lower is None else maximum(x, x.like(lower))
+    return x if upper is None else minimum(x, x.like(upper))
+
+
+def sigmoid(x: Word) -> Word:
+    """1 / (1 + exp(-x))."""
+    return call("sigmoid", x)
+
+
+def fmod(a: Word, b: Word) -> Word:
+    """What is left of a after division, with the sign of a."""
+    return Word(a.desk, a.kind, a.desk.builder.frem(a.value, b.value))
+
+
+def remainder(a: Word, b: Word) -> Word:
+    """What is left of a after floor division, with the sign of b."""
+    rest = fmod(a, b)
+    turned = (rest != 0) & ((b < 0) ^ (rest < 0))
+    return (rest == 0).select(rest.like(0).copysign(b), turned.select(rest + b, rest))
+
+
+def floor_divide(a: Word, b: Word) -> Word:
+    """The quotient rounded down, as the remainder has it."""
+    rest = fmod(a, b)
+    turned = (rest != 0) & ((b < 0) ^ (rest < 0))
+    quotient = (a - rest) / b
+    quotient = turned.select(quotient - 1, quotient)
+    whole = quotient.floor()
+    whole = (quotient - whole > 0.5).select(whole + 1, whole)
+    whole = (quotient == 0).select(quotient.like(0).copysign(a / b), whole)
+    return (b == 0).select(a / b, whole)
+
+
+def _power(x: Word, *, exponent: float) -> Word:
+    if exponent == 0:
+        return x.like(1)
+    if exponent in {0.5, -1, -2}:
+        return x.sqrt() if exponent == 0.5 else 1 / x if exponent == -1 else (1 / x) * (1 / x)
+    if exponent in {1, 2, 3, 4}:
+        square = x * x if exponent > 1 else x
+        return square if exponent < 3 else square * x if exponent == 3 else square * square
+    return call("power", x, x.like(exponent))
+
+
+def _positive(x: Word, value: Word | float = 1) -> Word:
+    """A value where x is true, else 0, in the kind of x."""
+    return x.select(value, 0.0)
+
+
+def _sign(x: Word) -> Word:
+    return (x > 0).select(x.like(1), (x < 0).select(x.like(-1), x.like(0)))
+
+
+def _leaky_factor(x: Word, *, slope: float) -> Word:
+    return (x > 0).select(x.like(1), x.like(slope))
+
+
+def _elu(x: Word, *, alpha: float, scale: float, input_scale: float) -> Word:
+    below = call("expm1", minimum(x, x.like(0)) * input_scale) * (alpha * scale)
+    above = maximum(x, x.like(0))
+    return below + (above if scale == 1 else above * scale)
+
+
+def _softplus(x: Word, *, beta: float, threshold: float) -> Word:
+    scaled = x if beta == 1 else x * beta
+    soft = call("log1p", call("exp", minimum(scaled, x.like(threshold))))
+    return (scaled > threshold).select(x, soft if beta == 1 else soft / beta)
+
+
+def _inner(x: Word) -> Word:
+    scale, cube = math.sqrt(2 / math.pi), 0.044715
+    return x * (x * x * (scale * cube) + scale)
+
+
+def _logit(x: Word, *, eps: float | None) -> Word:
+    if eps is not None:
+        x = minimum(maximum(x, x.like(eps)), x.like(1 - eps))
+    return call("log", x / (1 - x))
+
+
+def _lerp(a: Word, b: Word, weight: Word) -> Word:
+    way = b - a
+    return (abs(weight) < 0.5).select(a + weight * way, b - way * (1 - weight))
+
+
+def _log_or_zero(a: Word, b: Word, logarithm: Word) -> Word:
+    return ((a == 0) & ~b.isnan()).select(a.like(0), a * logarithm)
+
+
+def _trunc_quotient(a: Word, b: Word) -> Word:
+    return (a / b).trunc()
+
+
+def _nan_to_num(x: Word, *, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Word:
+    info = np.finfo(np.float32 if x.kind == "f" else np.float64)
+    above, below = (float(info.max) if posinf is None else posinf), (float(info.min) if neginf is None else neginf)
+    finite = (x == math.inf).select(x.like(above), (x == -math.inf).select(x.like(below), x))
+    return x.isnan().select(x.like(nan), finite)
+
+
+def _binary_cross_entropy(x: Word, target: Word) -> Word:
+    floor = x.like(-100)
+    return (target - 1) * maximum(call("log1p", -x), floor) - target * maximum(call("log", x), floor)
+
+
+def _huber(x: Word, *, delta: float) -> Word:
+    size = abs(x)
+    near = minimum(size, x.like(delta))
+    return near * (size - near * 0.5)
+
+
+def _plus(a: Word, b: Word) -> Word:
+    return a | b if a.kind == "b1" else a + b
+
+
+def _times(a: Word, b: Word) -> Word:
+    return a & b if a.kind == "b1" else a * b
+
+
+def _logical(a: Word, b: Word, sign: str) -> Word:
+    a, b = truth(a), truth(b)
+    return a & b if sign == "&" else a | b if sign == "|" else a ^ b
+
+
+def _within(x: Word, *, lower: float, upper: float) -> Word:
+    return ((x > lower) & (x < upper)).select(x.like(1), x.like(0))
+
+
+def _chosen(condition: Word, a: Word, b: Word | float) -> Word:
+    return truth(condition).select(a, b)
+
+
+def _infinite(x: Word) -> Word:
+    return abs(x) == math.inf
+
+
+# fmt: off
+_add("result", 1, add=_plus, multiply=_times, maximum=maximum, minimum=minimum,
+     subtract=lambda a, b: a - b, rsub=lambda a, b: b - a, negative=lambda x: -x,
+     abs=lambda x: abs(x) if x.kind in REALS else (x < 0).select(-x, x) if x.kind[0] == "i" else x,
+     square=lambda x: x * x, relu=lambda x: maximum(x, x.like(0)), clip=_clip, conj=lambda x: x,
+     clip_by=lambda x, a, b: minimum(maximum(x, a), b), sign=_sign,
+     scale_and_shift=lambda x, scale, shift: x * scale + shift,
+     zeros_like=lambda x: x.like(0), copy=lambda x, value: value, fill=lambda x, value: value,
+     bitwise_and=lambda a, b: a & b, bitwise_or=lambda a, b: a | b, bitwise_xor=lambda a, b: a ^ b,
+     leaky_relu=lambda x, *, slope: x * _leaky_factor(x, slope=slope), leaky_factor=_leaky_factor,
+     prelu=lambda x, weight: (x > 0).select(x, x * weight), lerp=_lerp,
+     hardtanh=_clip,
+     hardshrink=lambda x, *, bound: x * (abs(x) <= bound).select(x.like(0), x.like(1)),
+     softshrink=lambda x, *, bound: x - _clip(x, lower=-bound, upper=bound),
+     threshold=lambda x, *, bound, value: (x <= bound).select(x.like(value), x),
+     above=lambda x, *, bound: (x <= bound).select(x.like(0), x.like(1)), within=_within,
+     beyond=lambda x, *, bound: (abs(x) > bound).select(x.like(1), x.like(0)), huber=_huber,
+     heaviside=lambda a, b: (a == 0).select(b, (a > 0).select(a.like(1), a.like(0))))
+_add("result", 1, True, floor=Word.floor, ceil=Word.ceil, rint=Word.rint, trunc=Word.trunc,
+     fmax=lambda a, b: ((a >= b) | b.isnan()).select(a, b), fmin=lambda a, b: ((a <= b) | b.isnan()).select(a, b),
+     copysign=lambda a, b: a.copysign(b), frac=lambda x: x - x.trunc(), nan_to_num=_nan_to_num,
+     deg2rad=lambda x: x * (math.pi / 180), rad2deg=lambda x: x * (180 / math.pi))
+_add("result", 4, True, divide=lambda a, b: a / b, reciprocal=lambda x: 1 / x, sqrt=Word.sqrt,
+     rsqrt=lambda x: 1 / x.sqrt(), hardsigmoid=lambda x: _clip(x + 3, lower=0, upper=6) / 6,
+     hardswish=lambda x: x * (_clip(x + 3, lower=0, upper=6) / 6), trunc_quotient=_trunc_quotient)
+_add("result", 20, True, power=_power, sigmoid=sigmoid,
+     silu=lambda x: x * sigmoid(x), elu=_elu, softplus=_softplus, mish=lambda x: x * call("tanh", _softplus(x, beta=1, threshold=20)),
+     gelu=lambda x: (call("erf", x * math.sqrt(0.5)) + 1) * (x * 0.5),
+     gelu_by_tanh=lambda x: (call("tanh", _inner(x)) + 1) * (x * 0.5),
+     logsigmoid=lambda x: minimum(x, x.like(0)) - call("log1p", call("exp", -abs(x))),
+     logit=_logit, binary_cross_entropy=_binary_cross_entropy,
+     xlogy=lambda a, b: _log_or_zero(a, b, call("log", b)),
+     xlog_one_py=lambda a, b: _log_or_zero(a, b, call("log1p", b)),
+     entr=lambda x: (x < 0).select(x.like(-math.inf), (x == 0).select(x.like(0), -x * call("log", x))),
+     exponential=lambda x, *, base: call("power", x.like(base), x))
+ELEMENTS["xlog1py"] = ELEMENTS.pop("xlog_one_py")
+
+_add("common", 1, equal=lambda a, b: a == b, not_equal=lambda a, b: a != b, less=lambda a, b: a < b,
+     less_equal=lambda a, b: a <= b, greater=lambda a, b: a > b, greater_equal=lambda a, b: a >= b)
+_add("own", 1, logical_not=lambda x: ~truth(x), logical_and=lambda a, b: _logical(a, b, "&"),
+     logical_or=lambda a, b: _logical(a, b, "|"), logical_xor=lambda a, b: _logical(a, b, "^"))
+_add("own", 1, True, isnan=Word.isnan, isinf=_infinite, isfinite=lambda x: abs(x) < math.inf,
+     isposinf=lambda x: x == math.inf, isneginf=lambda x: x == -math.inf, signbit=lambda x: x.bits() < 0)
+_add("condition", 1, where=_chosen, select=lambda condition, x: _chosen(condition, x, x.like(0)))
+_add("own", 1, astype=lambda x, *, dtype, source=None: cast(x, KINDS[np.dtype(dtype)]))
+_add("result", 20, True, fmod=fmod, remainder=remainder, floor_quotient=floor_divide,
+     modulo=lambda x, *, divisor: remainder(x, x.like(divisor)))
+
+# The functions of mathematics that are primitives by another name, or by the same.
+for _name, _ufunc in {
+    **{name: name for name in "exp expm1 log log1p sin cos tan sinh cosh tanh log2 log10 cbrt hypot".split()},
+    **{name: name for name in "exp2 logaddexp erf erfc erfinv lgamma digamma".split()},
+    **{f"a{name}": f"arc{name}" for name in "sin cos tan sinh cosh tanh tan2".split()},
+    "pow": "power",
+}.items():
+    ELEMENTS[_name] = Element(functools.partial(call, _ufunc), 20, "result", reals=True)
+
+NO_BOOLS = {"subtract", "rsub", "negative", "sign", "square", "heaviside"}
+
+
+def lowers(name: str, inputs: tuple[np.dtype[Any], ...], output: np.dtype[Any], params: dict[str, Any]) -> bool:
+    """Whether an elementwise primitive has machine code for these dtypes."""
+    element = ELEMENTS.get(name)
+    if element is None or output not in KINDS or any(dtype not in KINDS for dtype in inputs):
+        return False
+    if element.reals:
+        return (output if element.operands == "result" else inputs[0]).kind == "f"
+    if name == "astype":
+        to_whole = inputs[0].kind == "f" and output.kind in "iu"
+        return not to_whole or output.str[1:] in {"i4", "i8"}
+    return not (output.kind == "b" and name in NO_BOOLS)
+
+
+def kind_of_operands(name: str, inputs: tuple[np.dtype[Any], ...], output: np.dtype[Any], place: int) -> str:
+    """The kind to which an operand is cast before the operation."""
+    rule = ELEMENTS[name].operands
+    if rule == "own" or (rule == "condition" and place == 0):
+        return KINDS[inputs[place]]
+    return KINDS[np.result_type(*inputs) if rule == "common" else output]
+
+
+def apply(name: str, words: list[Word], inputs: tuple[np.dtype[Any], ...], output: np.dtype[Any], params: dict[str, Any]) -> Word:
+    """The result of a primitive for words of the dtypes `inputs`."""
+    operands = [cast(word, kind_of_operands(name, inputs, output, place)) for place, word in enumerate(words)]
+    given = {key: value for key, value in params.items() if key not in {"label", "given"}}
+    return cast(ELEMENTS[name].function(*operands, **given), KINDS[output])

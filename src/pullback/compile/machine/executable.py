@@ -1,0 +1,330 @@
+"""Executables: programs as machine code, ready to be called."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ... import _blocks
+from ..._modes import quiet
+from ..program import Array, DepartedError, Program, Value, run
+from . import native, small
+from .assembly import HEAVY, Assembly, Piece
+from .entry import CONTIGUOUS, WRITABLE, Block, builtin
+from .fusion import Opaque, Product
+from .lowering import lowered
+from .modules import BEFORE, ModuleWriter
+from .products import LINKED
+
+ROUNDS = 5
+"""How often a step is timed; the least time counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """What a report says of a step: its name, its equations, additions it costs, bytes it reads and writes."""
+
+    name: str
+    equations: tuple[str, ...]
+    flops: int
+    read: int
+    written: int
+    threads: bool
+    seconds: float | None = None
+
+
+class Executable:
+    """A program as machine code: called with arrays, it gives the outputs, and does the program's writes."""
+
+    def __init__(self, program: Program, code: bytes | None, *, fuse: bool = True) -> None:
+        self.program = program
+        self.seconds: dict[str, float] | None = None
+        self._plain = not fuse
+        if self._plain:
+            self.code, self._text = b"", ""
+            return
+        self._assembly = assembly = Assembly(lowered(program))
+        self._text = ""
+        if code is None:
+            self._text = str(ModuleWriter(assembly).write())
+            code = native.compiled(self._text)
+        self.code = code
+        self._native = native.Code(code, _links(assembly))
+        self._held = [np.ascontiguousarray(assembly.program.constants[value]) for value in assembly.constants]
+        self._threads = any(piece.threaded for piece in assembly.pieces)
+        self._entry = None if assembly.opaque else self._builtin()
+        self._functions: dict[str, Any] = {}
+        self._arenas: list[Array] = []
+
+    # Calls
+
+    def __call__(self, *arrays: Array) -> list[Array]:
+        """The outputs; what the program writes is written into the arrays.
+
+        Raises
+        ------
+        DepartedError
+            If a guard finds another value than was recorded; nothing is written then.
+        ValueError
+            If an array has another shape or dtype than the program's input.
+        """
+        if self._plain:
+            return self._run_plainly(arrays)
+        if self._entry is not None and not (self._threads and _blocks.get_num_threads() > 1):
+            made = self._entry(*arrays)
+            if type(made) is list:
+                return made
+            if made is not None:
+                return self._departed(made, arrays)
+        return self._run_in_steps(arrays)
+
+    def _run_plainly(self, arrays: tuple[Array, ...]) -> list[Array]:
+        made = run(self.program, arrays)
+        count = len(self.program.outputs)
+        kept = [np.array(value) for value in made[count:]]
+        outputs = [np.array(value) for value in made[:count]]
+        for (place, _), value in zip(self.program.writes, kept, strict=True):
+            arrays[place][...] = value
+        return outputs
+
+    def _departed(self, status: int, arrays: tuple[Array, ...]) -> list[Array]:
+        """What is done where a check failed: one of the program's, or one that an index lies inside its axis."""
+        if status <= len(self.program.guards):
+            _, expected = self.program.guards[status - 1]
+            raise DepartedError(
+                f"a guarded value is not {expected} any more, which it was when the program was recorded"
+            )
+        return self._run_plainly(arrays)
+
+    def _run_in_steps(self, arrays: tuple[Array, ...]) -> list[Array]:
+        """Step by step, for what the built-in function does not take: operations of Python, threads, unusual arrays."""
+        given = self._given(arrays)
+        run_of = _Run(self, given)
+        outputs = run_of.run()
+        for place, _ in self.program.writes:
+            if given[place] is not arrays[place]:
+                arrays[place][...] = given[place]
+        return outputs
+
+    def _given(self, arrays: tuple[Array, ...]) -> list[Array]:
+        """The inputs as the code reads them: contiguous, and those that are written apart from all others."""
+        if len(arrays) != len(self.program.inputs):
+            raise ValueError(f"the program takes {len(self.program.inputs)} arrays, but got {len(arrays)}")
+        given = []
+        for number, (array, value) in enumerate(zip(arrays, self.program.inputs, strict=True)):
+            if array.shape != value.shape or array.dtype != value.dtype:
+                raise ValueError(
+                    f"input {number} of the program is {value.dtype}{list(value.shape)}, but got "
+                    f"{array.dtype}{list(array.shape)}"
+                )
+            plain = array.flags.c_contiguous and array.flags.aligned and array.dtype.isnative
+            given.append(array if plain else np.array(array, value.dtype, order="C"))
+        for place, _ in self.program.writes:
+            if any(i != place and np.may_share_memory(given[place], other) for i, other in enumerate(given)):
+                given[place] = given[place].copy()
+        return given
+
+    # The built-in function
+
+    def _builtin(self) -> Any:
+        assembly, program = self._assembly, self._assembly.program
+        self._block = block = Block(
+            inputs=len(program.inputs),
+            outputs=len(program.outputs),
+            run=self._native.address("run"),
+            arena=assembly.memory.arena + 64 if assembly.memory.arena else 0,
+            heavy=int(assembly.cost > HEAVY),
+            slots=assembly.memory.slots,
+            constants=len(self._held),
+            writes=len(program.writes),
+        )
+        written = {place for place, _ in program.writes}
+        rows: list[int] = []
+        for number, value in enumerate((*program.inputs, *program.outputs)):
+            flags = CONTIGUOUS | (WRITABLE if number in written else 0)
+            kind = np.dtype(value.dtype)
+            block.kept.append(kind)
+            rows += [len(value.shape), block.array(list(value.shape)), id(kind), kind.num, value.nbytes, flags]
+        block.set("arrays", block.array(rows))
+        block.set("constant_table", block.array([held.ctypes.data for held in self._held]))
+        block.set("write_table", block.array(sorted(written)))
+        return builtin(block)
+
+    def function(self, name: str, arguments: int) -> Any:
+        """A function of the code, called while other threads run."""
+        found = self._functions.get(name)
+        if found is None:
+            result = ctypes.c_int if name.endswith("_check") or name == "run" else None
+            kind = ctypes.CFUNCTYPE(result, ctypes.c_void_p, *[ctypes.c_int64] * arguments)
+            found = self._functions[name] = kind(self._native.address(name))
+        return found
+
+    # What a report tells
+
+    @property
+    def llvm(self) -> str:
+        """The code as LLVM's text."""
+        if not self._text and not self._plain:
+            self._text = str(ModuleWriter(self._assembly).write())
+        return self._text
+
+    @property
+    def kernels(self) -> list[Kernel]:
+        """The steps; with the seconds of the last call, if `profile` was called."""
+        return [] if self._plain else [self._kernel(piece) for piece in self._assembly.pieces]
+
+    def profile(self, *arrays: Array) -> None:
+        """Time each step on arrays, which are left as they are: `kernels` has the seconds then."""
+        if self._plain:
+            return
+        code = native.Code(
+            native.compiled(str(ModuleWriter(self._assembly, apart=True).write())), _links(self._assembly)
+        )
+        timed = Executable.__new__(Executable)
+        timed.__dict__.update(self.__dict__, _native=code, _functions={}, _arenas=[])
+        one = _Run(timed, [array.copy() for array in self._given(arrays)])
+        self.seconds = {}
+        for piece in self._assembly.pieces:
+            times = []
+            for _ in range(ROUNDS):
+                start = time.perf_counter()
+                one.step(piece)
+                times.append(time.perf_counter() - start)
+            self.seconds[piece.name] = min(times)
+
+    @property
+    def peak(self) -> int:
+        """Bytes that are needed beside inputs and outputs."""
+        return 0 if self._plain else self._assembly.memory.arena
+
+    def _kernel(self, piece: Piece) -> Kernel:
+        step = piece.step
+        if isinstance(step, Opaque | Product):
+            equations: tuple[str, ...] = (step.equation.name,)
+        else:
+            makers = self._assembly.planner.makers
+            names = [makers[value].name for value in step.nest.inlined]
+            equations = (*names, *[makers[root.value].name for root in step.nest.roots if root.how])
+        return Kernel(
+            piece.name, equations, piece.cost, piece.read, piece.written, piece.threaded,
+            (self.seconds or {}).get(piece.name),
+        )  # fmt: skip
+
+
+def _links(assembly: Assembly) -> list[int]:
+    """The addresses that the code of a program needs."""
+    if not any(isinstance(piece.step, Product) for piece in assembly.pieces):
+        return []
+    return [small.address(name) if name.startswith("small") else (native.blas(name) or (0, 0))[0] for name in LINKED]
+
+
+class _Run:
+    """One run step by step: the table of addresses, and the arrays that keep its memory alive."""
+
+    def __init__(self, executable: Executable, given: list[Array]) -> None:
+        self.executable = executable
+        self.assembly = executable._assembly
+        program, memory = self.assembly.program, self.assembly.memory
+        self.given = given
+        self.table = np.zeros(memory.slots + 1, np.int64)
+        self.address = int(self.table.ctypes.data)
+        self.arrays: dict[Value, Array] = dict(zip(program.inputs, given, strict=True))
+        self.arrays |= program.constants
+        opaque = {v for p in self.assembly.pieces if isinstance(p.step, Opaque) for v in p.step.equation.outputs}
+        for value in program.outputs:
+            if value not in opaque:
+                self.arrays[value] = np.empty(value.shape, value.dtype)
+        self.arena = executable._arenas.pop() if executable._arenas else np.empty(memory.arena + 64, np.uint8)
+        self.start = -int(self.arena.ctypes.data) % 64
+        arena = len(program.inputs) + len(program.outputs)
+        self.table[: len(given)] = [array.ctypes.data for array in given]
+        for value in program.outputs:
+            if value not in opaque:
+                self.table[memory.places[value][0]] = self.arrays[value].ctypes.data
+        self.table[arena] = self.arena.ctypes.data + self.start
+        self.table[arena + 1 : arena + 1 + len(executable._held)] = [held.ctypes.data for held in executable._held]
+
+    def run(self) -> list[Array]:
+        """The outputs, after the writes."""
+        executable = self.executable
+        status = self._steps() if self.assembly.apart else int(executable.function("run", 0)(self.address))
+        executable._arenas.append(self.arena)
+        if status:
+            return executable._departed(status, tuple(self.given))
+        return [self.arrays[value] for value in self.assembly.program.outputs]
+
+    def _steps(self) -> int:
+        """All steps, until a guard finds another value."""
+        status = self._check(-1)
+        for number, piece in enumerate(self.assembly.pieces):
+            if status:
+                return status
+            self.step(piece)
+            status = self._check(number)
+        if not status:
+            self.executable.function("end", 0)(self.address)
+        return status
+
+    def step(self, piece: Piece) -> None:
+        """One step."""
+        if isinstance(piece.step, Opaque):
+            self._forward(piece.step)
+        elif piece.threaded and _blocks.get_num_threads() > 1:
+            self._shared(piece)
+        else:
+            self.executable.function(piece.name, 0)(self.address)
+
+    def _check(self, number: int) -> int:
+        if number not in self.assembly.guards:
+            return 0
+        name = BEFORE if number < 0 else self.assembly.pieces[number].check
+        return int(self.executable.function(name, 0)(self.address))
+
+    def _shared(self, piece: Piece) -> None:
+        """A nest whose chunks are shared by threads."""
+        function = self.executable.function(f"{piece.name}_chunks", 2)
+        address, parts = self.address, min(piece.count, 4 * _blocks.get_num_threads())
+        ends = [piece.count * i // parts for i in range(parts + 1)]
+
+        def part(start: int, stop: int) -> None:
+            function(address, ends[start], ends[stop])
+
+        _blocks.pieces(part, parts, _blocks.BLOCK)
+        self.executable.function(f"{piece.name}_ends", 0)(address)
+
+    def _forward(self, step: Opaque) -> None:
+        """An operation that runs as its forward function."""
+        equation, places = step.equation, self.assembly.memory.places
+        made = quiet.run(equation.primitive.forward, *[self._array(x) for x in equation.inputs], **equation.params)
+        for value, array in zip(equation.outputs, made if type(made) is tuple else (made,), strict=True):
+            held = np.asarray(array, order="C")
+            if not held.flags.owndata or any(held is other for other in self.given):
+                held = held.copy()
+            self.arrays[value] = held
+            self.table[places[value][0]] = held.ctypes.data
+
+    def _array(self, value: Value) -> Array:
+        found = self.arrays.get(value)
+        if found is None:
+            slot, offset = self.assembly.memory.places[value]
+            if slot < len(self.given):
+                return self.given[slot]
+            found = np.ndarray(value.shape, value.dtype, self.arena, self.start + offset)
+        return found
+
+
+def build(program: Program, *, fuse: bool = True) -> Executable:
+    """A program as machine code.
+
+    Without `fuse` every operation runs as its forward function, one after another, and agrees with it bit for bit.
+    """
+    return Executable(program, None, fuse=fuse)
+
+
+def load(program: Program, code: bytes) -> Executable:
+    """A program whose machine code was made before, by `build` for an equal program on such a machine."""
+    return Executable(program, code)

@@ -1,0 +1,422 @@
+"""Fusion: which values are worth memory, and which nest of loops computes each of them.
+
+A value must lie in memory if it is a result, if a product or an opaque operation reads it, or if it is reduced. All
+others are computed where they are used, unless that is dear and they are used in several nests. Values are taken in the
+order of the program; each goes to the last nest that runs over as many places, reads some of the same memory, and comes
+after all that it needs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ... import ops
+from ..program import Equation, Program, Value
+from . import indices, native
+from .elements import ELEMENTS, KINDS, lowers
+from .indices import Affine, AnyIndex, Cut, Index, Unaligned, flat, moved, shifted, whole
+from .nests import GATHERS, REDUCTIONS, Incompatible, Nest, Root, Source
+
+FEW = 1 << 12
+"""Places up to which nests that share no memory are joined: for them a loop costs more than what is in it."""
+NESTS_BACK = 8
+DEEPEST = 200
+DEAR = 8
+
+
+@dataclass(slots=True, eq=False)
+class Loops:
+    """A step: a nest of loops."""
+
+    nest: Nest
+    roots: dict[Value, Root] = field(default_factory=dict)
+
+
+@dataclass(slots=True, eq=False)
+class Operand:
+    """A factor of a product, where it lies: a value's memory, with an offset and a step along each axis."""
+
+    value: Value
+    shape: tuple[int, ...]
+    offset: int
+    steps: tuple[int, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Product:
+    """A step: a product of matrices, or of batches of them."""
+
+    equation: Equation
+    left: Operand
+    right: Operand
+
+
+@dataclass(slots=True, eq=False)
+class Opaque:
+    """A step: an operation that runs as its forward function."""
+
+    equation: Equation
+
+
+Step = Loops | Product | Opaque
+
+PLAIN, TRANSPOSED = 111, 112
+"""How BLAS is told that a factor lies as it is read, or transposed."""
+
+
+def leading(rows: int, columns: int, down: int, right: int) -> tuple[int, int] | None:
+    """How BLAS is told about a factor with these steps, and the step between its rows, or its columns; None if it cannot be."""
+    if (right == 1 or columns == 1) and (down >= columns or rows == 1):
+        return PLAIN, max(down, columns, 1)
+    if (down == 1 or rows == 1) and (right >= rows or columns == 1):
+        return TRANSPOSED, max(right, rows, 1)
+    return None
+
+
+def _readable(value: Value, place: Affine) -> bool:
+    """Whether BLAS can read a factor where it lies, as a matrix, a row or a column."""
+    steps = dict(place[1])
+    shape = value.shape[-2:]
+    found = [steps.get(axis, 0) for axis in range(len(value.shape))][-2:]
+    if len(shape) == 1:
+        return leading(1, shape[0], 0, found[0]) is not None
+    return leading(*shape, *found) is not None
+
+
+def kind(equation: Equation) -> str:
+    """How an equation is compiled: move, element, reduce, pieces, product or opaque."""
+    name = equation.primitive.name
+    values = (*equation.inputs, *equation.outputs)
+    if any(value.size == 0 for value in values) or any(value.dtype not in KINDS for value in values):
+        return "opaque"
+    if name in GATHERS:
+        x, chosen = equation.inputs
+        return "gather" if len(x.shape) == 2 and chosen.dtype.kind in "iu" else "opaque"
+    if name in indices.NAMES:
+        return "move"
+    dtypes = tuple([value.dtype for value in equation.inputs])
+    if name in ELEMENTS and lowers(name, dtypes, equation.outputs[0].dtype, equation.params):
+        return "element"
+    if name in REDUCTIONS:
+        return "reduce"
+    if name in PIECES:
+        return "pieces" if _regular(equation) else "opaque"
+    if name == "matmul" and len(set(dtypes)) == 1 and dtypes[0].kind == "f":
+        return "product" if native.blas("sgemm") else "opaque"
+    return "opaque"
+
+
+# Pieces: operations whose result is put together from several parts
+
+
+def _at(shape: tuple[int, ...], move: Callable[[Index], Index]) -> Callable[[Index, list[int]], Affine]:
+    return lambda index, domain: flat(move(index), shape)
+
+
+def _moved_along(at: Index, *, axis: int, start: int) -> Index:
+    return tuple([shifted(place, start) if i == axis else place for i, place in enumerate(at)])
+
+
+def _on_new_axis(at: Index, *, axis: int, number: int) -> Index:
+    return (*at[:axis], (number, ()), *at[axis:])
+
+
+def _concat(e: Equation) -> Iterator[tuple[Value, Any]]:
+    axis, start = e.params["axis"], 0
+    for x in e.inputs:
+        yield x, _at(e.output.shape, partial(_moved_along, axis=axis, start=start))
+        start += x.shape[axis]
+
+
+def _stack(e: Equation) -> Iterator[tuple[Value, Any]]:
+    axis = e.params["axis"]
+    for number, x in enumerate(e.inputs):
+        yield x, _at(e.output.shape, partial(_on_new_axis, axis=axis, number=number))
+
+
+def _moved(e: Equation, x: Value, path: Any) -> Iterator[tuple[Value, Any]]:
+    """A value at the places to which a chain of views leads."""
+    shapes, probe = [], np.broadcast_to(np.empty((), e.output.dtype), e.output.shape)
+    for primitive, params in path:
+        shapes.append(probe.shape)
+        probe = primitive.forward(probe, **params)
+    shapes.append(probe.shape)
+
+    def place(index: Index, domain: list[int]) -> Affine:
+        at: AnyIndex = index
+        for number in reversed(range(len(path))):
+            primitive, params = path[number]
+            at = moved(primitive.name, at, shapes[number], shapes[number + 1], params, domain)
+        return flat(at, e.output.shape)
+
+    if 0 not in probe.shape:
+        yield (x, probe.shape), place  # type: ignore[misc]  # x is broadcast to that shape
+
+
+def _overwrite(e: Equation) -> Iterator[tuple[Value, Any]]:
+    x, value = e.inputs
+    yield x, None
+    yield from _moved(e, value, e.params["path"])
+
+
+def _scattered(e: Equation) -> Iterator[tuple[Value, Any]]:
+    yield None, None  # type: ignore[misc]  # zeros
+    if e.primitive.name == "scatter_slice":
+        yield from _moved(e, e.inputs[0], [(ops.getitem, {"index": e.params["index"]})])
+    else:
+        yield from _moved(e, e.inputs[0], [(ops.diagonal, {"axes": e.params["axes"]})])
+
+
+PIECES: dict[str, Callable[[Equation], Iterator[tuple[Any, Any]]]] = {
+    "concat": _concat,
+    "stack": _stack,
+    "scatter_slice": _scattered,
+    "scatter_diagonal": _scattered,
+    "overwrite": _overwrite,
+}
+
+
+def _regular(equation: Equation) -> bool:
+    """Whether the places of all parts can be said."""
+    try:
+        for source, place in PIECES[equation.name](equation):
+            if place is not None:
+                shape = source[1] if isinstance(source, tuple) else source.shape
+                place(whole(shape, shape, len(shape)), list(shape))
+    except (Unaligned, KeyError):
+        return False
+    except Cut:
+        pass
+    return True
+
+
+class Planner:
+    """The steps of a program, found in one walk over its equations."""
+
+    def __init__(
+        self, program: Program, kinds: dict[Equation, str], wanted: set[Value], words: dict[Equation, tuple[Any, Any]]
+    ) -> None:
+        self.words = words
+        self.program = program
+        self.kinds = kinds
+        self.steps: list[Step] = []
+        self.makers = program.makers()
+        self.constants = dict(program.constants)
+        self.made: dict[Value, int] = dict.fromkeys((*program.inputs, *program.constants), -1)
+        self.level: dict[Value, int] = dict(self.made)
+        self.depth: dict[Value, int] = {}
+        self.leaves: dict[Value, frozenset[Value]] = {v: frozenset([v]) for v in program.inputs}
+        self.leaves.update({v: frozenset() if v.size == 1 else frozenset([v]) for v in program.constants})
+        self.wanted = wanted
+
+    def run(self) -> list[Step]:
+        """The steps."""
+        for equation in self.program.equations:
+            getattr(self, "_" + self.kinds[equation])(equation)
+        return self.steps
+
+    # Kinds of equations
+
+    def _element(self, equation: Equation) -> None:
+        for value in equation.outputs:
+            self.level[value] = max([self.level[x] for x in equation.inputs], default=-1)
+            self.leaves[value] = frozenset().union(*[self.leaves[x] for x in equation.inputs])
+            self.depth[value] = 1 + max([self.depth.get(x, 0) for x in equation.inputs], default=0)
+            if value in self.wanted or self.depth[value] >= DEEPEST:
+                self._root(Root(value, value))
+
+    _move = _element
+    _gather = _element
+
+    def _reduce(self, equation: Equation) -> None:
+        axis = equation.params["axis"]
+        (x,) = equation.inputs
+        axes = (axis,) if isinstance(axis, int) else tuple(axis) if axis is not None else tuple(range(len(x.shape)))
+        self._root(Root(equation.output, x, REDUCTIONS[equation.name], tuple([i % len(x.shape) for i in axes])))
+
+    def _pieces(self, equation: Equation) -> None:
+        after = -1
+        for source, place in PIECES[equation.name](equation):
+            if source is None:
+                source = self._spread(self._number(equation.output.dtype), equation.output.shape)  # noqa: PLW2901
+            elif isinstance(source, tuple):
+                source = self._spread(*source)  # noqa: PLW2901
+            first = self._root(Root(equation.output, source, place=place), after=after)
+            after = first if after < 0 and place is None else after
+
+    def _number(self, dtype: np.dtype[Any]) -> Value:
+        zero = Value((), dtype)
+        self.constants[zero] = np.zeros((), dtype)
+        self.made[zero] = self.level[zero] = -1
+        self.leaves[zero] = frozenset()
+        return zero
+
+    def _spread(self, x: Value, shape: tuple[int, ...]) -> Value:
+        """A value broadcast to a shape."""
+        if x.shape == shape:
+            return x
+        out = Value(shape, x.dtype)
+        self.makers[out] = Equation(ops.broadcast_to, (x,), {"shape": shape}, (out,))
+        self.level[out], self.leaves[out] = self.level[x], self.leaves[x]
+        return out
+
+    def _product(self, equation: Equation) -> None:
+        left, right = (self._operand(value) for value in equation.inputs)
+        self._append(Product(equation, left, right), equation.outputs)
+
+    def _operand(self, value: Value) -> Operand:
+        base, (offset, terms) = origin(value, self.makers, self.made.keys() | self.wanted)
+        steps = [0] * len(value.shape)
+        for axis, step in terms:
+            steps[axis] = step
+        return Operand(base, value.shape, offset, tuple(steps))
+
+    def _opaque(self, equation: Equation) -> None:
+        self._append(Opaque(equation), equation.outputs)
+
+    def _append(self, step: Step, values: tuple[Value, ...]) -> None:
+        self.steps.append(step)
+        for value in values:
+            self._is_made(value, len(self.steps) - 1)
+
+    def _is_made(self, value: Value, number: int) -> None:
+        self.made[value] = self.level[value] = max(number, self.made.get(value, -1))
+        self.leaves[value] = frozenset([value])
+        self.depth[value] = 0
+
+    # Nests
+
+    def _root(self, root: Root, after: int = -1) -> int:
+        """Find the nest for a root, or begin one; the number of the step."""
+        lowest = max(self.level[root.source], after + 1, 0)
+        nests = [n for n in range(lowest, len(self.steps)) if isinstance(self.steps[n], Loops)][-NESTS_BACK:]
+        for number in reversed(nests):
+            if self._joins(number, root):
+                self._is_made(root.value, number)
+                return number
+        step = Loops(None)  # type: ignore[arg-type]  # set at once
+        self.steps.append(step)
+        number = len(self.steps) - 1
+        step.nest = Nest([size for size in root.source.shape if size > 1], self._source(number))
+        self._add(step, root)
+        self._is_made(root.value, number)
+        return number
+
+    def _source(self, number: int) -> Source:
+        step, made = self.steps[number], self.made
+        assert isinstance(step, Loops)
+        return Source(
+            self.makers, self.constants, step.roots.get, lambda value: made.get(value, number) < number, self.words
+        )
+
+    def _add(self, step: Loops, root: Root) -> None:
+        step.nest.add(root)
+        if root.place is None:
+            step.roots[root.value] = root
+
+    def _joins(self, number: int, root: Root) -> bool:
+        step = self.steps[number]
+        assert isinstance(step, Loops)
+        nest = step.nest
+        places, size = math.prod(nest.domain), root.source.size
+        shares = places <= FEW or self.leaves[root.source] & (nest.loaded | step.roots.keys())
+        if size > places or places % size or not shares:
+            return False
+        root.outer = size < places
+        try:
+            self._add(step, root)
+        except (Incompatible, Unaligned):
+            root.outer = False
+            return False
+        return True
+
+
+def origin(value: Value, makers: dict[Value, Equation], stop: Any) -> tuple[Value, Affine]:
+    """The memory in which a value lies as a view, and where; itself if it is none."""
+    domain = list(value.shape)
+    try:
+        index: AnyIndex = whole(value.shape, domain, len(domain))
+        one = value
+        while one not in stop and one in makers and makers[one].primitive.name in indices.NAMES:
+            equation = makers[one]
+            x = equation.inputs[0]
+            number = equation.outputs.index(one)
+            index = moved(equation.primitive.name, index, x.shape, one.shape, equation.params, domain, number)
+            one = x
+        return one, flat(index, one.shape)
+    except (Cut, Unaligned):
+        return value, flat(whole(value.shape, domain, len(domain)), value.shape)
+
+
+def planned(program: Program) -> tuple[Planner, list[Step]]:
+    """The steps of a program, and what is known about its values."""
+    kinds = {equation: kind(equation) for equation in program.equations}
+    makers = program.makers()
+    for equation in _seen_by_guards(program, makers):
+        if kinds[equation] != "move" and not (kinds[equation] == "element" and ELEMENTS[equation.name].cost < DEAR):
+            kinds[equation] = "opaque"
+    wanted = set(program.needed)
+    for equation in program.equations:
+        if kinds[equation] == "opaque":
+            wanted.update(equation.inputs)
+        elif kinds[equation] == "gather":
+            wanted.add(equation.inputs[0])
+        elif kinds[equation] == "product":
+            stop = wanted | set(program.inputs) | program.constants.keys()
+            for value in equation.inputs:
+                base, place = origin(value, makers, stop)
+                wanted.add(base if _readable(value, place) else value)
+    sweeps = 0
+    words: dict[Equation, tuple[Any, Any]] = {}
+    while True:
+        planner = Planner(program, kinds, wanted, words)
+        try:
+            steps = planner.run()
+        except Unaligned as error:
+            equation = makers[error.value]
+            fresh = {error.value, *equation.inputs} - wanted
+            wanted |= fresh
+            if not fresh:
+                raise
+            continue
+        sweeps += 1
+        more = _dear(planner, steps) - wanted
+        if not more or sweeps > 2:
+            return planner, steps
+        wanted |= more
+
+
+def _seen_by_guards(program: Program, makers: dict[Value, Equation]) -> set[Equation]:
+    """The equations of which a guard sees every bit: those that make floats that were recorded."""
+    waiting = [value for value, _ in program.guards if value.dtype.kind == "f"]
+    found: set[Equation] = set()
+    while waiting:
+        maker = makers.get(waiting.pop())
+        if maker is not None and maker not in found:
+            found.add(maker)
+            waiting.extend(maker.inputs)
+    return found
+
+
+def _dear(planner: Planner, steps: list[Step]) -> set[Value]:
+    """Values that are dear to compute, and computed more than once: in several nests, or again for each outer place."""
+    seen: set[Value] = set()
+    found: set[Value] = set()
+    for step in steps:
+        if not isinstance(step, Loops):
+            continue
+        places = math.prod(step.nest.domain)
+        for value in step.nest.inlined:
+            equation = planner.makers[value]
+            if equation.primitive.name not in ELEMENTS or ELEMENTS[equation.primitive.name].cost < DEAR:
+                continue
+            if (value in seen and value not in planner.made) or value.size * 4 <= places:
+                found.add(value)
+            seen.add(value)
+    return {value for value in found if value in planner.level and planner.made.get(value, -1) < 0}

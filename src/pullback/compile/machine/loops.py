@@ -1,0 +1,461 @@
+"""Loops: a nest as LLVM code.
+
+Each loop is a scope. A node is computed in the innermost scope among its axes, so what does not change inside a loop is
+computed before it. One axis is run through several lanes at a time; its last lanes are switched off by a mask.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from llvmlite import ir
+
+from ..mathematics.lanes import Desk, Target, Word
+from ..program import Value
+from . import elements, reducing
+from .elements import KINDS
+from .indices import Affine
+from .memory import (
+    LONG,
+    POINTER,
+    element,
+    lane_numbers,
+    load,
+    load_lanes,
+    load_places,
+    long,
+    splat,
+    store,
+    store_lanes,
+)
+from .nests import Layout, Node, Root
+from .reducing import Accumulator
+
+CHUNK = 1 << 16
+"""Places that one thread takes at a time."""
+ALIGNED = 64
+SHORT, SHORT_IN_LANES = 8, 128
+"""Floats that are summed as floats, one after another, and in lanes: as NumPy does."""
+
+
+def chunks(layout: Layout) -> tuple[int, int]:
+    """Into how many chunks the outermost loop is cut, and how many places each has; results depend on it."""
+    if not layout.domain or (layout.phases > 1 and layout.outer == 0):
+        return 1, layout.domain[0] if layout.domain else 1
+    first, total = layout.domain[0], math.prod(layout.domain)
+    count = min(total // CHUNK, first)
+    if any(0 in root.reduced for root in layout.roots) and len(layout.domain) > 1:
+        count = min(count, first // 64)
+    if count < 2:
+        return 1, first
+    step = -(-first // count)
+    if layout.vector == 0:
+        step = -(-step // ALIGNED) * ALIGNED
+    return -(-first // step), step
+
+
+def partial(root: Root, layout: Layout, count: int) -> bool:
+    """Whether a reduction leaves results of parts in memory, to be combined when all are there."""
+    if not root.how:
+        return False
+    rest = [p for p in root.reduced if p < _start(root, layout)]
+    return bool(rest) or (count > 1 and 0 in root.reduced)
+
+
+def _start(root: Root, layout: Layout) -> int:
+    """The loop from which on all loops are reduced."""
+    axes = layout.outer if root.outer else len(layout.domain)
+    while axes > 0 and axes - 1 in root.reduced:
+        axes -= 1
+    return max(axes, layout.outer) if not root.outer and layout.outer else axes
+
+
+def accumulated(root: Root, layout: Layout) -> str:
+    """The kind in which a reduction accumulates: doubles for floats, unless so few are added that it makes no difference."""
+    assert root.node is not None
+    kind = reducing.kind_of(root.how, root.node.operands[0].dtype, root.value.dtype)
+    if kind == "d" and root.value.dtype.itemsize == 4:
+        count = math.prod([layout.domain[axis] for axis in root.reduced])
+        if count <= (SHORT_IN_LANES if layout.vector in root.reduced else SHORT):
+            return "f"
+    return kind
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """A loop that is open: where code before its inner loops goes, and what is known there."""
+
+    builder: Any
+    index: Any
+    known: dict[Any, Any] = field(default_factory=dict)
+
+
+Place = Callable[[Any], tuple[int, int]]
+"""Where a value, or the partial results of a root, lie: the slot of the table with the address, and the bytes after it."""
+
+
+class Emitter:
+    """The code of one nest, written where a builder is.
+
+    The function around it has the table of addresses as its first argument. If the outermost loop is cut into chunks,
+    or the code is for any length, further arguments say where that loop begins and ends, and the number of the chunk.
+    """
+
+    def __init__(
+        self, builder: Any, layout: Layout, place: Place, target: Target, width: int, *, any_length: bool = False
+    ) -> None:
+        self.function = builder.function
+        self.layout, self.place, self.target = layout, place, target
+        self.lanes = self._lanes(width)
+        self.any_length = any_length
+        self.count, _ = chunks(layout)
+        self.top = Scope(builder, None)
+        self.scopes: list[Scope] = [self.top]
+        self.mask: Any = None
+        self.active: list[tuple[Root, Accumulator]] = []
+        self.kept: dict[int, Any] = {}
+        self.depth_of: dict[int, int] = {}
+
+    def _lanes(self, width: int) -> int:
+        """Lanes for the dtype that most results have."""
+        sizes = [node.dtype.itemsize for node in self.layout.nodes if node.axes and node.dtype.kind != "b"]
+        size = max(set(sizes), key=lambda s: (sizes.count(s), s)) if sizes else 4
+        return max(2, width // max(size, 4))
+
+    def emit(self) -> None:
+        """Write the code."""
+        for value in self.layout.scratch:
+            with self.top.builder.goto_entry_block():
+                room = self.top.builder.alloca(ir.ArrayType(ir.IntType(8), value.nbytes))
+            room.align = 64
+            address = self.top.builder.ptrtoint(room, LONG)  # llvmlite gives it a type of its own
+            self.top.known[value] = self.top.builder.inttoptr(address, POINTER)
+        for root in self._partial_roots():
+            self._clear(root)
+        self._outer(0)
+
+    # Loops
+
+    def _bounds(self, position: int) -> tuple[Any, Any, int | None]:
+        """Where a loop begins and ends, and how many places it has if that is known."""
+        size = self.layout.domain[position]
+        if position == 0 and (self.count > 1 or self.any_length):
+            return self.function.args[1], self.function.args[2], None
+        return long(0), long(size), size
+
+    def _loop(self, position: int, inside: Callable[[], None]) -> None:
+        begin, end, size = self._bounds(position)
+        if position != self.layout.vector:
+            self._run(begin, end, 1, inside)
+            return
+        lanes = self.lanes
+        if size is not None:
+            whole = size // lanes * lanes
+            middle, rest = long(whole), size > whole
+            if whole:
+                self._run(begin, middle, lanes, inside)
+        else:
+            builder = self.scopes[-1].builder
+            middle = builder.add(begin, builder.and_(builder.sub(end, begin), long(-lanes)))
+            self._run(begin, middle, lanes, inside)
+            rest = self.any_length or bool(self.layout.domain[position] % lanes)
+        if rest:
+            self._run(middle, end, lanes, inside, masked=True)
+
+    def _run(self, begin: Any, end: Any, step: int, inside: Callable[[], None], *, masked: bool = False) -> None:
+        """A loop around what `inside` writes; none where it would run once."""
+        if isinstance(begin, ir.Constant) and isinstance(end, ir.Constant) and begin.constant + step >= end.constant:
+            self._once(begin, end.constant - begin.constant, inside, masked=masked)
+            return
+        outer = self.scopes[-1].builder
+        before = outer.block
+        head, body, after = (self.function.append_basic_block() for _ in range(3))
+        outer.branch(head)
+        builder = ir.IRBuilder(head)
+        index = builder.phi(LONG)
+        index.add_incoming(begin, before)
+        carried = []
+        for _, accumulator in self.active:
+            phis = [builder.phi(value.type) for value in accumulator.carried]
+            for phi, value in zip(phis, accumulator.carried, strict=True):
+                phi.add_incoming(value, before)
+            accumulator.carried = list(phis)
+            carried.append((accumulator, phis))
+        builder.cbranch(builder.icmp_signed("<", index, end), body, after)
+        builder = ir.IRBuilder(body)
+        outer.position_before(before.terminator)
+        self.scopes.append(Scope(builder, index))
+        old = self.mask
+        if masked:
+            rest = splat(builder, builder.sub(end, index), self.lanes)
+            self.mask = builder.icmp_signed("<", lane_numbers(self.lanes), rest)
+        inside()
+        self.mask = old
+        last = self.scopes.pop().builder
+        index.add_incoming(last.add(index, long(step)), last.block)
+        for accumulator, phis in carried:
+            for phi, value in zip(phis, accumulator.carried, strict=True):
+                phi.add_incoming(value, last.block)
+            accumulator.carried = list(phis)
+        last.branch(head)
+        outer.position_at_end(after)
+
+    def _once(self, index: Any, count: int, inside: Callable[[], None], *, masked: bool) -> None:
+        self.scopes.append(Scope(self.scopes[-1].builder, index))
+        old = self.mask
+        if masked:
+            bits = [int(lane < count) for lane in range(self.lanes)]
+            self.mask = ir.Constant(ir.VectorType(ir.IntType(1), self.lanes), bits)
+        inside()
+        self.mask = old
+        self.scopes.pop()
+
+    def _outer(self, position: int) -> None:
+        """The loops over outer axes, and the phases inside."""
+        layout = self.layout
+        started = self._begin(position, outer=True) if position <= layout.outer else []
+        if position < layout.outer:
+            self._loop(position, lambda: self._outer(position + 1))
+        else:
+            for phase in range(layout.phases):
+                self._actions(phase, outer=True)
+                roots = [root for root in layout.roots if not root.outer and root.phase == phase]
+                if roots:
+                    self._inner(position, phase, roots)
+        self._finish(started)
+
+    def _inner(self, position: int, phase: int, roots: list[Root]) -> None:
+        """The loops over inner axes in one phase."""
+        started = self._begin(position, outer=False, roots=roots)
+        if position < len(self.layout.domain):
+            self._loop(position, lambda: self._inner(position + 1, phase, roots))
+        else:
+            self._actions(phase, outer=False)
+        self._finish(started)
+
+    # What is done inside
+
+    def _begin(self, position: int, *, outer: bool, roots: list[Root] | None = None) -> list[tuple[Root, Accumulator]]:
+        """Accumulators of the reductions that run from this loop on."""
+        started = []
+        ends = self.layout.outer if outer else len(self.layout.domain)
+        for root in self.layout.roots if roots is None else roots:
+            if root.how and root.outer == outer and position < ends and _start(root, self.layout) == position:
+                kind = self._kind(root)
+                lanes = self.lanes if self._in_lanes(position) or self.layout.vector >= position else None
+                if root.outer and self.layout.vector >= self.layout.outer:
+                    lanes = None
+                long_sum = math.prod([self.layout.domain[p] for p in root.reduced]) > reducing.LONG_SUM
+                exact = root.how == "sum" and kind == "d" and root.value.dtype.itemsize == 8 and long_sum
+                desk = Desk(self.scopes[-1].builder, self.target, lanes)
+                started.append((root, Accumulator.begun(desk, root.how, kind, exact=exact)))
+        self.active += started
+        return started
+
+    def _in_lanes(self, position: int) -> bool:
+        """Whether the loop with lanes is around."""
+        return 0 <= self.layout.vector < position
+
+    def _kind(self, root: Root) -> str:
+        return accumulated(root, self.layout)
+
+    def _finish(self, started: list[tuple[Root, Accumulator]]) -> None:
+        """Store what has been accumulated."""
+        for root, accumulator in started:
+            self.active.remove((root, accumulator))
+            scope = self.scopes[-1]
+            desk = Desk(scope.builder, self.target, accumulator.lanes)
+            self._reduced(root, accumulator.result(desk))
+
+    def _reduced(self, root: Root, word: Word) -> None:
+        """Store the result of a reduction over the loops that have ended, or combine it with that of others."""
+        scope, layout = self.scopes[-1], self.layout
+        if word.desk.lanes is not None and layout.vector in root.reduced:
+            word = reducing.across(root.how, word, Desk(scope.builder, self.target, None))
+        if partial(root, layout, self.count):
+            base = self._partial_base(root)
+            before = self._read(base, word.kind, root.at, word.desk)
+            self._write(reducing.combine(root.how, before, word), base, root.at)
+            return
+        word = elements.cast(word, KINDS[root.value.dtype])
+        if root.consumed:
+            scope.known[id(root.node)] = word
+        if root.stored:
+            self._write(word, self._base(root.value), root.at)
+
+    def _actions(self, phase: int, *, outer: bool) -> None:
+        """Store and accumulate; stores come last, for they may go to memory that is read here."""
+        found = []
+        for root in self.layout.roots:
+            if root.outer != outer or root.phase != phase:
+                continue
+            assert root.node is not None
+            lanes = self.lanes if self._in_lanes(len(self.scopes) - 1) else None
+            desk = Desk(self.scopes[-1].builder, self.target, lanes)
+            if not root.how:
+                found.append((root, self.word(root.node, desk)))
+                continue
+            word = self.word(root.node.operands[0], desk)
+            accumulator = next((a for r, a in self.active if r is root), None)
+            if accumulator is not None:
+                accumulator.add(desk, word, self.mask if lanes else None)
+            else:
+                single = Accumulator.begun(desk, root.how, self._kind(root), exact=False)
+                single.add(desk, word, self.mask if lanes else None)
+                self._reduced(root, single.result(desk))
+        for root, word in found:
+            self._write(word, self._base(root.value), root.at)
+
+    # Nodes
+
+    def _level(self, node: Node) -> int:
+        """The number of the scope in which a node is computed."""
+        if node.kind == "reduce":
+            return self.layout.outer
+        return max(node.axes, default=-1) + 1
+
+    def word(self, node: Node, desk: Desk) -> Word:
+        """A node as a word at a desk, computed where it has to be."""
+        waiting = [node]
+        while waiting:
+            one = waiting[-1]
+            known = self.scopes[self._level(one)].known
+            if one.kind == "number" or id(one) in known:
+                waiting.pop()
+                continue
+            missing = [o for o in one.operands if o.kind != "number" and id(o) not in self.scopes[self._level(o)].known]
+            if missing:
+                waiting.extend(missing)
+                continue
+            known[id(one)] = self._compute(one, self._level(one))
+            waiting.pop()
+        return self._at(node, desk)
+
+    def _at(self, node: Node, desk: Desk) -> Word:
+        """A node that is known, in as many lanes as a desk has."""
+        if node.kind == "number":
+            return desk.number(KINDS[node.dtype], node.data.item())
+        scope = self.scopes[self._level(node)]
+        word = scope.known[id(node)]
+        if word.desk.lanes != desk.lanes:
+            known = scope.known.get((id(node), desk.lanes))
+            if known is None:
+                known = scope.known[id(node), desk.lanes] = splat(scope.builder, word.value, desk.lanes or 1)
+            return Word(desk, word.kind, known)
+        return Word(desk, word.kind, word.value)
+
+    def _compute(self, node: Node, level: int) -> Word:
+        lanes = self.lanes if self.layout.vector in node.axes else None
+        desk = Desk(self.scopes[level].builder, self.target, lanes)
+        if node.kind == "load":
+            value, place = node.data
+            return self._read(self._base(value), KINDS[node.dtype], place, desk)
+        if node.kind == "gather":
+            return self._gather(node, desk)
+        name, dtypes, params = node.data
+        words = [self._at(operand, desk) for operand in node.operands]
+        return elements.apply(name, words, dtypes, node.dtype, dict(params))
+
+    def _gather(self, node: Node, desk: Desk) -> Word:
+        """A load at a place that is computed, counted from the end where it is negative, and kept inside."""
+        value, rest, step, size = node.data
+        (chosen,) = node.operands
+        lanes = self.lanes if self.layout.vector in chosen.axes else None
+        at = elements.cast(self._at(chosen, Desk(desk.builder, self.target, lanes)), "i64")
+        at = (at < 0).select(at + size, at)
+        at = elements.minimum(elements.maximum(at, at.like(0)), at.like(size - 1)) * step
+        offset, along, _ = self._offset(rest)
+        kind, base, builder = KINDS[node.dtype], self._base(value), desk.builder
+        if desk.lanes is None or at.desk.lanes is None:
+            address = element(builder, base, kind, builder.add(offset, at.value))
+            return (
+                load(desk, kind, address) if desk.lanes is None else load_lanes(desk, kind, address, along, self.mask)
+            )
+        steps = ir.Constant(ir.VectorType(LONG, desk.lanes), [along * lane for lane in range(desk.lanes)])
+        places = builder.add(builder.add(at.value, splat(builder, offset, desk.lanes)), steps)
+        return load_places(desk, kind, base, places, self.mask)
+
+    # Memory
+
+    def _base(self, value: Value) -> Any:
+        """The address of a value."""
+        known = self.top.known.get(value)
+        return self._address(value, self.place(value)) if known is None else known
+
+    def _address(self, key: Any, where: tuple[int, int]) -> Any:
+        known = self.top.known.get(key)
+        if known is None:
+            builder = self.top.builder
+            slot, offset = where
+            known = builder.load(
+                builder.gep(self.function.args[0], [long(slot)], source_etype=POINTER), typ=POINTER, align=8
+            )
+            if offset:
+                known = builder.gep(known, [long(offset)], source_etype=ir.IntType(8))
+            self.top.known[key] = known
+        return known
+
+    def _partial_roots(self) -> list[Root]:
+        return [root for root in self.layout.roots if partial(root, self.layout, self.count)]
+
+    def _partial_base(self, root: Root) -> Any:
+        known = self.top.known.get(id(root))
+        if known is None:
+            base = self._address((id(root), "all"), self.place(root))
+            chunk = self.function.args[3] if self.count > 1 else long(0)
+            offset = self.top.builder.mul(chunk, long(root.value.size))
+            known = self.top.known[id(root)] = element(self.top.builder, base, self._kind(root), offset)
+        return known
+
+    def _clear(self, root: Root) -> None:
+        """Begin the results of a chunk with what leaves everything as it is."""
+        base, kind = self._partial_base(root), self._kind(root)
+
+        def inside() -> None:
+            scope = self.scopes[-1]
+            desk = Desk(scope.builder, self.target, None)
+            store(desk.number(kind, reducing.identity(root.how, kind)), element(scope.builder, base, kind, scope.index))
+
+        active, self.active = self.active, []
+        self._run(long(0), long(root.value.size), 1, inside)
+        self.active = active
+
+    def _offset(self, place: Affine) -> tuple[Any, int, Scope]:
+        """Where an access lies, but for its lanes; the step between these; the scope in which that is known."""
+        offset, terms = place
+        found, scope = long(offset), self.top
+        key: tuple[int, ...] = (offset,)
+        step = 0
+        for axis, coefficient in terms:
+            if axis == self.layout.vector:
+                step = coefficient
+            scope = self.scopes[axis + 1]
+            key = (*key, axis, coefficient)
+            known = scope.known.get(key)
+            if known is None:
+                index = scope.index if coefficient == 1 else scope.builder.mul(scope.index, long(coefficient))
+                known = scope.known[key] = scope.builder.add(found, index)
+            found = known
+        return found, step, scope
+
+    def _read(self, base: Any, kind: str, place: Affine, desk: Desk) -> Word:
+        offset, step, _ = self._offset(place)
+        address = element(desk.builder, base, kind, offset)
+        if desk.lanes is None:
+            return load(desk, kind, address)
+        if step == 0:
+            scalar = load(Desk(desk.builder, self.target, None), kind, address)
+            return Word(desk, kind, splat(desk.builder, scalar.value, desk.lanes))
+        return load_lanes(desk, kind, address, step, self.mask)
+
+    def _write(self, word: Word, base: Any, place: Affine) -> None:
+        builder = self.scopes[-1].builder
+        offset, step, _ = self._offset(place)
+        address = element(builder, base, word.kind, offset)
+        if word.desk.lanes is None:
+            store(word, address)
+        else:
+            store_lanes(word, address, step, self.mask)

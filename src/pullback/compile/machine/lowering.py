@@ -1,0 +1,126 @@
+"""Lowering: what nests are made of, said with fewer operations; indices checked; results and writes made distinct."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ... import ops
+from ..passes.building import Builder
+from ..passes.dead import without_dead_code
+from ..passes.rules import Rules
+from ..program import Equation, Program, Value
+from .elements import ELEMENTS, KINDS
+
+indexed = Rules()
+
+
+def lowered(program: Program) -> Program:
+    """The program in operations that have machine code, as far as they can be said in them.
+
+    Guards are added, behind those of the program, that indices lie inside their axes.
+    """
+    program = _guarded_by_bools(without_dead_code(program))
+    if any(equation.name in indexed.table for equation in program.equations):
+        builder = Checking(program)
+        program = builder.rewrite()
+        guards = (*program.guards, *[(value, True) for value in builder.inside])
+        program = without_dead_code(program.with_(guards=guards))
+    return distinct(program)
+
+
+def _guarded_by_bools(program: Program) -> Program:
+    """The program with guards of dtypes that the code knows: of others, that they equal what was recorded."""
+    constants, equations, guards = dict(program.constants), list(program.equations), []
+    for value, expected in program.guards:
+        if value.dtype in KINDS:
+            guards.append((value, expected))
+            continue
+        same, known = Value(value.shape, np.dtype(bool)), Value((), value.dtype)
+        constants[known] = np.array(expected, value.dtype)
+        equations.append(Equation(ops.equal, (value, known), {}, (same,)))
+        guards.append((same, True))
+    return program.with_(constants=constants, equations=tuple(equations), guards=tuple(guards))
+
+
+class Checking(Builder):
+    """A builder that notes what must be true for indices to be valid."""
+
+    def __init__(self, program: Program) -> None:
+        super().__init__(program, indexed.table, strict=False, fold=False, share=True, inner=lambda body: body)
+        self.inside: list[Value] = []
+        self._checked: set[tuple[Value, int]] = set()
+
+    def check(self, chosen: Value, size: int) -> None:
+        """Require that indices lie in an axis of that length, counted from the front or from the end."""
+        if chosen.dtype.kind not in "iu" or (chosen, size) in self._checked:
+            return
+        self._checked.add((chosen, size))
+        right = self.less(chosen, size)
+        if chosen.dtype.kind == "i":
+            right = self.logical_and(right, self.greater_equal(chosen, -size))
+        self.inside.append(self.all(right, axis=tuple(range(len(chosen.shape))), keepdims=False))
+
+
+@indexed("take_rows")
+def _take_rows(build: Any, e: Equation) -> Any:
+    """Of what is in memory a gather, of what is being computed a sum in which all but one element are 0."""
+    x, chosen = e.inputs
+    if not e.output.size:
+        return None
+    maker = build.makers.get(x)
+    build.check(chosen, x.shape[1])
+    if maker is None or maker.name not in ELEMENTS:
+        return None
+    own = build.where(_columns(build, chosen, x.shape[1]), x, build.scalar(0, x.dtype))
+    return build.sum(own, axis=(1,), keepdims=False)
+
+
+@indexed("put_rows")
+def _put_rows(build: Any, e: Equation) -> Any:
+    g, chosen = e.inputs
+    rows, columns = e.params["shape"]
+    if not e.output.size or g.dtype != e.output.dtype:
+        return None
+    build.check(chosen, columns)
+    column = build.broadcast_to(g, shape=(rows,)) if g.shape != (rows,) else g
+    column = build.reshape(column, shape=(rows, 1))
+    return build.where(_columns(build, chosen, columns), column, build.scalar(0, g.dtype))
+
+
+@indexed("embedding")
+def _embedding(build: Any, e: Equation) -> Any:
+    if e.output.size:
+        build.check(e.inputs[1], e.inputs[0].shape[0])
+    return None
+
+
+def _columns(build: Any, chosen: Value, count: int) -> Any:
+    """Where a column is the one chosen in its row."""
+    wrapped = (
+        build.where(build.less(chosen, 0), build.add(chosen, count), chosen) if chosen.dtype.kind == "i" else chosen
+    )
+    numbers = build.constant(np.arange(count, dtype=chosen.dtype))
+    return build.equal(numbers, build.reshape(wrapped, shape=(*chosen.shape, 1)))
+
+
+def distinct(program: Program) -> Program:
+    """The program with outputs and written values that are all made by it, and no output twice."""
+    equations: list[Equation] = []
+    fixed = {*program.inputs, *program.constants}
+
+    def copied(value: Value) -> Value:
+        copy = value.like()
+        equations.append(Equation(ops.clone, (value,), {}, (copy,)))
+        return copy
+
+    outputs: list[Value] = []
+    for value in program.outputs:
+        outputs.append(copied(value) if value in fixed else value)
+        fixed.add(value)
+    writes = [(place, copied(value) if value in program.inputs else value) for place, value in program.writes]
+    if not equations and writes == list(program.writes):
+        return program
+    return replace(program, equations=(*program.equations, *equations), outputs=tuple(outputs), writes=tuple(writes))

@@ -1,0 +1,121 @@
+"""Access to memory: loads and stores of one element or of a row of lanes, some of which may be switched off."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+
+from ..mathematics.lanes import TYPES, Desk, Word, declared
+
+LONG, POINTER, BYTE = ir.IntType(64), ir.PointerType(), ir.IntType(8)
+SIZES = {"f": 4, "d": 8, "b1": 1} | {f"{letter}{width}": width // 8 for letter in "iu" for width in (8, 16, 32, 64)}
+
+
+def long(number: int) -> Any:
+    """A constant of 64 bits."""
+    return ir.Constant(LONG, number)
+
+
+def stored_type(kind: str) -> Any:
+    """The type of an element in memory: a bool is a byte there."""
+    return BYTE if kind == "b1" else TYPES[kind]
+
+
+def _suffix(kind: str, lanes: int) -> str:
+    of = stored_type(kind)
+    letters = {"f": "f32", "d": "f64"}.get(kind) or f"i{of.width}"
+    return f"v{lanes}{letters}"
+
+
+def _from_memory(desk: Desk, kind: str, value: Any) -> Word:
+    if kind != "b1":
+        return Word(desk, kind, value)
+    return Word(desk, "u8", value) != 0
+
+
+def _to_memory(word: Word) -> Any:
+    return word.to("u8").value if word.kind == "b1" else word.value
+
+
+def lane_numbers(lanes: int) -> Any:
+    """0, 1, 2, ... as a vector."""
+    return ir.Constant(ir.VectorType(LONG, lanes), list(range(lanes)))
+
+
+def splat(builder: Any, value: Any, lanes: int) -> Any:
+    """A scalar in all lanes."""
+    of = ir.VectorType(value.type, lanes)
+    zero = ir.IntType(32)(0)
+    first = builder.insert_element(ir.Constant(of, ir.Undefined), value, zero)
+    return builder.shuffle_vector(
+        first, ir.Constant(of, ir.Undefined), ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
+    )
+
+
+def element(builder: Any, base: Any, kind: str, place: Any) -> Any:
+    """The address of an element."""
+    return builder.gep(base, [place], source_etype=stored_type(kind))
+
+
+def load(desk: Desk, kind: str, address: Any) -> Word:
+    """One element."""
+    return _from_memory(desk, kind, desk.builder.load(address, typ=stored_type(kind), align=SIZES[kind]))
+
+
+def store(word: Word, address: Any) -> None:
+    """Store one element."""
+    word.desk.builder.store(_to_memory(word), address, align=SIZES[word.kind])
+
+
+def _addresses(desk: Desk, kind: str, address: Any, step: int) -> Any:
+    lanes = desk.lanes or 1
+    numbers = ir.Constant(ir.VectorType(LONG, lanes), [step * lane for lane in range(lanes)])
+    found = desk.builder.gep(address, [numbers], source_etype=stored_type(kind))
+    found.type = ir.VectorType(POINTER, lanes)  # llvmlite does not see it
+    return found
+
+
+def load_lanes(desk: Desk, kind: str, address: Any, step: int, mask: Any) -> Word:
+    """One element for each lane, `step` apart; zeros where the mask is off."""
+    lanes, builder = desk.lanes or 1, desk.builder
+    of = ir.VectorType(stored_type(kind), lanes)
+    if step == 1 and mask is None:
+        return _from_memory(desk, kind, builder.load(address, typ=of, align=SIZES[kind]))
+    return _masked_load(desk, kind, address if step == 1 else _addresses(desk, kind, address, step), mask)
+
+
+def load_places(desk: Desk, kind: str, base: Any, places: Any, mask: Any) -> Word:
+    """One element for each lane, from the places that a vector gives."""
+    pointers = desk.builder.gep(base, [places], source_etype=stored_type(kind))
+    pointers.type = ir.VectorType(POINTER, desk.lanes)  # llvmlite does not see it
+    return _masked_load(desk, kind, pointers, mask)
+
+
+def _masked_load(desk: Desk, kind: str, pointers: Any, mask: Any) -> Word:
+    lanes, builder = desk.lanes or 1, desk.builder
+    of, bits = ir.VectorType(stored_type(kind), lanes), ir.VectorType(ir.IntType(1), lanes)
+    on = ir.Constant(bits, [1] * lanes) if mask is None else mask
+    single = isinstance(pointers.type, ir.PointerType)
+    name, suffix = ("load", ".p0") if single else ("gather", f".v{lanes}p0")
+    signature = ir.FunctionType(of, [pointers.type, ir.IntType(32), bits, of])
+    function = declared(builder.module, f"llvm.masked.{name}.{_suffix(kind, lanes)}{suffix}", signature)
+    found = builder.call(function, [pointers, ir.IntType(32)(SIZES[kind]), on, ir.Constant(of, None)])
+    return _from_memory(desk, kind, found)
+
+
+def store_lanes(word: Word, address: Any, step: int, mask: Any) -> None:
+    """Store one element of each lane, `step` apart, where the mask is on."""
+    desk, kind = word.desk, word.kind
+    lanes, builder, value = desk.lanes or 1, desk.builder, _to_memory(word)
+    if step == 1 and mask is None:
+        builder.store(value, address, align=SIZES[kind])
+        return
+    name = "store" if step == 1 else "scatter"
+    pointers = address if step == 1 else _addresses(desk, kind, address, step)
+    bits = ir.VectorType(ir.IntType(1), lanes)
+    on = ir.Constant(bits, [1] * lanes) if mask is None else mask
+    suffix = ".p0" if step == 1 else f".v{lanes}p0"
+    signature = ir.FunctionType(ir.VoidType(), [value.type, pointers.type, ir.IntType(32), bits])
+    function = declared(builder.module, f"llvm.masked.{name}.{_suffix(kind, lanes)}{suffix}", signature)
+    builder.call(function, [value, pointers, ir.IntType(32)(SIZES[kind]), on])

@@ -1,0 +1,300 @@
+"""Modules: the steps of a program as LLVM code.
+
+All steps are one function of the table of addresses, for a function costs LLVM a millisecond; or, where Python or several
+threads have part in a step, each is one. Nests of one loop that differ only in their length and in where things lie, as
+the updates of all parameters do, share their code.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable
+from typing import Any
+
+from llvmlite import ir
+
+from ..mathematics.lanes import Desk, Target
+from ..program import Value
+from . import native
+from .assembly import Assembly, Piece
+from .elements import KINDS
+from .fusion import Opaque, Product
+from .loops import Emitter, accumulated, partial
+from .memory import LONG, POINTER, load, long
+from .nests import MEMORY, Layout, Node, Root
+from .products import LINKED, ProductEmitter
+
+STATUS = ir.IntType(32)
+BEFORE = "before_check"
+"""The function that looks at guards that are known from the beginning."""
+
+
+class ModuleWriter:
+    """The code of a program."""
+
+    def __init__(self, assembly: Assembly, *, apart: bool = False) -> None:
+        self.assembly = assembly
+        self.apart = apart or assembly.apart
+        self.module = ir.Module()
+        links = ir.GlobalVariable(self.module, ir.ArrayType(POINTER, len(LINKED)), "links")
+        links.initializer = ir.Constant(links.value_type, None)
+        self.target, self.width = Target.host(), native.width()
+        self.alike = Counter(key for p in assembly.pieces if p.layout and (key := _likeness(p.layout)[0]) is not None)
+        self.shared: dict[Hashable, Any] = {}
+
+    def write(self) -> Any:
+        """The module."""
+        if self.apart:
+            for piece in self.assembly.pieces:
+                if not isinstance(piece.step, Opaque):
+                    builder = self._begun(piece.name, [POINTER])
+                    self._piece(builder, piece)
+                    builder.ret_void()
+            self._checks()
+            builder = self._begun("end", [POINTER])
+            self._end(builder)
+            builder.ret_void()
+        if not self.assembly.opaque:
+            self._all()
+        return self.module
+
+    # Steps
+
+    def _piece(self, builder: Any, piece: Piece) -> None:
+        """Write a step where a builder is."""
+        if isinstance(piece.step, Product):
+            ProductEmitter(builder, piece.step, self.assembly.place).emit()
+        elif piece.layout is not None:
+            self._nest(builder, piece, piece.layout)
+
+    def _nest(self, builder: Any, piece: Piece, layout: Layout) -> None:
+        """Write a nest: a range or several chunks, and the end that puts results of chunks together."""
+        function, values = self._range(piece, layout)
+        table = self._table(builder, values)
+        first = long(layout.domain[0] if layout.domain else 1)
+        if function is None:
+            self._emit(builder, layout)
+        elif piece.count == 1:
+            builder.call(function, [table, long(0), first, long(0)])
+        elif not self.apart:
+            self._chunks(builder, function, table, long(0), long(piece.count), piece)
+        else:
+            some = self._begun(f"{piece.name}_chunks", [POINTER, LONG, LONG])
+            begin, end = some.function.args[1:]
+            self._chunks(some, function, self._table(some, values), begin, end, piece)
+            some.ret_void()
+            builder.call(some.function, [builder.function.args[0], long(0), long(piece.count)])
+        ends = builder
+        if piece.threaded and self.apart:
+            ends = self._begun(f"{piece.name}_ends", [POINTER])
+            builder.call(ends.function, [builder.function.args[0]])
+        for root in layout.roots:
+            if partial(root, layout, piece.count):
+                self._emit(ends, self._together(root, layout, piece.count))
+        if ends is not builder:
+            ends.ret_void()
+
+    def _emit(self, builder: Any, layout: Layout) -> None:
+        Emitter(builder, layout, self.assembly.place, self.target, self.width).emit()
+
+    def _range(self, piece: Piece, layout: Layout) -> tuple[Any, list[Value] | None]:
+        """The function of one range, None if it needs none; the values whose addresses it takes, None for the table of all."""
+        key, values = _likeness(layout)
+        arguments = [POINTER, LONG, LONG, LONG]
+        if key is None or self.alike[key] < 2:
+            if piece.count == 1:
+                return None, None
+            builder = self._begun(f"{piece.name}_range", arguments)
+            self._emit(builder, layout)
+            builder.ret_void()
+            return builder.function, None
+        function = self.shared.get(key)
+        if function is None:
+            numbers = {value: (number, 0) for number, value in enumerate(values)}
+            builder = self._begun(f"shared_{len(self.shared)}", arguments)
+            Emitter(builder, layout, numbers.__getitem__, self.target, self.width, any_length=True).emit()
+            builder.ret_void()
+            function = self.shared[key] = builder.function
+        return function, values
+
+    @staticmethod
+    def _chunks(builder: Any, function: Any, table: Any, begin: Any, end: Any, piece: Piece) -> None:
+        """Write a loop over chunks."""
+        assert piece.layout is not None
+        last = long(piece.layout.domain[0])
+
+        def inside(number: Any) -> None:
+            start = builder.mul(number, long(piece.chunk))
+            stop = builder.add(start, long(piece.chunk))
+            stop = builder.select(builder.icmp_signed("<", stop, last), stop, last)
+            builder.call(function, [table, start, stop, number])
+
+        _count_up(builder, begin, end, inside)
+
+    def _table(self, builder: Any, values: list[Value] | None) -> Any:
+        """The table that a function takes: that of all addresses, or one of its own."""
+        if values is None:
+            return builder.function.args[0]
+        with builder.goto_entry_block():
+            room = builder.alloca(ir.ArrayType(POINTER, len(values)))
+        table = builder.inttoptr(builder.ptrtoint(room, LONG), POINTER)  # llvmlite gives it a type of its own
+        for number, value in enumerate(values):
+            address = self._address(builder, self.assembly.place(value))
+            builder.store(address, builder.gep(table, [long(number)], source_etype=POINTER), align=8)
+        return table
+
+    def _together(self, root: Root, layout: Layout, count: int) -> Layout:
+        """The layout that makes one result of those of all chunks."""
+        kind = accumulated(root, layout)
+        dtype = next(dtype for dtype, other in KINDS.items() if other == kind)
+        size = root.value.size
+        parts = Value((count, size), dtype)
+        places = self.assembly.memory.places
+        places[parts] = places[root]
+        kept, domain = ([0], [size]) if size > 1 else ([], [])
+        terms = tuple([(axis, 1) for axis in kept])
+        if count == 1:
+            node = Node("load", dtype, frozenset(kept), (), (parts, (0, terms)), 0)
+            params = (("dtype", root.value.dtype),)
+            node = Node("apply", root.value.dtype, node.axes, (node,), ("astype", (dtype,), params), 0)
+            final = Root(root.value, root.value, node=node, at=(0, terms))
+            return Layout(domain, [final], 0, len(domain) - 1, 1, [node])
+        axis = len(domain)
+        part = Node("load", dtype, frozenset([*kept, axis]), (), (parts, (0, (*terms, (axis, size)))), 0)
+        node = Node("reduce", root.value.dtype, frozenset(kept), (part,), (root.how, frozenset([axis])), 1)
+        final = Root(root.value, parts, root.how, node=node, at=(0, terms), reduced=frozenset([axis]))
+        return Layout([*domain, count], [final], 0, 0, 1, [part, node])
+
+    # What stands around the steps
+
+    def _checks(self) -> None:
+        """Functions that look at the guards known after a step; each returns 0, or one more than the number of a guard."""
+        for step in self.assembly.guards:
+            builder = self._begun(BEFORE if step < 0 else self.assembly.pieces[step].check, [POINTER], STATUS)
+            self._check(builder, step)
+            builder.ret(STATUS(0))
+
+    def _check(self, builder: Any, step: int) -> None:
+        """Return from the function where a guard that is known after a step finds another value."""
+        for number, value, expected in self.assembly.guards.get(step, ()):
+            desk = Desk(builder, self.target, None)
+            word = load(desk, KINDS[value.dtype], self._address(builder, self.assembly.place(value)))
+            good, bad = builder.function.append_basic_block(), builder.function.append_basic_block()
+            builder.cbranch((word == expected).value, good, bad)
+            ir.IRBuilder(bad).ret(STATUS(number + 1))
+            builder.position_at_end(good)
+
+    def _end(self, builder: Any) -> None:
+        """Write to inputs what is not there yet."""
+        for place, value in self.assembly.program.writes:
+            if place not in self.assembly.written_in_place:
+                source = self._address(builder, self.assembly.place(value))
+                _copy(builder, self._address(builder, (place, 0)), source, value.nbytes)
+
+    def _all(self) -> None:
+        """The function for the whole program."""
+        builder = self._begun("run", [POINTER], STATUS)
+        self._check(builder, -1)
+        for number, piece in enumerate(self.assembly.pieces):
+            if self.apart:
+                builder.call(self.module.globals[piece.name], [builder.function.args[0]])
+            else:
+                self._piece(builder, piece)
+            self._check(builder, number)
+        self._end(builder)
+        builder.ret(STATUS(0))
+
+    def _begun(self, name: str, arguments: list[Any], result: Any = None) -> Any:
+        """A builder of a function that can be called from outside."""
+        function = ir.Function(self.module, ir.FunctionType(result or ir.VoidType(), arguments), name)
+        return ir.IRBuilder(function.append_basic_block())
+
+    @staticmethod
+    def _address(builder: Any, where: tuple[int, int]) -> Any:
+        slot, offset = where
+        place = builder.gep(builder.function.args[0], [long(slot)], source_etype=POINTER)
+        base = builder.load(place, typ=POINTER, align=8)
+        return builder.gep(base, [long(offset)], source_etype=ir.IntType(8)) if offset else base
+
+
+COMMUTATIVE = {
+    "add",
+    "multiply",
+    "maximum",
+    "minimum",
+    "equal",
+    "not_equal",
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+}
+
+
+def _likeness(layout: Layout) -> tuple[Hashable | None, list[Value]]:
+    """What nests of one loop have in common that can share code, None for others; the values they read and write.
+
+    Nodes are numbered as they are met from the roots on; the order of two factors or terms does not matter.
+    """
+    if len(layout.domain) != 1 or layout.phases > 1 or layout.vector or any(root.how for root in layout.roots):
+        return None, []
+    looks: dict[int, int] = {}
+    for node in layout.nodes:
+        data = (node.data[1], node.data[0].shape == ()) if node.kind in MEMORY else repr(node.data)
+        looks[id(node)] = hash((node.kind, node.dtype, data, tuple([looks[id(o)] for o in _sides(node, looks)])))
+    values: dict[Value, int] = {}
+    numbers: dict[int, int] = {}
+    words: list[Hashable] = []
+
+    def number(root: Node) -> int:
+        waiting = [root]
+        while waiting:
+            node = waiting[-1]
+            sides = _sides(node, looks)
+            missing = [side for side in reversed(sides) if id(side) not in numbers]
+            if id(node) in numbers or not missing:
+                waiting.pop()
+            if missing:
+                waiting.extend(missing)
+            elif id(node) not in numbers:
+                data: Hashable = repr(node.data)
+                if node.kind in MEMORY:
+                    data = (values.setdefault(node.data[0], len(values)), *node.data[1:])
+                numbers[id(node)] = len(numbers)
+                words.append((node.kind, node.dtype, data, tuple([numbers[id(side)] for side in sides])))
+        return numbers[id(root)]
+
+    for root in sorted(layout.roots, key=lambda root: (looks[id(root.node)], root.at)):
+        assert root.node is not None
+        place = number(root.node)
+        words.append((values.setdefault(root.value, len(values)), place, root.at))
+    return tuple(words), list(values)
+
+
+def _sides(node: Node, looks: dict[int, int]) -> list[Node]:
+    """The operands of a node, in an order that depends on what they are where it does not matter."""
+    if node.kind == "apply" and node.data[0] in COMMUTATIVE:
+        return sorted(node.operands, key=lambda operand: looks[id(operand)])
+    return list(node.operands)
+
+
+def _count_up(builder: Any, begin: Any, end: Any, inside: Any) -> None:
+    """A loop over whole numbers."""
+    function, before = builder.function, builder.block
+    head, body, after = (function.append_basic_block() for _ in range(3))
+    builder.branch(head)
+    builder.position_at_end(head)
+    index = builder.phi(LONG)
+    index.add_incoming(begin, before)
+    builder.cbranch(builder.icmp_signed("<", index, end), body, after)
+    builder.position_at_end(body)
+    inside(index)
+    index.add_incoming(builder.add(index, long(1)), builder.block)
+    builder.branch(head)
+    builder.position_at_end(after)
+
+
+def _copy(builder: Any, target: Any, source: Any, size: int) -> None:
+    signature = ir.FunctionType(ir.VoidType(), [POINTER, POINTER, LONG, ir.IntType(1)])
+    name = "llvm.memcpy.p0.p0.i64"
+    known = builder.module.globals.get(name)
+    builder.call(known or ir.Function(builder.module, signature, name), [target, source, long(size), ir.IntType(1)(0)])

@@ -1,0 +1,176 @@
+"""What compiled code calls: Python's C functions, NumPy's arrays and its BLAS, by addresses found in this process.
+
+Object code holds none of them: it reads a table which is filled when the code is loaded. Offsets inside Python's objects
+differ between builds, so they are found by looking at an array whose fields are known.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from llvmlite import binding
+
+from .. import store
+
+POINTER_SIZE = ctypes.sizeof(ctypes.c_void_p)
+
+
+def _machine(level: int) -> Any:
+    try:
+        binding.initialize_native_target()
+        binding.initialize_native_asmprinter()
+    except RuntimeError:  # newer versions need none of this
+        pass
+    features = binding.get_host_cpu_features().flatten()
+    features = ",".join([*filter(None, features.split(",")), "-prefer-256-bit"]) if wide() else features
+    target = binding.Target.from_default_triple()
+    return target.create_target_machine(cpu=binding.get_host_cpu_name(), features=features, opt=level, jit=True)
+
+
+@functools.cache
+def machine() -> Any:
+    """The target machine: this processor, with its widest registers."""
+    return _machine(2)
+
+
+@functools.cache
+def wide() -> bool:
+    """Whether the processor has registers of 512 bits, with masks."""
+    features = binding.get_host_cpu_features()
+    return bool(features.get("avx512f") and features.get("avx512vl") and features.get("avx512dq"))
+
+
+@functools.cache
+def width() -> int:
+    """Bytes in a register."""
+    features = binding.get_host_cpu_features()
+    return 64 if wide() else 32 if features.get("avx2") else 16
+
+
+# NumPy's arrays
+
+
+@functools.cache
+def offsets() -> dict[str, int] | None:
+    """Where the fields of an array object lie; None where they are not found."""
+    probe = np.zeros((3, 5, 7), np.float32)[:, :2]
+    head = object.__basicsize__
+    words = (ctypes.c_void_p * ((np.ndarray.__basicsize__ + POINTER_SIZE - 1) // POINTER_SIZE)).from_address(id(probe))
+    first = head // POINTER_SIZE
+    if sys.implementation.name != "cpython" or words[first] != probe.ctypes.data:
+        return None
+    found = {
+        "type": head - POINTER_SIZE,
+        "data": head,
+        "nd": head + POINTER_SIZE,
+        "dims": head + 2 * POINTER_SIZE,
+        "descr": head + 5 * POINTER_SIZE,
+        "flags": head + 6 * POINTER_SIZE,
+    }
+    base = id(probe)
+    nd = ctypes.c_int.from_address(base + found["nd"]).value
+    dims = (ctypes.c_ssize_t * 3).from_address(ctypes.c_void_p.from_address(base + found["dims"]).value or 0)[:3]
+    descr = ctypes.c_void_p.from_address(base + found["descr"]).value
+    kind = ctypes.c_void_p.from_address(base + found["type"]).value
+    flags = ctypes.c_int.from_address(base + found["flags"]).value
+    right = (nd, dims, descr, kind) == (3, [3, 2, 7], id(probe.dtype), id(np.ndarray)) and flags == probe.flags.num
+    return found if right else None
+
+
+@functools.cache
+def _api() -> Any:
+    """The table of NumPy's C functions."""
+    core = sys.modules.get("numpy._core._multiarray_umath") or sys.modules["numpy.core._multiarray_umath"]
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    return (ctypes.c_void_p * 100).from_address(get(core._ARRAY_API, None))
+
+
+NEW_ARRAY = 93  # the place of PyArray_New in that table, which no version changes
+
+
+def address(name: str) -> int:
+    """The address of a function of Python or NumPy, or of an object."""
+    if name == "PyArray_New":
+        return int(_api()[NEW_ARRAY])
+    if name == "ndarray":
+        return id(np.ndarray)
+    if name == "None":
+        return id(None)
+    return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
+
+
+# BLAS
+
+
+@functools.cache
+def _libraries() -> list[Any]:
+    """Libraries that may hold NumPy's BLAS: NumPy's own module, which finds what it is linked with, and those beside it."""
+    core = sys.modules.get("numpy._core._multiarray_umath") or sys.modules["numpy.core._multiarray_umath"]
+    package = Path(np.__file__).parent
+    paths = [Path(str(core.__file__))]
+    for folder in (package.parent / "numpy.libs", package / ".dylibs"):
+        paths += sorted(folder.glob("*blas*"))
+    found = []
+    for path in paths:
+        try:
+            found.append(ctypes.CDLL(str(path)))
+        except OSError:
+            continue
+    return found
+
+
+@functools.cache
+def blas(name: str) -> tuple[int, int] | None:
+    """The address of a function of NumPy's BLAS and the bits of its integers; None where there is none."""
+    for library in _libraries():
+        for pattern, bits in (("scipy_cblas_{}64_", 64), ("cblas_{}64_", 64), ("scipy_cblas_{}", 32), ("cblas_{}", 32)):
+            function = getattr(library, pattern.format(name), None)
+            if function is not None:
+                return ctypes.cast(function, ctypes.c_void_p).value or 0, bits
+    return None
+
+
+# Code
+
+
+class Code:
+    """Object code in memory, with its table of addresses filled."""
+
+    def __init__(self, code: bytes, links: list[int]) -> None:
+        self.engine = binding.create_mcjit_compiler(binding.parse_assembly(""), _machine(0))  # which the engine owns
+        self.engine.add_object_file(binding.ObjectFileRef.from_data(code))
+        self.engine.finalize_object()
+        if links:
+            table = (ctypes.c_void_p * len(links)).from_address(self.engine.get_global_value_address("links"))
+            for place, link in enumerate(links):
+                table[place] = link
+
+    def address(self, name: str) -> int:
+        """The address of a function."""
+        return int(self.engine.get_function_address(name))
+
+
+def kept(text: str) -> bytes:
+    """Object code of a module that every process needs, from the disk if it has been made before."""
+    key = hashlib.sha256(f"{store.surroundings()}\n{text}".encode()).hexdigest()
+    code = store.get(key)
+    if code is None:
+        code = compiled(text)
+        store.put(key, code)
+    return code
+
+
+def compiled(text: str) -> bytes:
+    """Object code of a module, straight from its text: passes would take several times as long as all the rest."""
+    module = binding.parse_assembly(text)
+    module.triple = binding.get_process_triple()
+    target = machine()
+    module.data_layout = str(target.target_data)
+    return bytes(target.emit_object(module))

@@ -1,0 +1,495 @@
+"""Nests: what one nest of loops computes, as a graph of nodes over the axes of an iteration.
+
+Nodes are made from what is wanted backwards to what lies in memory. A node is known by a value of the program and the
+index at which it is wanted, so what two results share is computed once, and what only moves elements is no node at all.
+A reduction over the inner axes gives a node that the next phase of the same row may use: that is how a softmax reads
+its row from memory once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ..program import Equation, Value
+from . import indices
+from .elements import ELEMENTS
+from .indices import NOWHERE, Affine, AnyIndex, Cut, Flat, Index, Unaligned, along_axes, broadcast, flat, moved, whole
+
+DType = np.dtype[Any]
+MOST_NODES = 3000
+CHEAP = 8
+"""The cost, in additions, up to which something is computed again in a later phase rather than kept."""
+
+REDUCTIONS = {
+    "sum": "sum", "prod": "prod", "amax": "maximum", "largest": "maximum", "amin": "minimum", "smallest": "minimum",
+    "all": "and", "any": "or",
+}  # fmt: skip
+
+
+GATHERS = {"take_rows", "embedding"}
+"""Operations that read memory at places that an array gives."""
+
+
+MEMORY = {"load", "gather"}
+"""Nodes that read memory."""
+
+
+class Incompatible(Exception):  # noqa: N818  # a finding, no error
+    """A root does not fit into a nest."""
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """What is computed at each place of an iteration over `axes`.
+
+    `kind` is load (data: the value, and the place of each element in its memory), number (a constant), count (a place
+    along an axis, as an integer), apply (data: name, dtypes of the operands, metadata), gather (a load at a place that
+    its operands give) or reduce (data: how, and over which axes).
+    """
+
+    kind: str
+    dtype: DType
+    axes: frozenset[int]
+    operands: tuple[Node, ...]
+    data: Any
+    phase: int
+    cost: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class Root:
+    """What a nest leaves behind: a value, stored, or reduced and stored.
+
+    `source` is computed for all places of its shape, or for those of its outer axes; `at` is where the results lie in
+    the memory of `value`, for a part of it.
+    """
+
+    value: Value
+    source: Value
+    how: str = ""
+    axis: tuple[int, ...] = ()
+    place: Callable[[Index, list[int]], Affine] | None = None
+    outer: bool = False
+    node: Node | None = None
+    at: Affine = NOWHERE
+    reduced: frozenset[int] = frozenset()
+    consumed: bool = False
+    stored: bool = True
+
+    @property
+    def phase(self) -> int:
+        """The phase in which it is stored or accumulated."""
+        assert self.node is not None
+        return self.node.operands[0].phase if self.how else self.node.phase
+
+
+@dataclass(slots=True, eq=False)
+class Source:
+    """What a nest asks about values: who makes them, and whether they lie in memory before it runs."""
+
+    makers: dict[Value, Equation]
+    constants: dict[Value, Any]
+    inside: Callable[[Value], Root | None]
+    """The root of this nest that makes a value, if it is one; None for what is not in memory yet."""
+    ready: Callable[[Value], bool]
+    words: dict[Equation, tuple[Any, Any]]
+
+
+class Nest:
+    """Nodes over an iteration, and the roots among them."""
+
+    def __init__(self, domain: list[int], source: Source) -> None:
+        self.domain = domain
+        self.source = source
+        self.roots: list[Root] = []
+        self.nodes: list[Node] = []
+        self.inner: frozenset[int] | None = None
+        self.loaded: set[Value] = set()
+        self.inlined: set[Value] = set()
+        self._known: dict[Any, Node] = {}
+        self._unique: dict[Any, Node] = {}
+
+    # Adding
+
+    def add(self, root: Root) -> None:
+        """Add a root, or raise and be as before, except for nodes that nobody uses."""
+        before = self.inner, [other.consumed for other in self.roots]
+        while True:
+            try:
+                self._place(root)
+            except Cut as cut:
+                self._cut(cut)
+            except (Incompatible, Unaligned):
+                self.inner = before[0]
+                for other, consumed in zip(self.roots, before[1], strict=True):
+                    other.consumed = consumed
+                raise
+            else:
+                self.roots.append(root)
+                return
+
+    def _cut(self, cut: Cut) -> None:
+        """Cut an axis of the iteration in two, and make all nodes anew."""
+        if len(self.domain) > 7:
+            raise Unaligned
+        size = self.domain[cut.axis]
+        fresh = Nest(
+            [*self.domain[: cut.axis], size // cut.inner, cut.inner, *self.domain[cut.axis + 1 :]], self.source
+        )
+        before = [(root.node, root.at, root.reduced, root.consumed) for root in self.roots]
+        try:
+            for root in self.roots:
+                fresh.add(root)
+        except (Incompatible, Unaligned):
+            for root, known in zip(self.roots, before, strict=True):
+                root.node, root.at, root.reduced, root.consumed = known
+            raise
+        self.__dict__ = fresh.__dict__
+
+    def _place(self, root: Root) -> None:
+        shape = root.source.shape
+        axes = len(self.domain)
+        if root.outer:
+            axes = self._outer(root.source.size)
+        elif math.prod(self.domain) != root.source.size:
+            raise Incompatible
+        index = self._whole(root, axes)
+        node = self.node(root.source, index)
+        if root.how:
+            assert not isinstance(index, Flat)
+            reduced = {axis for k in root.axis for axis, _ in index[k][1]}
+            root.reduced = frozenset(reduced)
+            kept = [NOWHERE if k in root.axis else at for k, at in enumerate(index)]
+            shape = tuple([1 if k in root.axis else size for k, size in enumerate(shape)])
+            root.at = flat(tuple(kept), shape)
+            node = self._reduce(root.how, node, root.reduced, root.value.dtype, frozenset(range(axes)))
+        else:
+            root.at = (
+                root.place(along_axes(index, shape, self.domain), self.domain) if root.place else flat(index, shape)
+            )
+        if len(self.nodes) > MOST_NODES:
+            raise Incompatible
+        root.node = node
+
+    def _whole(self, root: Root, axes: int) -> AnyIndex:
+        """The index of a root's source at each place of the iteration."""
+        try:
+            return whole(root.source.shape, self.domain, axes)
+        except Unaligned:
+            if root.how or root.place:
+                raise
+            steps = indices.strides(tuple(self.domain[:axes]))
+            return Flat((0, tuple([(axis, steps[axis]) for axis in range(axes) if self.domain[axis] > 1])))
+
+    def _outer(self, size: int) -> int:
+        """How many of the first axes have so many elements, where the rest are inner ones."""
+        if self.inner is None or self.inner != frozenset(range(len(self.domain) - len(self.inner), len(self.domain))):
+            raise Incompatible
+        count = len(self.domain) - len(self.inner)
+        if math.prod(self.domain[:count]) != size:
+            raise Incompatible
+        return count
+
+    # Nodes
+
+    def node(self, value: Value, index: AnyIndex) -> Node:
+        """The node for a value at an index."""
+        known = self._known
+        waiting = [(value, index)]
+        while waiting:
+            one, at = waiting[-1]
+            if (one, at) in known:
+                waiting.pop()
+                continue
+            found, needed = self._leaf(one, at), []
+            if found is None:
+                equation = self.source.makers[one]
+                needed = self._operands(equation, one, at)
+                missing = [pair for pair in needed if pair not in known]
+                if missing:
+                    waiting.extend(missing)
+                    continue
+                self.inlined.add(one)
+                found = self._applied(equation, one, at, [known[pair] for pair in needed])
+            known[one, at] = found
+            waiting.pop()
+        return known[value, index]
+
+    def _leaf(self, value: Value, at: AnyIndex) -> Node | None:
+        """The node of what lies in memory, is a number, or is reduced here; None for what is to be computed."""
+        constant = self.source.constants.get(value)
+        if constant is not None and constant.size == 1:
+            return self._make("number", value.dtype, (), constant.reshape(())[()], frozenset())
+        if self.source.ready(value):
+            self.loaded.add(value)
+            place = flat(at, value.shape)
+            return self._make("load", value.dtype, (), (value, place), frozenset(axis for axis, _ in place[1]))
+        root = self.source.inside(value)
+        if root is None or not root.how:
+            maker = self.source.makers.get(value)
+            if maker is None or not (maker.name in ELEMENTS or maker.name in indices.NAMES or maker.name in GATHERS):
+                raise Incompatible
+            return None
+        return self._consumed(root, flat(at, value.shape))
+
+    def _consumed(self, root: Root, place: Affine) -> Node:
+        """The result of a reduction of this nest, for a later phase."""
+        node = root.node
+        axes = frozenset(range(len(self.domain)))
+        small = math.prod([self.domain[axis] for axis in root.reduced]) <= 1 << 15
+        if node is None or place != root.at or not small or node.axes != axes - root.reduced or not root.reduced:
+            raise Incompatible
+        if self.inner not in (None, root.reduced):
+            raise Incompatible
+        self.inner = root.reduced
+        root.consumed = True
+        return node
+
+    def _operands(self, equation: Equation, value: Value, at: AnyIndex) -> list[tuple[Value, AnyIndex]]:
+        name = equation.primitive.name
+        try:
+            if name in GATHERS:
+                return [(equation.inputs[1], along_axes(at, value.shape, self.domain)[: len(equation.inputs[1].shape)])]
+            if name in indices.NAMES:
+                x, number = equation.inputs[0], equation.outputs.index(value)
+                return [(x, moved(name, at, x.shape, value.shape, equation.params, self.domain, number))]
+            return [(x, self._broadcast(at, x.shape, value.shape)) for x in equation.inputs]
+        except Unaligned:
+            raise Unaligned(value) from None
+
+    def _broadcast(self, at: AnyIndex, shape: tuple[int, ...], out: tuple[int, ...]) -> AnyIndex:
+        if isinstance(at, Flat):
+            if shape == out:
+                return at
+            at = along_axes(at, out, self.domain)
+        return broadcast(at, shape)
+
+    def _applied(self, equation: Equation, value: Value, at: AnyIndex, operands: list[Node]) -> Node:
+        name = equation.primitive.name
+        if name in GATHERS:
+            return self._gathered(equation, along_axes(at, value.shape, self.domain), operands[0])
+        if name in indices.NAMES:
+            return operands[0]
+        data, text = self.source.words.get(equation) or self._words(equation)
+        axes = frozenset().union(*[operand.axes for operand in operands])
+        return self._make("apply", value.dtype, tuple(operands), data, axes, ELEMENTS[name].cost, text)
+
+    def _words(self, equation: Equation) -> tuple[Any, Any]:
+        """What an equation does, and the same as a key."""
+        params = tuple(sorted(equation.params.items()))
+        dtypes = tuple([x.dtype for x in equation.inputs])
+        found = (equation.name, dtypes, params), (equation.name, dtypes, repr(params) if params else "")
+        self.source.words[equation] = found
+        return found
+
+    def _gathered(self, equation: Equation, at: Index, chosen: Node) -> Node:
+        x = equation.inputs[0]
+        if not self.source.ready(x):
+            raise Unaligned(x)
+        self.loaded.add(x)
+        rows, step = indices.strides(x.shape)
+        if equation.primitive.name == "take_rows":
+            rest, size = flat(at, x.shape[:1]), x.shape[1]
+            rest = indices.shifted(rest, 0, rows)
+        else:
+            rest, size, step = flat(at[-1:], x.shape[1:]), x.shape[0], rows
+        axes = chosen.axes | {axis for axis, _ in rest[1]}
+        return self._make("gather", x.dtype, (chosen,), (x, rest, step, size), axes)
+
+    def _reduce(self, how: str, node: Node, axes: frozenset[int], dtype: DType, all_axes: frozenset[int]) -> Node:
+        found = self._make("reduce", dtype, (node,), (how, axes), all_axes - axes)
+        found.phase = node.phase + 1
+        return found
+
+    def _make(
+        self,
+        kind: str,
+        dtype: DType,
+        operands: tuple[Node, ...],
+        data: Any,
+        axes: frozenset[int],
+        cost: int = 0,
+        text: Any = None,
+    ) -> Node:
+        known = repr(data) if kind == "number" else data if text is None else text
+        key = (kind, dtype, tuple([id(operand) for operand in operands]), known, axes)
+        found = self._unique.get(key)
+        if found is None:
+            phase = max([operand.phase for operand in operands], default=0)
+            found = self._unique[key] = Node(kind, dtype, axes, operands, data, phase, cost)
+            self.nodes.append(found)
+        return found
+
+
+@dataclass(slots=True)
+class Layout:
+    """A nest made ready for code: axes merged and put in order, with what each phase stores and keeps."""
+
+    domain: list[int]
+    roots: list[Root]
+    outer: int
+    vector: int
+    phases: int
+    nodes: list[Node] = field(default_factory=list)
+    scratch: list[Value] = field(default_factory=list)
+
+
+def laid_out(nest: Nest) -> Layout:
+    """The roots of a nest over axes that cannot be merged any more, outer ones first."""
+    used = _used([root.node for root in nest.roots if root.node is not None])
+    order = _order(nest)
+    groups = _groups(nest, used, order)
+    domain = [math.prod([nest.domain[axis] for axis in group]) for group in groups]
+    number = {group[-1]: place for place, group in enumerate(groups)}
+
+    def renumbered(place: Affine) -> Affine:
+        return place[0], tuple(sorted((number[axis], step) for axis, step in place[1] if axis in number))
+
+    def renamed(axes: frozenset[int]) -> frozenset[int]:
+        return frozenset(number[axis] for axis in axes if axis in number)
+
+    fresh: dict[int, Node] = {}
+    for node in used:
+        operands = tuple([fresh[id(operand)] for operand in node.operands])
+        data = node.data
+        if node.kind == "load":
+            data = (data[0], renumbered(data[1]))
+        elif node.kind == "gather":
+            data = (data[0], renumbered(data[1]), *data[2:])
+        elif node.kind == "reduce":
+            data = (data[0], renamed(data[1]))
+        fresh[id(node)] = Node(node.kind, node.dtype, renamed(node.axes), operands, data, node.phase, node.cost)
+    roots = []
+    for root in nest.roots:
+        node = fresh[id(root.node)]
+        roots.append(replace(root, place=None, node=node, at=renumbered(root.at), reduced=renamed(root.reduced)))
+    inner = renamed(nest.inner) if nest.inner is not None else frozenset()
+    outer = len(domain) - len(inner) if nest.inner is not None else 0
+    nodes = list(fresh.values())
+    phases = 1 + max([root.phase for root in roots], default=0)
+    layout = Layout(domain, roots, outer, _vector(domain, roots, nodes), phases, nodes)
+    return _kept(layout) if phases > 1 and layout.vector >= outer else layout
+
+
+KEPT_BYTES = 1 << 16
+
+
+def _kept(layout: Layout) -> Layout:
+    """The layout with what is dear to compute again in a later phase kept in memory, a row of it."""
+    size = math.prod(layout.domain[layout.outer :])
+    steps = indices.strides(tuple(layout.domain[layout.outer :]))
+    place = (0, tuple([(layout.outer + k, step) for k, step in enumerate(steps)]))
+    loads: dict[int, Node] = {}
+    room = KEPT_BYTES
+    nodes = list(layout.nodes)
+
+    def kept(node: Node) -> Node:
+        nonlocal room
+        found = loads.get(id(node))
+        if found is None:
+            stored = next((r for r in layout.roots if r.node is node and not r.how and r.stored and not r.outer), None)
+            found = node
+            if stored is not None:
+                found = Node("load", node.dtype, node.axes, (), (stored.value, stored.at), node.phase)
+            elif size * node.dtype.itemsize <= room:
+                room -= size * node.dtype.itemsize
+                value = Value((size,), node.dtype)
+                layout.scratch.append(value)
+                layout.roots.append(Root(value, value, node=node, at=place))
+                axes = frozenset(range(layout.outer, len(layout.domain)))
+                found = Node("load", node.dtype, axes, (), (value, place), node.phase)
+            loads[id(node)] = found
+            nodes.append(found)
+        return found
+
+    for node in [node for node in layout.nodes if node.kind != "reduce"]:
+        node.operands = tuple(
+            [
+                kept(o) if o.phase < node.phase and o.kind == "apply" and _inner(o, layout) and _dear(o) else o
+                for o in node.operands
+            ]
+        )
+    layout.nodes = nodes
+    return layout
+
+
+def _inner(node: Node, layout: Layout) -> bool:
+    return any(axis >= layout.outer for axis in node.axes)
+
+
+def _dear(node: Node) -> bool:
+    """Whether a node costs much, with all that it is computed from."""
+    return sum(each.cost for each in _used([node])) > CHEAP
+
+
+def _used(wanted: list[Node]) -> list[Node]:
+    """The nodes that roots need, each after its operands."""
+    found: dict[int, Node] = {}
+    stack = [(node, False) for node in reversed(wanted)]
+    while stack:
+        node, done = stack.pop()
+        if id(node) in found:
+            continue
+        if done:
+            found[id(node)] = node
+        else:
+            stack.append((node, True))
+            stack.extend([(operand, False) for operand in node.operands if id(operand) not in found])
+    return list(found.values())
+
+
+SMALL = 1 << 13
+
+
+def _order(nest: Nest) -> list[int]:
+    """The axes longer than 1 from the outermost loop to the innermost: those that are reduced last, if that is simple."""
+    axes = [axis for axis, size in enumerate(nest.domain) if size > 1]
+    inner = nest.inner
+    if inner is None:
+        sets = {root.reduced for root in nest.roots if root.how}
+        if len(sets) != 1 or math.prod(nest.domain) > SMALL:
+            return axes
+        (inner,) = sets
+    return [axis for axis in axes if axis not in inner] + [axis for axis in axes if axis in inner]
+
+
+def _groups(nest: Nest, used: list[Node], order: list[int]) -> list[list[int]]:
+    """Neighbouring axes that all accesses run through as through one."""
+    places = [dict(node.data[1][1]) for node in used if node.kind in MEMORY]
+    places += [dict(root.at[1]) for root in nest.roots]
+    sets = [root.reduced for root in nest.roots if root.how] + ([nest.inner] if nest.inner is not None else [])
+    groups: list[list[int]] = []
+    for axis in order:
+        if groups:
+            last = groups[-1][-1]
+            size = nest.domain[axis]
+            same = all(
+                place.get(last, 0) == size * place.get(axis, 0) for place in places if last in place or axis in place
+            )
+            kept = all((last in chosen) == (axis in chosen) for chosen in sets)
+            if same and kept and (axis == last + 1 or same):
+                groups[-1].append(axis)
+                continue
+        groups.append([axis])
+    return groups
+
+
+def _vector(domain: list[int], roots: list[Root], nodes: list[Node]) -> int:
+    """The axis along which lanes lie: the one along which most accesses have their elements side by side."""
+    if not domain:
+        return -1
+    scores = [0.0] * len(domain)
+    places = [node.data[1] for node in nodes if node.kind == "load"] + [root.at for root in roots if not root.how]
+    for _, terms in places:
+        for axis, step in terms:
+            scores[axis] += 4 if step == 1 else -3
+    for axis, size in enumerate(domain):
+        scores[axis] += min(size, 16) / 16 + axis / 64
+        if size < 4:
+            scores[axis] -= 3
+    return max(range(len(domain)), key=scores.__getitem__)

@@ -1,0 +1,112 @@
+"""Accumulators: how a reduction is computed lane by lane.
+
+Sums of floats are kept in doubles. Sums of doubles keep what was rounded away beside them, as Knuth's exact addition of
+two numbers gives it, so that they are as good as in twice the digits.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from ..mathematics.lanes import REALS, Desk, Word
+from .elements import KINDS, cast, maximum, minimum
+
+LONG_SUM = 256
+"""Doubles up to which a sum is added without keeping what was rounded away."""
+
+
+def kind_of(how: str, operand: np.dtype[Any], result: np.dtype[Any]) -> str:
+    """The kind in which a reduction accumulates."""
+    if how in {"and", "or"}:
+        return "b1"
+    if how in {"sum", "prod"}:
+        kind = KINDS[result]
+        return "d" if kind in REALS else kind
+    return KINDS[operand]
+
+
+def identity(how: str, kind: str) -> float:
+    """What leaves everything as it is."""
+    if how in {"sum", "or"}:
+        return 0
+    if how in {"prod", "and"}:
+        return 1
+    if kind in REALS:
+        return -math.inf if how == "maximum" else math.inf
+    if kind == "b1":
+        return 0 if how == "maximum" else 1
+    info = np.iinfo(f"{kind[0]}{int(kind[1:]) // 8}")
+    return int(info.min if how == "maximum" else info.max)
+
+
+def combine(how: str, a: Word, b: Word) -> Word:
+    """Two results as one."""
+    if how == "sum":
+        return a | b if a.kind == "b1" else a + b
+    if how == "prod":
+        return a & b if a.kind == "b1" else a * b
+    if how == "maximum":
+        return maximum(a, b)
+    if how == "minimum":
+        return minimum(a, b)
+    return a & b if how == "and" else a | b
+
+
+@dataclass(slots=True, eq=False)
+class Accumulator:
+    """A result in the making: values that the loops carry."""
+
+    how: str
+    kind: str
+    exact: bool
+    lanes: int | None
+    carried: list[Any]
+
+    @staticmethod
+    def begun(desk: Desk, how: str, kind: str, *, exact: bool) -> Accumulator:
+        """An accumulator of nothing."""
+        first = desk.number(kind, identity(how, kind)).value
+        return Accumulator(how, kind, exact, desk.lanes, [first] + ([desk.number(kind, 0).value] if exact else []))
+
+    def add(self, desk: Desk, word: Word, mask: Any) -> None:
+        """Take a word in, where the mask is on."""
+        word = cast(word, self.kind)
+        if mask is not None:
+            neutral = desk.number(self.kind, identity(self.how, self.kind))
+            word = Word(desk, "b1", mask).select(word, neutral)
+        old = Word(desk, self.kind, self.carried[0])
+        if not self.exact:
+            self.carried = [combine(self.how, old, word).value]
+            return
+        total = old + word
+        part = total - old
+        lost = (old - (total - part)) + (word - part)
+        self.carried = [total.value, (Word(desk, self.kind, self.carried[1]) + lost).value]
+
+    def result(self, desk: Desk) -> Word:
+        """What was accumulated; where sums overflowed, without what was lost, which is NaN there."""
+        total = Word(desk, self.kind, self.carried[0])
+        if not self.exact:
+            return total
+        lost = Word(desk, self.kind, self.carried[1])
+        return (abs(lost) < math.inf).select(total + lost, total)
+
+
+def across(how: str, word: Word, scalar: Desk) -> Word:
+    """All lanes of a word as one, halves first."""
+    builder, lanes = word.desk.builder, word.desk.lanes or 1
+    while lanes > 1:
+        lanes //= 2
+        halves = []
+        for start in (0, lanes):
+            places = ir.Constant(ir.VectorType(ir.IntType(32), lanes), list(range(start, start + lanes)))
+            undefined = ir.Constant(word.value.type, ir.Undefined)
+            desk = Desk(builder, word.desk.target, lanes)
+            halves.append(Word(desk, word.kind, builder.shuffle_vector(word.value, undefined, places)))
+        word = combine(how, *halves)
+    return Word(scalar, word.kind, builder.extract_element(word.value, ir.IntType(32)(0)))

@@ -1,0 +1,85 @@
+"""What runs a program: machine code where llvmlite is installed, and NumPy calls where it is not."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._sites import depth
+from . import store
+from .passes import simplify
+from .program import Array, Program
+from .source import compile_source
+
+Execute = Callable[..., list[Array]]
+
+
+@functools.cache
+def available() -> bool:
+    """Whether there is machine code; if not, it is said once."""
+    found = importlib.util.find_spec("llvmlite") is not None
+    if not found:
+        warnings.warn(
+            "compile: llvmlite is not installed, so programs run as NumPy calls: pip install 'pullback[compile]'",
+            UserWarning,
+            stacklevel=depth(),
+        )
+    return found
+
+
+class Machinery:
+    """A program made ready: simplified, and with something that runs it."""
+
+    def __init__(self, program: Program, *, fuse: bool = True) -> None:
+        self.recorded = program
+        self.program = _decided(simplify(program, fuse=fuse))
+        self.executable: Any = None
+        self.execute: Execute = self._with_code() if fuse and available() else _with_numpy(self.program)
+
+    def _with_code(self) -> Execute:
+        """Machine code, from the disk if it has been made before."""
+        machine = importlib.import_module("pullback.compile.machine")
+        program = importlib.import_module("pullback.compile.machine.repeating").with_loops(self.program)
+        key = store.digest(self.program)
+        code = store.get(key)
+        if code is not None:
+            self.executable = machine.load(program, code)
+        else:
+            self.executable = machine.build(program)
+            store.put(key, self.executable.code)
+        return self.executable  # type: ignore[no-any-return]  # the class is imported when needed
+
+
+def _decided(program: Program) -> Program:
+    """The program without guards that hold whatever it is given."""
+    known = program.constants
+    left = [
+        (value, expected) for value, expected in program.guards if value not in known or known[value].item() != expected
+    ]
+    return program.with_(guards=tuple(left))
+
+
+def _with_numpy(program: Program) -> Execute:
+    """NumPy calls, one for each equation; what is written is written at the end."""
+    compute = compile_source(program)
+    count, places = len(program.outputs), [place for place, _ in program.writes]
+
+    def execute(*arrays: Array) -> list[Array]:
+        results = compute(*arrays)
+        outputs = [_own(result, arrays) for result in results[:count]]
+        for place, result in zip(places, [result.copy() for result in results[count:]], strict=True):
+            np.copyto(arrays[place], result)
+        return outputs
+
+    return execute
+
+
+def _own(result: Array, arrays: tuple[Array, ...]) -> Array:
+    """A result in memory of its own."""
+    return result.copy() if result.base is not None or any(result is array for array in arrays) else result

@@ -1,0 +1,113 @@
+"""exp and its relatives.
+
+x is n log(2) + r with |r| at most log(2) / 2, n log(2) subtracted in two parts so that nothing is lost, and exp(x) is
+2^n times a polynomial in r. The power is applied in two halves, each a normal number, so that results may be subnormal
+or overflow with one rounding.
+"""
+
+from __future__ import annotations
+
+from .coefficients import EXP, EXP_MINUS_ONE, EXP_TWO, LN, LOG_TWO_OF_E, SINH, TANH
+from .lanes import Word, power_of_two
+from .pairs import ordered_total
+
+# Below the first exp is 0, above the second inf; the same for 2^x.
+RANGE = {"f": (-104.0, 89.0), "d": (-746.0, 710.0)}
+RANGE_OF_TWO = {"f": (-151.0, 129.0), "d": (-1076.0, 1025.0)}
+RANGE_OF_HALF = {"f": (-104.0, 90.0), "d": (-746.0, 712.0)}
+SATURATED = {"f": (17.5, 10.0), "d": (38.0, 20.0)}  # from here on 1 - exp(-x), and tanh, are 1
+POLYNOMIAL_TANH = 0.7
+NO_MORE = {"f": 64, "d": 128}  # 1 - 2^-n is 1 here
+
+
+def _reduced(x: Word) -> tuple[Word, Word]:
+    """r and n."""
+    whole, n = (x * LOG_TWO_OF_E[x.kind][0]).nearest()
+    high, low = LN[x.kind]
+    return whole.mad(-low, whole.mad(-high, x)), n
+
+
+def _exp_near(r: Word) -> Word:
+    return (r * r).mad(r.polynomial(EXP[r.kind]), r) + 1
+
+
+def scaled(x: Word, n: Word) -> Word:
+    """x * 2^n, rounded once, for any n that a result can need."""
+    half = n >> 1
+    return x * power_of_two(half, x.kind) * power_of_two(n - half, x.kind)
+
+
+def exp(x: Word) -> Word:
+    """e^x."""
+    low, high = RANGE[x.kind]
+    r, n = _reduced(x.at_least(low).at_most(high))
+    return scaled(_exp_near(r), n)
+
+
+def exp_of_moderate(x: Word) -> Word:
+    """e^x where it is a normal number, and NaN of NaN."""
+    r, n = _reduced(x)
+    return _exp_near(r) * power_of_two(n, x.kind)
+
+
+def exp_pair(x: Word) -> tuple[Word, Word, Word]:
+    """a, b and n such that e^x is (a + b) 2^n."""
+    low, high = RANGE[x.kind]
+    r, n = _reduced(x.at_least(low).at_most(high))
+    more = (r * r).mad(r.polynomial(EXP[r.kind]), r)
+    return *ordered_total(r.like(1), more), n
+
+
+def half_exp(x: Word) -> Word:
+    """e^x / 2, finite a little longer than e^x."""
+    low, high = RANGE_OF_HALF[x.kind]
+    r, n = _reduced(x.at_least(low).at_most(high))
+    return scaled(_exp_near(r), n - 1)
+
+
+def exp_two(x: Word) -> Word:
+    """2^x."""
+    low, high = RANGE_OF_TWO[x.kind]
+    x = x.at_least(low).at_most(high)
+    whole, n = x.nearest()
+    r = x - whole
+    return scaled(r.mad(r.polynomial(EXP_TWO[x.kind]), 1), n)
+
+
+def exp_minus_one(x: Word) -> Word:
+    """e^x - 1, as 2^n (exp(r) - 1 + (1 - 2^-n))."""
+    r, n = _reduced(x.at_least(-SATURATED[x.kind][0]).at_most(RANGE[x.kind][1]))
+    near = (r * r).mad(r.polynomial(EXP_MINUS_ONE[x.kind]), r)
+    rest = 1 - power_of_two(-n.at_most(NO_MORE[x.kind]), x.kind)
+    return scaled(near + rest, n).copysign(x)
+
+
+def sigmoid(x: Word) -> Word:
+    """1 / (1 + e^-x), from e^-|x|, which is never too large."""
+    small = exp(-abs(x))
+    below, error = ordered_total(x.like(1), small)
+    quotient = (x >= 0).select(1, small, x.kind) / below
+    return quotient.mad(-error, quotient)
+
+
+def tanh(x: Word) -> Word:
+    """The hyperbolic tangent: a polynomial near 0, else 1 - 2 / (e^2|x| + 1)."""
+    size = abs(x)
+    z = x * x
+    near = (x * z).mad(z.polynomial(TANH[x.kind]), x)
+    far = 1 - 2 / (exp_of_moderate(2 * size.at_most(SATURATED[x.kind][1])) + 1)
+    return (size < POLYNOMIAL_TANH).select(near, far).copysign(x)
+
+
+def sinh(x: Word) -> Word:
+    """The hyperbolic sine of doubles: a polynomial near 0, else (e^|x| - e^-|x|) / 2."""
+    size, z = abs(x), x * x
+    near = (x * z).mad(z.polynomial(SINH[x.kind]), x)
+    half = half_exp(size)
+    return (size < 1).select(near, (half - 0.25 / half).copysign(x))
+
+
+def cosh(x: Word) -> Word:
+    """The hyperbolic cosine."""
+    half = half_exp(abs(x))
+    return half + 0.25 / half

@@ -1,0 +1,77 @@
+"""The logarithm of the gamma function and its derivative, of doubles.
+
+For large numbers the asymptotic series (DLMF 5.11.1 and 5.11.2); below, the recurrence leads to a polynomial between 1 and
+2.5; negative numbers are reflected (5.5.3 and 5.5.4).
+"""
+
+from __future__ import annotations
+
+import math
+
+from .coefficients import DIGAMMA, DIGAMMA_ROOT, DIGAMMA_SERIES, LGAMMA, SIN_PI, STIRLING
+from .lanes import Word
+from .logarithms import log
+
+LARGE, LARGE_FOR_SLOPE = 10, 6  # where the series begin
+HALF_LOG_TWO_PI = math.log(2 * math.pi) / 2
+
+
+def _sin_pi(r: Word) -> Word:
+    """sin(pi r) for |r| up to 1/2."""
+    return r * (r * r).polynomial(SIN_PI["d"])
+
+
+def _lgamma_above(x: Word) -> Word:
+    """lgamma of numbers from 0 on.
+
+    From 1 to 2.5 it is a polynomial times its zeros, z and z + 1. Below 1 it is that at x + 1, less log(x); above 2.5 that
+    at a number with the same fraction between 1.5 and 2.5, and the logarithm of the factors between.
+    """
+    under, whole = x < 1, x.at_most(LARGE).rint()
+    z = x - under.select(1, (x < 2.5).select(2, whole))
+    factors = under.select(x, 1)
+    for k in range(1, LARGE - 1):
+        factors = ((whole - 2 >= k) & (x >= 2.5)).select(factors * (x - k), factors)
+    far = x >= LARGE
+    logarithm = log(far.select(x, factors))
+    near = (z * (z + 1)).mad(z.polynomial(LGAMMA["d"]), under.select(-logarithm, logarithm))
+    inverse = 1 / x
+    stirling = inverse * (inverse * inverse).polynomial(STIRLING["d"])
+    return far.select((x - 0.5) * (logarithm - 1) + (HALF_LOG_TWO_PI - 0.5 + stirling), near)
+
+
+def lgamma(x: Word) -> Word:
+    """The logarithm of the absolute value of the gamma function; inf at 0 and at the negative whole numbers."""
+    size = abs(x)
+    above = _lgamma_above(size)
+    sine = abs(_sin_pi(size - size.rint()))
+    below = log(math.pi / (size * sine)) - above
+    return (size == math.inf).select(size, (x < 0).select(below, above))
+
+
+def _digamma_above(x: Word) -> Word:
+    """digamma of positive numbers: below LARGE_FOR_SLOPE the sum of 1 / (y + k) from the polynomial for y between 1 and 2."""
+    far = x >= LARGE_FOR_SLOPE
+    bounded = x.at_most(LARGE_FOR_SLOPE)
+    steps = bounded.floor() - 1
+    y = bounded - steps
+    near = ((y - DIGAMMA_ROOT["d"][0]) - DIGAMMA_ROOT["d"][1]) * (y - 2).polynomial(DIGAMMA["d"])
+    over, under = (steps < 0).select(-1, 0, "d"), (steps < 0).select(x, 1)
+    for k in range(LARGE_FOR_SLOPE - 2):
+        term = y + k
+        counts = steps > k
+        over, under = counts.select(over * term + under, over), counts.select(under * term, under)
+    inverse = 1 / x
+    series = inverse * inverse * (inverse * inverse).polynomial(DIGAMMA_SERIES["d"])
+    return far.select(log(x) - (0.5 * inverse + series), near + over / under)
+
+
+def digamma(x: Word) -> Word:
+    """The derivative of lgamma; NaN at the negative whole numbers, infinite at 0, with the sign of -x."""
+    below = x < 0
+    above = _digamma_above(below.select(1 - x, x))
+    fraction = x - x.rint()
+    cotangent = _sin_pi(0.5 - abs(fraction)) / _sin_pi(fraction)
+    reflected = (fraction == 0).select(math.nan, above - math.pi * cotangent)
+    result = below.select(reflected, above)
+    return (x == 0).select(x.like(-math.inf).copysign(-x), result)

@@ -1,0 +1,326 @@
+"""Numbers of the machine, written like Python's: what the formulas of this package are made of.
+
+A `Word` is one LLVM value together with where it is built. It is a scalar or a fixed vector of scalars: constants are
+spread over as many lanes as their neighbour has, so that one formula makes both. Its operators and methods append
+instructions and return new words; none has a fast-math flag, so what a formula says is what is computed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from llvmlite import binding, ir
+
+Value = Any  # llvmlite has no annotations
+
+WIDTH = {"b1": 1, "i8": 8, "u8": 8, "i16": 16, "i32": 32, "i64": 64}  # of the integers
+
+REALS = {"f": ir.FloatType(), "d": ir.DoubleType()}
+TYPES = REALS | {kind: ir.IntType(width) for kind, width in WIDTH.items()}
+
+BITS = {"f": "i32", "d": "i64"}  # the integers of the same size
+FRACTION = {"f": 23, "d": 52}  # bits of the significand that are stored
+BIAS = {"f": 127, "d": 1023}
+TINY = {"f": 2.0**-126, "d": 2.0**-1022}  # the smallest number that is not subnormal
+
+ORDERED = {"i8", "i16", "i32", "i64"}  # the integers with a sign
+
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    """What the processor has: `fma`, a product and a sum in one instruction, rounded once."""
+
+    fma: bool
+
+    @staticmethod
+    @functools.cache
+    def host() -> Target:
+        """This machine."""
+        if "aarch64" in binding.get_process_triple() or "arm64" in binding.get_process_triple():
+            return Target(fma=True)
+        return Target(fma=bool(binding.get_host_cpu_features().get("fma")))
+
+
+@functools.lru_cache(maxsize=4096)
+def _constant(kind: str, number: Any, lanes: int | None) -> Value:
+    """A constant, a real by its hexadecimal digits; one object for each, which writes its text once."""
+    x = float.fromhex(number) if kind in REALS else number
+    return ir.Constant(TYPES[kind], x) if lanes is None else ir.Constant(ir.VectorType(TYPES[kind], lanes), [x] * lanes)
+
+
+class Desk:
+    """Where words are written: a builder, the number of lanes (None for scalars), and the target."""
+
+    def __init__(self, builder: Value, target: Target, lanes: int | None) -> None:
+        self.builder, self.target, self.lanes = builder, target, lanes
+
+    def type(self, kind: str) -> Value:
+        """The LLVM type of a word of that kind here."""
+        return TYPES[kind] if self.lanes is None else ir.VectorType(TYPES[kind], self.lanes)
+
+    def number(self, kind: str, x: float) -> Word:
+        """A constant, the same in every lane."""
+        if kind in REALS:
+            x = float(x)
+        elif kind != "b1":
+            x = int(x)
+        return Word(self, kind, _constant(kind, x.hex() if kind in REALS else x, self.lanes))
+
+    def intrinsic(self, name: str, kind: str, *operands: Word) -> Word:
+        """LLVM's intrinsic of that name, whose operands and result are reals of one kind."""
+        letters = {"f": "f32", "d": "f64"}[kind]
+        full = f"llvm.{name}.{letters}" if self.lanes is None else f"llvm.{name}.v{self.lanes}{letters}"
+        of = self.type(kind)
+        function = declared(self.builder.module, full, ir.FunctionType(of, [of] * len(operands)))
+        return Word(self, kind, self.builder.call(function, [operand.value for operand in operands]))
+
+    def lookup(self, name: str, table: Sequence[float], index: Word) -> Word:
+        """The entry of a table of doubles, known by its name, at an index that must be inside it."""
+        array = _table(self.builder.module, f"pullback.{name}", table)
+        if self.lanes is None:
+            return Word(self, "d", self._entry(array, index.value))
+        found = ir.Constant(self.type("d"), ir.Undefined)
+        for lane in range(self.lanes):
+            at = ir.Constant(TYPES["i32"], lane)
+            entry = self._entry(array, self.builder.extract_element(index.value, at))
+            found = self.builder.insert_element(found, entry, at)
+        return Word(self, "d", found)
+
+    def _entry(self, array: Value, index: Value) -> Value:
+        address = self.builder.gep(array, [ir.Constant(TYPES["i64"], 0), index], inbounds=True)
+        return self.builder.load(address)
+
+
+def declared(module: Value, name: str, of: Value) -> Value:
+    """The function of that name in a module, declared there if it is not yet."""
+    known = module.globals.get(name)
+    return ir.Function(module, of, name) if known is None else known
+
+
+def _table(module: Value, name: str, entries: Sequence[float]) -> Value:
+    """The constant array of that name in a module."""
+    known = module.globals.get(name)
+    if known is not None:
+        return known
+    of = ir.ArrayType(TYPES["d"], len(entries))
+    array = ir.GlobalVariable(module, of, name)
+    array.linkage, array.global_constant, array.unnamed_addr = "internal", True, True
+    array.initializer = ir.Constant(of, list(entries))
+    return array
+
+
+class Word:
+    """A value under construction: of one `kind` of TYPES, one or several lanes of it."""
+
+    __hash__ = None  # type: ignore[assignment]  # == is an instruction here
+
+    def __init__(self, desk: Desk, kind: str, value: Value) -> None:
+        self.desk, self.kind, self.value = desk, kind, value
+
+    def like(self, other: Word | float) -> Word:
+        """A number as a word of this one's kind; a word as it is."""
+        return other if isinstance(other, Word) else self.desk.number(self.kind, other)
+
+    def _make(self, real: str, integer: str, left: Word, right: Word) -> Word:
+        instruction = getattr(self.desk.builder, real if self.kind in REALS else integer)
+        return Word(self.desk, self.kind, instruction(left.value, right.value))
+
+    # Arithmetic: IEEE's for reals, modulo the width for integers.
+
+    def __add__(self, other: Word | float) -> Word:
+        return self._make("fadd", "add", self, self.like(other))
+
+    def __radd__(self, other: float) -> Word:
+        return self.like(other) + self
+
+    def __sub__(self, other: Word | float) -> Word:
+        return self._make("fsub", "sub", self, self.like(other))
+
+    def __rsub__(self, other: float) -> Word:
+        return self.like(other) - self
+
+    def __mul__(self, other: Word | float) -> Word:
+        return self._make("fmul", "mul", self, self.like(other))
+
+    def __rmul__(self, other: float) -> Word:
+        return self.like(other) * self
+
+    def __truediv__(self, other: Word | float) -> Word:
+        return self._make("fdiv", "fdiv", self, self.like(other))
+
+    def __rtruediv__(self, other: float) -> Word:
+        return self.like(other) / self
+
+    def __neg__(self) -> Word:
+        builder = self.desk.builder
+        value = builder.fneg(self.value) if self.kind in REALS else builder.neg(self.value)
+        return Word(self.desk, self.kind, value)
+
+    def mad(self, factor: Word | float, term: Word | float) -> Word:
+        """self * factor + term, rounded once where the processor can, else twice."""
+        if self.desk.target.fma:
+            return self.desk.intrinsic("fma", self.kind, self, self.like(factor), self.like(term))
+        return self * factor + term
+
+    def polynomial(self, coefficients: Sequence[float]) -> Word:
+        """A polynomial of this word by Horner's rule, the constant first."""
+        *rest, last = coefficients
+        y = self.like(last)
+        for coefficient in reversed(rest):
+            y = y.mad(self, coefficient)
+        return y
+
+    # Comparisons: false where a side is NaN, but for !=.
+
+    def _compare(self, sign: str, other: Word | float) -> Word:
+        builder, right = self.desk.builder, self.like(other)
+        if self.kind in REALS:
+            unordered = builder.fcmp_unordered if sign == "!=" else builder.fcmp_ordered
+            return Word(self.desk, "b1", unordered(sign, self.value, right.value))
+        compare = builder.icmp_signed if self.kind in ORDERED else builder.icmp_unsigned
+        return Word(self.desk, "b1", compare(sign, self.value, right.value))
+
+    def __lt__(self, other: Word | float) -> Word:
+        return self._compare("<", other)
+
+    def __le__(self, other: Word | float) -> Word:
+        return self._compare("<=", other)
+
+    def __gt__(self, other: Word | float) -> Word:
+        return self._compare(">", other)
+
+    def __ge__(self, other: Word | float) -> Word:
+        return self._compare(">=", other)
+
+    def __eq__(self, other: Word | float) -> Word:  # type: ignore[override]
+        return self._compare("==", other)
+
+    def __ne__(self, other: Word | float) -> Word:  # type: ignore[override]
+        return self._compare("!=", other)
+
+    def isnan(self) -> Word:
+        """Where this is NaN."""
+        return Word(self.desk, "b1", self.desk.builder.fcmp_unordered("uno", self.value, self.value))
+
+    def select(self, chosen: Word | float, other: Word | float, kind: str = "") -> Word:
+        """`chosen` where this b1 is true, `other` elsewhere; two numbers need their kind."""
+        model = next((word for word in (chosen, other) if isinstance(word, Word)), None)
+        model = self.desk.number(kind, 0) if model is None else model
+        left, right = model.like(chosen), model.like(other)
+        return Word(self.desk, model.kind, self.desk.builder.select(self.value, left.value, right.value))
+
+    # Bits.
+
+    def __and__(self, other: Word | int) -> Word:
+        return self._make("and_", "and_", self, self.like(other))
+
+    def __or__(self, other: Word | int) -> Word:
+        return self._make("or_", "or_", self, self.like(other))
+
+    def __xor__(self, other: Word | int) -> Word:
+        return self._make("xor", "xor", self, self.like(other))
+
+    def __invert__(self) -> Word:
+        return Word(self.desk, self.kind, self.desk.builder.not_(self.value))
+
+    def __lshift__(self, count: Word | int) -> Word:
+        return self._make("shl", "shl", self, self.like(count))
+
+    def __rshift__(self, count: Word | int) -> Word:
+        """With copies of the sign for integers that have one."""
+        name = "ashr" if self.kind in ORDERED else "lshr"
+        return self._make(name, name, self, self.like(count))
+
+    def shifted_right(self, count: Word | int) -> Word:
+        """With zeros for the sign."""
+        return self._make("lshr", "lshr", self, self.like(count))
+
+    def bits(self) -> Word:
+        """A real's bits as an integer."""
+        return self._cast("bitcast", BITS[self.kind])
+
+    def real(self) -> Word:
+        """The real that has an integer's bits."""
+        return self._cast("bitcast", {bits: kind for kind, bits in BITS.items()}[self.kind])
+
+    def _cast(self, instruction: str, kind: str) -> Word:
+        return Word(self.desk, kind, getattr(self.desk.builder, instruction)(self.value, self.desk.type(kind)))
+
+    def to(self, kind: str) -> Word:
+        """The nearest number of another kind, the low bits between integers; reals to integers only where they fit."""
+        if kind == self.kind:
+            return self
+        signed = self.kind in ORDERED
+        if self.kind in REALS:
+            if kind in REALS:
+                return self._cast("fpext" if kind == "d" else "fptrunc", kind)
+            return self._cast("fptosi", kind)
+        if kind in REALS:
+            return self._cast("sitofp" if signed else "uitofp", kind)
+        wider = WIDTH[kind] - WIDTH[self.kind]
+        if wider == 0:
+            return Word(self.desk, kind, self.value)
+        return self._cast("trunc" if wider < 0 else "sext" if signed else "zext", kind)
+
+    # What processors have as one instruction.
+
+    def __abs__(self) -> Word:
+        return self.desk.intrinsic("fabs", self.kind, self)
+
+    def sqrt(self) -> Word:
+        """The square root, correctly rounded."""
+        return self.desk.intrinsic("sqrt", self.kind, self)
+
+    def floor(self) -> Word:
+        """The next whole number below."""
+        return self.desk.intrinsic("floor", self.kind, self)
+
+    def ceil(self) -> Word:
+        """The next whole number above."""
+        return self.desk.intrinsic("ceil", self.kind, self)
+
+    def trunc(self) -> Word:
+        """The next whole number towards 0."""
+        return self.desk.intrinsic("trunc", self.kind, self)
+
+    def rint(self) -> Word:
+        """The nearest whole number, the even one of two."""
+        return self.desk.intrinsic("rint", self.kind, self)
+
+    def copysign(self, sign: Word) -> Word:
+        """This size with the sign of another word."""
+        return self.desk.intrinsic("copysign", self.kind, self, sign)
+
+    # Short forms of what formulas ask for.
+
+    def at_most(self, bound: Word | float) -> Word:
+        """The smaller of this and a bound; NaN stays NaN."""
+        return (self > bound).select(bound, self)
+
+    def at_least(self, bound: Word | float) -> Word:
+        """The larger of this and a bound; NaN stays NaN."""
+        return (self < bound).select(bound, self)
+
+    def whole(self) -> Word:
+        """A small integer (22 bits of i32, 51 of i64) as the real of its size."""
+        kind = {bits: kind for kind, bits in BITS.items()}[self.kind]
+        magic = self.desk.number(kind, 1.5 * 2.0 ** FRACTION[kind])
+        return (self + magic.bits()).real() - magic
+
+    def nearest(self) -> tuple[Word, Word]:
+        """The nearest whole number of a small real (22 bits in float, 51 in double), as real and as integer.
+
+        Adding 1.5 * 2^fraction rounds to whole numbers and leaves the number in the low bits: quicker than conversions,
+        which AVX2 lacks for doubles.
+        """
+        magic = 1.5 * 2.0 ** FRACTION[self.kind]
+        shifted = self + magic
+        return shifted - magic, shifted.bits() - self.desk.number(self.kind, magic).bits()
+
+
+def power_of_two(n: Word, kind: str) -> Word:
+    """2^n as a real, for an integer n of the same size whose power is a normal number."""
+    return ((n + BIAS[kind]) << FRACTION[kind]).real()

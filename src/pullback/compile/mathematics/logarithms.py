@@ -1,0 +1,170 @@
+"""log and its relatives.
+
+x is 2^k (1 + f) with 1 + f between sqrt(1/2) and sqrt(2). In float the logarithm of 1 + f is a polynomial in f; in
+double it is 2 artanh(s) with s = f / (2 + f), which is f - f^2 / 2 + s (f^2 / 2 + s^2 Q(s^2)).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from .coefficients import (
+    ARTANH,
+    LN,
+    LOG,
+    LOG_TEN,
+    LOG_TEN_OF_E,
+    LOG_TEN_OF_E_LESS_HALF,
+    LOG_TEN_OF_TWO,
+    LOG_TWO,
+    LOG_TWO_OF_E,
+    LOG_TWO_OF_E_LESS_ONE,
+)
+from .exponentials import exp
+from .lanes import FRACTION, TINY, Word, power_of_two
+
+LIFT = 54  # subnormal numbers times 2^54 are normal
+LARGE = 2.0**500  # squares could overflow beyond
+
+
+def split(x: Word) -> tuple[Word, Word]:
+    """The part between sqrt(1/2) and sqrt(2) and the power of two of a positive finite number, as an integer."""
+    subnormal = x < TINY[x.kind]
+    bits = subnormal.select(x * 2.0**LIFT, x).bits()
+    k = (bits - x.desk.number(x.kind, math.sqrt(0.5)).bits()) >> FRACTION[x.kind]
+    part = (bits - (k << FRACTION[x.kind])).real()
+    return part, k - subnormal.select(LIFT, 0, k.kind)
+
+
+def split_normal(x: Word) -> tuple[Word, Word]:
+    """The same for numbers that are not subnormal."""
+    bits = x.bits()
+    k = (bits - x.desk.number(x.kind, math.sqrt(0.5)).bits()) >> FRACTION[x.kind]
+    return (bits - (k << FRACTION[x.kind])).real(), k
+
+
+def log_near(f: Word, k: Word) -> Word:
+    """k log(2) + log(1 + f)."""
+    high, low = LN[f.kind]
+    square = 0.5 * f * f
+    if f.kind == "f":
+        tail = (f * f * f).mad(f.polynomial(LOG["f"]), -square)
+        return k.mad(high, f + k.mad(low, tail))
+    s = f / (f + 2)
+    z = s * s
+    tail = s.mad(z.mad(z.polynomial(ARTANH["d"]), square), k * low)
+    return k.mad(high, f - (square - tail))
+
+
+def _at_ends(x: Word, y: Word) -> Word:
+    """The logarithm y of x, but -inf of 0, NaN below and of NaN, inf of inf."""
+    end = (x == 0).select(-math.inf, (x < 0).select(math.nan, x))
+    return ((x > 0) & (x < math.inf)).select(y, end)
+
+
+def log(x: Word) -> Word:
+    """The natural logarithm."""
+    part, k = split(x)
+    return _at_ends(x, log_near(part - 1, k.whole()))
+
+
+def log_of_positive(x: Word) -> Word:
+    """The natural logarithm of normal, finite, positive numbers."""
+    part, k = split_normal(x)
+    return log_near(part - 1, k.whole())
+
+
+def log_two(x: Word) -> Word:
+    """The logarithm to base 2, exact for powers of two."""
+    part, k = split(x)
+    f, whole = part - 1, k.whole()
+    if x.kind == "f":
+        near = _float_near(f, 1, LOG_TWO_OF_E_LESS_ONE["f"], LOG_TWO["f"])
+    else:
+        near = _double_near(f, LOG_TWO_OF_E["d"])
+    return _at_ends(x, whole + near)
+
+
+def log_ten(x: Word) -> Word:
+    """The logarithm to base 10."""
+    part, k = split(x)
+    f, whole = part - 1, k.whole()
+    if x.kind == "f":
+        near = _float_near(f, 0.5, LOG_TEN_OF_E_LESS_HALF["f"], LOG_TEN["f"])
+    else:
+        near = _double_near(f, LOG_TEN_OF_E["d"])
+    high, low = LOG_TEN_OF_TWO[x.kind]
+    return _at_ends(x, whole.mad(high, whole.mad(low, near)))
+
+
+def _float_near(f: Word, slope: float, rest: tuple[float, float], higher: Sequence[float]) -> Word:
+    """log_b(1 + f) of floats: f log_b(e), which is slope + rest, and the higher powers; slope * f is exact."""
+    return f.mad(slope, f.mad(rest[0], f.mad(rest[1], f * f * f.polynomial(higher))))
+
+
+def _double_near(f: Word, of_e: tuple[float, float]) -> Word:
+    """log_b(1 + f) of doubles, from log(1 + f)."""
+    natural = log_near(f, f.like(0))
+    return natural.mad(of_e[0], natural * of_e[1])
+
+
+def log_one_plus(x: Word) -> Word:
+    """log(1 + x): the rounding error of 1 + x, scaled like it, is added to f."""
+    total = x + 1
+    back = total - 1
+    error = (1 - (total - back)) + (x - back)
+    part, k = split_normal(total)
+    f = (part - 1) + error * power_of_two(-k.at_most(100), x.kind)
+    return _at_ends(total, log_near(f, k.whole())).copysign(x)
+
+
+def log_one_plus_small(x: Word) -> Word:
+    """log(1 + x) for x from 0 to 1, and NaN."""
+    total = x + 1
+    error = x - (total - 1)
+    part, k = split_normal(total)
+    f = (part - 1) + error * power_of_two(-k, x.kind)
+    return x.isnan().select(x, log_near(f, k.whole()))
+
+
+def softplus(x: Word) -> Word:
+    """log(1 + e^x)."""
+    return x.at_least(0) + log_one_plus_small(exp(-abs(x)))
+
+
+def logsigmoid(x: Word) -> Word:
+    """-log(1 + e^-x)."""
+    return x.at_most(0) - log_one_plus_small(exp(-abs(x)))
+
+
+def logaddexp(a: Word, b: Word) -> Word:
+    """log(e^a + e^b), to rounding errors of the larger of |a|, |b| and the result."""
+    larger = (a > b).select(a, b)
+    gap = -abs(a - b)
+    same = (a == b).select(0, gap)  # inf - inf
+    return larger + log_one_plus_small(exp(same))
+
+
+def arcsinh(x: Word) -> Word:
+    """The inverse of sinh, of doubles."""
+    size = abs(x)
+    square = size * size
+    near = size + square / ((square + 1).sqrt() + 1)
+    large = size > LARGE
+    return (log_one_plus(large.select(size, near)) + large.select(LN["d"][0] + LN["d"][1], 0, "d")).copysign(x)
+
+
+def arccosh(x: Word) -> Word:
+    """The inverse of cosh, of doubles; NaN below 1."""
+    above = x - 1
+    near = above + (above * (above + 2)).sqrt()
+    large = x > LARGE
+    argument = (x < 1).select(math.nan, large.select(x, near))
+    return log_one_plus(argument) + large.select(LN["d"][0] + LN["d"][1], 0, "d")
+
+
+def arctanh(x: Word) -> Word:
+    """The inverse of tanh, of doubles; NaN beyond 1."""
+    size = abs(x)
+    return (0.5 * log_one_plus(2 * size / (1 - size))).copysign(x)

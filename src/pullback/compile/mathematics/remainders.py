@@ -1,0 +1,179 @@
+"""Remainders, exact for all operands, and the quotients that belong to them.
+
+Where |a / b| is moderate the quotient is a whole number that a real holds, and a - q b is exact in straight-line code.
+For all operands there is a function with a loop, long division of the significands, which is called for each element:
+the one place where loops over an operation do not become vector code.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from llvmlite import ir
+
+from .exponentials import scaled
+from .lanes import BIAS, FRACTION, ORDERED, REALS, TYPES, WIDTH, Desk, Target, Word, declared
+from .pairs import product
+
+# Below this quotient, and for doubles of a size between the other two, the short form is exact.
+QUOTIENT = {"f": 2.0**28, "d": 2.0**52}
+SMALL, HUGE = 2.0**-900, 2.0**900
+STEP = 10  # bits of the quotient at once: a remainder below 2^53, shifted by so many, is an i64
+
+Value = Any
+
+
+def is_moderate(a: Word, b: Word) -> Word:
+    """Whether the short form is exact."""
+    kind = a.kind
+    a, b = abs(a.to("d")), abs(b.to("d"))
+    close = a < b * QUOTIENT[kind]
+    if kind == "f":
+        return close & (b < math.inf)
+    return close & (b > SMALL) & (b < HUGE) & (a < HUGE)
+
+
+def _near(a: Word, b: Word, *, short: bool) -> Word:
+    """The remainder of doubles where it is easy; `short`: they come from floats, and products are exact.
+
+    The quotient may have been rounded up to a whole number, and then is one too large.
+    """
+    quotient = (a / b).trunc()
+    if short:
+        rest = a - quotient * b
+    else:
+        multiple, error = product(quotient, b)
+        rest = (a - multiple) - error
+    over = (rest != 0) & ((rest < 0) ^ (a < 0))
+    return over.select(rest + b.copysign(a), rest).copysign(a)
+
+
+def fmod(a: Word, b: Word, *, near: bool = False) -> Word:
+    """The remainder of a division towards 0, as C has it; NaN for b = 0 and infinite a; of integers, 0 for b = 0."""
+    if a.kind not in REALS:
+        return _of_integers(a, b)[1]
+    kind = a.kind
+    a, b = a.to("d"), b.to("d")
+    if near:
+        return _near(a, b, short=kind == "f").to(kind)
+    return _called(a, b).to(kind)
+
+
+def _floored(a: Word, b: Word, *, near: bool) -> tuple[Word, Word, Word]:
+    """The remainder towards 0, that towards -inf, and where they differ."""
+    rest = fmod(a, b, near=near)
+    differs = (rest != 0) & ((b < 0) ^ (rest < 0))
+    return rest, differs.select(rest + b, (rest == 0).select(_zero_like(b), rest)), differs
+
+
+def _zero_like(sign: Word) -> Word:
+    return sign.like(0).copysign(sign)
+
+
+def remainder(a: Word, b: Word, *, near: bool = False) -> Word:
+    """The remainder of a division towards -inf, with the sign of b; of integers, 0 for b = 0."""
+    return _floored(a, b, near=near)[1] if a.kind in REALS else _floored_integers(a, b)[1]
+
+
+def floor_divide(a: Word, b: Word, *, near: bool = False) -> Word:
+    """The quotient that belongs to `remainder`; of integers, 0 for b = 0."""
+    if a.kind not in REALS:
+        return _floored_integers(a, b)[0]
+    rest, _, differs = _floored(a, b, near=near)
+    plain, quotient = a / b, (a - rest) / b
+    quotient = differs.select(quotient - 1, quotient)
+    below = quotient.floor()
+    whole = (quotient - below > 0.5).select(below + 1, below)
+    return (b == 0).select(plain, (quotient == 0).select(_zero_like(plain), whole))
+
+
+def _of_integers(a: Word, b: Word) -> tuple[Word, Word]:
+    """Quotient and remainder towards 0; both 0 for b = 0, and of the least integer and -1, itself and 0."""
+    builder = a.desk.builder
+    signed = a.kind in ORDERED
+    none = b == 0
+    divisor = none.select(1, b)
+    if signed:
+        least = -(2 ** (WIDTH[a.kind] - 1))
+        divisor = ((a == least) & (b == -1)).select(1, divisor)
+    divide, rest = (builder.sdiv, builder.srem) if signed else (builder.udiv, builder.urem)
+    quotient = Word(a.desk, a.kind, divide(a.value, divisor.value))
+    return none.select(0, quotient), none.select(0, Word(a.desk, a.kind, rest(a.value, divisor.value)))
+
+
+def _floored_integers(a: Word, b: Word) -> tuple[Word, Word]:
+    quotient, rest = _of_integers(a, b)
+    if a.kind not in ORDERED:
+        return quotient, rest
+    differs = (rest != 0) & ((rest < 0) ^ (b < 0))
+    return differs.select(quotient - 1, quotient), differs.select(rest + b, rest)
+
+
+def _called(a: Word, b: Word) -> Word:
+    """The remainder of any doubles, by a call for each lane."""
+    desk, builder = a.desk, a.desk.builder
+    function = _long_division(builder.module)
+    if desk.lanes is None:
+        return Word(desk, "d", builder.call(function, [a.value, b.value]))
+    out = ir.Constant(desk.type("d"), ir.Undefined)
+    for lane in range(desk.lanes):
+        at = ir.Constant(TYPES["i32"], lane)
+        operands = [builder.extract_element(x.value, at) for x in (a, b)]
+        out = builder.insert_element(out, builder.call(function, operands), at)
+    return Word(desk, "d", out)
+
+
+def _long_division(module: Value) -> Value:
+    """The function of a module for the remainders of doubles."""
+    double = TYPES["d"]
+    function = declared(module, "pullback.fmod", ir.FunctionType(double, [double, double]))
+    if not function.is_declaration:
+        return function
+    function.linkage = "internal"
+    for attribute in ("nounwind", "noinline"):
+        function.attributes.add(attribute)
+    entry, loop, done = (function.append_basic_block(name) for name in ("entry", "loop", "done"))
+    builder = ir.IRBuilder(entry)
+    desk = Desk(builder, Target(fma=False), None)
+    a, b = (Word(desk, "d", value) for value in function.args)
+    (left, left_power), (right, right_power) = _whole(abs(a)), _whole(abs(b))
+    gap = left_power - right_power
+    # Long division divides by at least 1, and does nothing when a is smaller; what it gives then is not used.
+    divisor = (right == 0).select(1, right)
+    start = (gap < 0).select(left, _modulo(left, divisor))
+    builder.cbranch((gap > 0).value, loop, done)
+
+    builder.position_at_end(loop)
+    rest_phi, gap_phi = builder.phi(TYPES["i64"]), builder.phi(TYPES["i64"])
+    step = Word(desk, "i64", gap_phi).at_most(STEP)
+    rest = _modulo(Word(desk, "i64", rest_phi) << step, divisor)
+    remaining = Word(desk, "i64", gap_phi) - step
+    for phi, first, then in ((rest_phi, start, rest), (gap_phi, gap, remaining)):
+        phi.add_incoming(first.value, entry)
+        phi.add_incoming(then.value, loop)
+    builder.cbranch((remaining > 0).value, loop, done)
+
+    builder.position_at_end(done)
+    final = builder.phi(TYPES["i64"])
+    final.add_incoming(start.value, entry)
+    final.add_incoming(rest.value, loop)
+    whole = scaled(Word(desk, "i64", final).to("d"), right_power)
+    result = (abs(a) < abs(b)).select(abs(a), whole).copysign(a)
+    valid = (abs(a) < math.inf) & (abs(b) > 0)
+    builder.ret(valid.select(result, math.nan).value)
+    return function
+
+
+def _modulo(a: Word, b: Word) -> Word:
+    return Word(a.desk, a.kind, a.desk.builder.urem(a.value, b.value))
+
+
+def _whole(x: Word) -> tuple[Word, Word]:
+    """A number from 0 on as significand * 2^power, both integers, the power that of a subnormal number at least."""
+    bits = x.bits()
+    field = bits >> FRACTION["d"]
+    fraction = bits & ((1 << FRACTION["d"]) - 1)
+    normal = field > 0
+    significand = normal.select(fraction | (1 << FRACTION["d"]), fraction)
+    return significand, normal.select(field, 1) - (BIAS["d"] + FRACTION["d"])

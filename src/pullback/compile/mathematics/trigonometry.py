@@ -1,0 +1,142 @@
+"""sin, cos, tan and their inverses.
+
+x is n pi / 2 + r with |r| at most pi / 4. For moderate x (NEAR) pi / 2 is subtracted n times in parts (W. J. Cody and
+W. Waite, "Software manual for the elementary functions", 1980). For all x the number of quarter turns is a product with
+2 / pi, of which only the digits that matter are used (M. H. Payne and R. N. Hanek, "Radian reduction for trigonometric
+functions", SIGNUM Newsletter 18, 1983). Floats are integers for that; doubles are scaled by a power of two, and a row of a
+table is that power times 2 / pi, less whole turns. All of it is straight-line code; that for all x costs about three times
+as much.
+"""
+
+from __future__ import annotations
+
+import math
+
+from .coefficients import COS, DIGITS, HALF_PI, HALF_PI_STEPS, SIN, TAN, TURNS
+from .lanes import BIAS, FRACTION, Word, power_of_two
+from .pairs import ordered_total, product, total
+
+NEAR = {"f": 8192.0, "d": 2.0**20}  # |x| up to which the short reduction will do
+STRIDE = 4  # the rows of TURNS for doubles are 2^STRIDE powers of two apart
+
+
+def is_moderate(x: Word) -> Word:
+    """Whether the short reduction is exact enough."""
+    return abs(x) <= NEAR[x.kind]
+
+
+def _reduced_near(x: Word) -> tuple[Word, Word]:
+    """r, and n as an integer, for |x| up to NEAR."""
+    whole, n = (x * (2 / math.pi)).nearest()
+    first, second, third, rest = HALF_PI_STEPS[x.kind]
+    r = whole.mad(-first, x)
+    if x.kind == "f":
+        r, error = ordered_total(whole.mad(-second, r), whole * -third)
+    else:
+        r, lost = total(r, whole * -second)
+        r, error = total(r, whole * -third)
+        error += lost
+    return r + whole.mad(-rest, error), n
+
+
+def _reduced_float(x: Word) -> tuple[Word, Word]:
+    """r in double, and n as an i64, for any float m 2^e.
+
+    A product of integers, m times those 64 bits of 2 / pi that matter, has m 2^e 2 / pi less a multiple of 4 as its low 64
+    bits: the first two count quarter turns. The next 32 bits of 2 / pi make it exact enough near multiples of pi / 2.
+    """
+    desk, bits, small = x.desk, x.bits().to("i64"), abs(x) < math.pi / 4
+    m = small.select(0, (bits & 0x7FFFFF) | 0x800000)
+    m = (x < 0).select(-m, m)
+    e = ((bits >> FRACTION["f"]) & 255) - (BIAS["f"] + FRACTION["f"])
+    last = (e + 62).at_least(0)  # of those bits
+    words = [desk.number("i64", word) for word in DIGITS]
+    a, b, c = ((last < 64).select(words[i], (last < 128).select(words[i + 1], words[i + 2])) for i in range(3))
+    shift = last & 63
+    taken, following = ((y << shift) | z.shifted_right(1).shifted_right(63 - shift) for y, z in ((a, b), (b, c)))
+    turns = m * taken + (m * following.shifted_right(32) >> 32)
+    n = (turns + (1 << 61)) >> 62
+    rest = turns - (n << 62)
+    rest = (rest >> 32).whole() * 2.0**32 + (rest & 0xFFFFFFFF).whole()
+    r = small.select(x.to("d"), rest * (HALF_PI["d"][0] * 2.0**-62))
+    return r + (x - x).to("d"), n  # NaN of inf
+
+
+def _reduced_double(x: Word) -> tuple[Word, Word]:
+    """r, and n as an integer, for any double."""
+    desk = x.desk
+    power = ((x.bits() >> FRACTION["d"]) & 2047) - (BIAS["d"] + FRACTION["d"])
+    row = (power >> STRIDE).at_least(0)
+    scaled = x * power_of_two(-(row << STRIDE), "d")  # a whole number, but for row 0
+    parts = [desk.lookup("turns", TURNS, (row << 2) + i) for i in range(4)]
+    (a, b), (c, d), (e, f) = (product(scaled, part) for part in parts[:3])
+    a -= 4 * (a * 0.25).rint()
+    high, rest = total(a, b)
+    high, more = total(high, c)
+    whole, n = high.nearest()
+    high -= whole
+    low, least = total(rest, more)
+    for term in (d, e):
+        low, error = total(low, term)
+        least += error
+    least += scaled.mad(parts[3], f)
+    high, rest = total(high, low)
+    rest += least
+    upper, lower = HALF_PI["d"]
+    top, error = product(high, desk.number("d", upper))
+    r = top + (rest.mad(upper, high * lower) + error)
+    return (abs(x) < math.pi / 4).select(x, r), n
+
+
+def _reduced(x: Word, near: bool) -> tuple[Word, Word]:
+    """r of x's kind, and n as the integer of its size."""
+    if near:
+        return _reduced_near(x)
+    if x.kind == "d":
+        return _reduced_double(x)
+    r, n = _reduced_float(x)
+    return r.to("f"), n.to("i32")
+
+
+def _sine(r: Word) -> Word:
+    z = r * r
+    return (r * z).mad(z.polynomial(SIN[r.kind]), r)
+
+
+def _cosine(r: Word) -> Word:
+    z = r * r
+    half = 0.5 * z
+    top = 1 - half
+    return top + ((1 - top - half) + z * z * z.polynomial(COS[r.kind]))
+
+
+def _turned(r: Word, n: Word) -> Word:
+    """The sine of r + n pi / 2."""
+    y = ((n & 1) == 0).select(_sine(r), _cosine(r))
+    sign = (n & 2) << (FRACTION[r.kind] + {"f": 7, "d": 10}[r.kind])
+    return (y.bits() ^ sign).real()
+
+
+def sin(x: Word, *, near: bool = False) -> Word:
+    """The sine."""
+    r, n = _reduced(x, near)
+    return (x == 0).select(x, _turned(r, n))
+
+
+def cos(x: Word, *, near: bool = False) -> Word:
+    """The cosine."""
+    r, n = _reduced(x, near)
+    return _turned(r, n + 1)
+
+
+def tan(x: Word, *, near: bool = False) -> Word:
+    """The tangent; floats are computed in double."""
+    if x.kind == "f":
+        r, n = _reduced_near(x.to("d")) if near else _reduced_float(x)
+    else:
+        r, n = _reduced(x, near)
+    z = r * r
+    y = (r * z).mad(z.polynomial(TAN[x.kind]), r)
+    odd = (n & 1) != 0
+    y = odd.select(-1, y) / odd.select(y, 1)
+    return (x == 0).select(x, y.to(x.kind))

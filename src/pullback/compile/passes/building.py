@@ -1,0 +1,287 @@
+"""The builder: a program written anew, equation by equation, each simplified as it is placed.
+
+One sweep does the work of many passes. An equation comes with its inputs already simplified; the rules of its primitive
+are asked for a value that is the same; if none has one, it is computed where all its inputs are constants, shared where
+the same equation was placed before, and placed. Rules place what they need in the same way. So every rule sees the
+simplest form of what stands before it, and no pass is run twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ... import ops
+from ..._modes import quiet
+from ..._sites import Site
+from ..program import Array, Equation, Program, Value
+from . import keys
+from .inference import infer
+
+Rule = Callable[["Builder", Equation], "Value | tuple[Value, ...] | None"]
+"""What is the same as the output of an equation, or the outputs; None where the rule has nothing to say."""
+
+Table = dict[str, tuple[Rule, ...]]
+
+FOLDED = 1 << 10
+"""Elements of the largest result that is computed in advance."""
+
+VIEWS = {"reshape", "permute_dims", "matrix_transpose", "expand_dims", "squeeze"}
+"""Changes of shape that leave no gaps between the elements."""
+
+COMMUTATIVE = {"add", "multiply", "equal", "not_equal", "logical_and", "logical_or", "logical_xor"}
+
+
+LOOPS = {"scan_loop", "branch", "repeat_loop"}
+"""Operations whose metadata hold programs: the bodies of loops, the sides of a branch."""
+
+UNFOLDED = {"broadcast_to", *LOOPS}
+"""Operations whose results are not computed in advance: one is a view, the others take time."""
+
+
+def bodies(entry: Any) -> list[Program]:
+    """The programs that metadata hold."""
+    if isinstance(entry, Program):
+        return [entry]
+    entries = entry.values() if isinstance(entry, dict) else entry if isinstance(entry, tuple) else ()
+    return [program for each in entries for program in bodies(each)]
+
+
+def with_bodies(entry: Any, change: Callable[[Program], Program]) -> Any:
+    """Metadata with each program in them changed."""
+    if isinstance(entry, Program):
+        return change(entry)
+    if isinstance(entry, dict):
+        return {name: with_bodies(each, change) for name, each in entry.items()}
+    if isinstance(entry, tuple):
+        changed = [with_bodies(each, change) for each in entry]
+        return type(entry)(*changed) if hasattr(entry, "_fields") else tuple(changed)
+    return entry
+
+
+def acts(equation: Equation) -> bool:
+    """Whether an equation has an effect, or a part of one has: it is needed though its results are not."""
+    primitive = equation.primitive
+    if primitive.name in LOOPS:
+        return any(acts(part) for body in bodies(equation.params) for part in body.equations)
+    return bool(primitive.kind == "effect")
+
+
+def effectful(equation: Equation) -> bool:
+    """Whether an equal equation may give something else: it has an effect, or its numbers are drawn at random."""
+    return acts(equation) or equation.primitive.name == "drawn"
+
+
+class Builder:
+    """A program in the making.
+
+    `strict` holds everything to the last bit. Which sums NumPy rounds how depends on the order of elements in memory, so
+    a value may then take the place of another only if it has that order too: see `plain` and `dense`. `inner` is what is
+    done to programs within the program.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        rules: Table,
+        *,
+        strict: bool,
+        fold: bool,
+        share: bool,
+        inner: Callable[[Program], Program],
+    ) -> None:
+        self.program, self.rules, self.inner = program, rules, inner
+        self.strict, self.fold, self.share = strict, fold, share
+        self.equations: list[Equation] = []
+        self.makers: dict[Value, Equation] = {}
+        self.constants: dict[Value, Array] = {}
+        self.numbers: dict[Value, Value] = {}
+        self.site: Site | None = None
+        self._known: dict[Hashable, Any] = {}
+        self._plain: set[Value] = set()
+        self._dense: set[Value] = set()
+        self._replaced: dict[Value, Value] = {}
+
+    def rewrite(self) -> Program:
+        """The program in its new form."""
+        replaced = self._replaced
+        for value, array in self.program.constants.items():
+            if (same := self.constant(array, value)) is not value:
+                replaced[value] = same
+        for equation in self.program.equations:
+            if replaced:
+                inputs = tuple([replaced.get(value, value) for value in equation.inputs])
+                if inputs != equation.inputs:
+                    old = equation
+                    equation = Equation(old.primitive, inputs, old.params, old.outputs, old.site)  # noqa: PLW2901
+            self.site = equation.site
+            if equation.primitive.name in LOOPS:
+                params = with_bodies(equation.params, self.inner)
+                equation = replace(equation, params=params)  # noqa: PLW2901  # of simpler bodies
+            found = self.place(equation)
+            if found is not equation.outputs:
+                replaced.update(zip(equation.outputs, found, strict=True))
+        ended = Program(self.program.inputs, tuple(self.equations), self.program.outputs, self.constants,
+                        self.program.writes, self.program.guards)  # fmt: skip
+        return ended if not replaced else _with_ends(ended, replaced)
+
+    # What is known of values
+
+    def maker(self, value: Value, name: str) -> Equation | None:
+        """The equation that makes a value, if it is one of that name."""
+        equation = self.makers.get(value)
+        return equation if equation is not None and equation.primitive.name == name else None
+
+    def number(self, value: Value) -> Any:
+        """The number that all elements of a value are known to be, a NumPy scalar; else None."""
+        single = self.numbers.get(value)
+        return None if single is None else self.constants[single][()]
+
+    def plain(self, value: Value) -> bool:
+        """Whether a value may stand for one that lies in memory in the order of its axes."""
+        return not self.strict or value in self._plain or value.size < 2
+
+    def dense(self, value: Value) -> bool:
+        """Whether a value may stand for its copy, which has its order in memory without the gaps."""
+        return self.plain(value) or value in self._dense
+
+    def current(self, value: Value) -> Value:
+        """What stands for a value of the program as it was."""
+        return self._replaced.get(value, value)
+
+    # What can be placed
+
+    def constant(self, array: Array, value: Value | None = None) -> Value:
+        """A constant; of two small ones that are equal there is one."""
+        key = keys.of_constant(array)
+        if self.share and key in self._known:
+            return self._known[key]  # type: ignore[no-any-return]  # constants' keys lead to values
+        value = value or Value(array.shape, array.dtype)
+        self.constants[value] = array
+        self._known[key] = value
+        if array.flags.c_contiguous:
+            self._plain.add(value)
+        if array.size == 1:
+            self.numbers[value] = value if not array.ndim else self.constant(array.reshape(()))
+        return value
+
+    def scalar(self, number: Any, dtype: np.dtype[Any]) -> Value:
+        """A number as a constant without axes."""
+        return self.constant(quiet.run(np.asarray(number).astype, dtype))
+
+    def op(self, name: str, *operands: Any, **params: Any) -> Value:
+        """The only output of a new equation; Python numbers take the dtype of the operands."""
+        outputs = self.several(name, *operands, **params)
+        return outputs[0]
+
+    def several(self, name: str, *operands: Any, **params: Any) -> tuple[Value, ...]:
+        """The outputs of a new equation."""
+        primitive = getattr(ops, name)
+        for operand in operands:
+            if type(operand) is not Value:
+                dtype = next(each.dtype for each in operands if type(each) is Value)
+                operands = tuple([x if type(x) is Value else self.scalar(x, dtype) for x in operands])
+                break
+        return self.apply(primitive, operands, params)
+
+    def apply(self, primitive: Any, values: tuple[Value, ...], params: dict[str, Any]) -> tuple[Value, ...]:
+        """The outputs of a new equation of a primitive."""
+        outputs = tuple([Value(shape, dtype) for shape, dtype in infer(primitive, values, params)])
+        return self.place(Equation(primitive, values, params, outputs, self.site))
+
+    def __getattr__(self, name: str) -> Callable[..., Value]:
+        """`build.multiply(a, b)` is `build.op("multiply", a, b)`."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return partial(self.op, name)
+
+    def place(self, equation: Equation) -> tuple[Value, ...]:
+        """The outputs of an equation, simplified."""
+        for rule in self.rules.get(equation.primitive.name, ()):
+            found = rule(self, equation)
+            if found is not None:
+                return found if type(found) is tuple else (found,)  # type: ignore[return-value]  # then it is a value
+        if self.fold and (folded := self._folded(equation)):
+            return folded
+        if self.share and not effectful(equation):
+            return self._shared(equation)
+        return self._append(equation)
+
+    def _folded(self, equation: Equation) -> tuple[Value, ...] | None:
+        """The outputs as constants, where the inputs are constants, and the outputs small."""
+        constants = self.constants
+        for value in equation.inputs:
+            if value not in constants:
+                return None
+        if not equation.inputs or equation.primitive.name in UNFOLDED or effectful(equation):
+            return None
+        if sum(value.size for value in equation.outputs) > FOLDED:
+            return None
+        arrays = [constants[value] for value in equation.inputs]
+        try:
+            made = quiet.run(equation.primitive.forward, *arrays, **equation.params)
+        except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError):
+            return None  # it is for the one who runs the program to see it
+        return tuple([self.constant(np.asarray(array)) for array in (made if type(made) is tuple else (made,))])
+
+    def _shared(self, equation: Equation) -> tuple[Value, ...]:
+        inputs: Any = equation.inputs
+        name = equation.primitive.name
+        if name in COMMUTATIVE and inputs[0].dtype.kind != "c" and id(inputs[0]) > id(inputs[1]):
+            inputs = (inputs[1], inputs[0])
+        key = (id(equation.primitive), inputs, keys.of_metadata(equation.params))
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._append(equation)
+        return known
+
+    def shared(self, name: str, values: tuple[Value, ...]) -> Value | None:
+        """The output of an equation without metadata, if it has been placed before."""
+        known = self._known.get((id(getattr(ops, name)), values, keys.of_metadata({})))
+        return known[0] if known else None
+
+    def _append(self, equation: Equation) -> tuple[Value, ...]:
+        self.equations.append(equation)
+        for value in equation.outputs:
+            self.makers[value] = equation
+        name = equation.primitive.name
+        if name in {"broadcast_to", "reshape", "permute_dims"}:
+            single = self.numbers.get(equation.inputs[0])
+            if single is not None and equation.output.size:
+                self.numbers[equation.output] = single
+        if self.strict:
+            self._lay_out(equation, name)
+        return equation.outputs
+
+    def _lay_out(self, equation: Equation, name: str) -> None:
+        """Note how the output lies in memory, where that is certain."""
+        kind = equation.primitive.kind
+        plain = self._plain
+        if kind == "elementwise" and name != "clip":
+            self._dense.add(equation.output)
+            shape = equation.output.shape
+            if all(value in plain for value in equation.inputs) and any(v.shape == shape for v in equation.inputs):
+                plain.add(equation.output)
+        elif name in VIEWS and equation.inputs[0] in self._dense | plain:
+            self._dense.add(equation.output)
+            if name not in {"permute_dims", "matrix_transpose"} and equation.inputs[0] in plain:
+                plain.add(equation.output)
+        elif name == "astype" and equation.inputs[0] in plain:
+            plain.add(equation.output)
+        elif name in {"sum", "mean", "matmul", "astype"}:
+            self._dense.add(equation.output)
+
+
+def _with_ends(program: Program, replaced: Mapping[Value, Value]) -> Program:
+    def of(values: Iterable[Value]) -> tuple[Value, ...]:
+        return tuple([replaced.get(value, value) for value in values])
+
+    return program.with_(
+        outputs=of(program.outputs),
+        writes=tuple([(place, replaced.get(value, value)) for place, value in program.writes]),
+        guards=tuple([(replaced.get(value, value), expected) for value, expected in program.guards]),
+    )

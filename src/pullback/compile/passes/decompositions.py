@@ -1,0 +1,375 @@
+"""Decompositions: composed operations as the elementary ones that loops can be made of.
+
+`DECOMPOSITIONS` has, by the name of a primitive, a function of a builder, the values and the metadata, which gives the
+result, or None for a case that is left as it is. Each says what the primitive's forward function says, and rounds
+otherwise where a fused loop is the better for it. They are for real numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...ops.activations import ROOT_HALF, TANH_CUBE, TANH_SCALE
+from ...ops.losses import LOWEST_LOG
+from ..program import Equation, Value
+from .building import Builder
+from .rules import Rules
+
+Decomposition = Callable[..., "Value | None"]
+DECOMPOSITIONS: dict[str, Decomposition] = {}
+decomposed = Rules()
+
+
+def decomposition(*names: str) -> Callable[[Decomposition], Decomposition]:
+    """The decorator that makes a function the decomposition of primitives."""
+
+    def register(function: Decomposition) -> Decomposition:
+        for name in names:
+            DECOMPOSITIONS[name] = function
+            decomposed(name)(_rule(function))
+        return function
+
+    return register
+
+
+def _rule(function: Decomposition) -> Callable[[Builder, Equation], Value | None]:
+    def rule(build: Builder, e: Equation) -> Value | None:
+        if any(value.dtype.kind == "c" for value in e.inputs):
+            return None
+        found = function(build, *e.inputs, **e.params)
+        if found is None or found.dtype != e.output.dtype:  # NumPy 1 widens arrays without axes
+            return None
+        return found
+
+    return rule
+
+
+# 1. Elements
+
+
+@decomposition("relu")
+def _relu(b: Builder, x: Value) -> Value:
+    return b.maximum(x, 0)
+
+
+@decomposition("rsqrt")
+def _rsqrt(b: Builder, x: Value) -> Value:
+    return b.reciprocal(b.sqrt(x))
+
+
+@decomposition("clip", "hardtanh")
+def _clip(b: Builder, x: Value, *, lower: float | None, upper: float | None) -> Value:
+    if lower is not None:
+        x = b.maximum(x, lower)
+    return x if upper is None else b.minimum(x, upper)
+
+
+@decomposition("clip_by")
+def _clip_by(b: Builder, x: Value, low: Value, high: Value) -> Value:
+    return b.minimum(b.maximum(x, low), high)
+
+
+@decomposition("select")
+def _select(b: Builder, condition: Value, x: Value) -> Value:
+    return b.where(_truth(b, condition), x, b.scalar(0, x.dtype))
+
+
+def _truth(b: Builder, condition: Value) -> Value:
+    return condition if condition.dtype.kind == "b" else b.not_equal(condition, 0)
+
+
+@decomposition("masked_fill")
+def _masked_fill(b: Builder, x: Value, mask: Value, value: Value, *, label: str = "") -> Value | None:
+    return b.where(_truth(b, mask), value, x) if x.dtype == value.dtype else None
+
+
+@decomposition("copy", "fill")
+def _filled(b: Builder, x: Value, value: Value) -> Value:
+    return b.broadcast_to(b.astype(value, dtype=x.dtype, source=value.dtype), shape=x.shape)
+
+
+@decomposition("modulo")
+def _modulo(b: Builder, x: Value, *, divisor: float) -> Value | None:
+    return b.remainder(x, divisor) if x.dtype.kind == "f" else None
+
+
+@decomposition("exponential")
+def _exponential(b: Builder, x: Value, *, base: float) -> Value | None:
+    return b.pow(b.scalar(base, x.dtype), x) if x.dtype.kind == "f" else None
+
+
+@decomposition("sgn")
+def _sgn(b: Builder, x: Value) -> Value:
+    return b.sign(x)
+
+
+@decomposition("sinc")
+def _sinc(b: Builder, x: Value) -> Value:
+    turned = b.multiply(x, math.pi)
+    return b.where(b.equal(x, 0), b.scalar(1, x.dtype), b.divide(b.sin(turned), turned))
+
+
+@decomposition("attached")
+def _attached(b: Builder, value: Value, x: Value) -> Value:
+    return value
+
+
+@decomposition("lerp")
+def _lerp(b: Builder, a: Value, other: Value, weight: Value) -> Value | None:
+    """From the nearer end, as eager has it."""
+    if not a.dtype == other.dtype == weight.dtype:
+        return None
+    step = b.subtract(other, a)
+    near = b.add(a, b.multiply(weight, step))
+    far = b.subtract(other, b.multiply(step, b.subtract(1, weight)))
+    return b.where(b.less(b.abs(weight), 0.5), near, far)
+
+
+# 2. Activations
+
+
+@decomposition("leaky_factor")
+def _leaky_factor(b: Builder, x: Value, *, slope: float) -> Value:
+    return b.where(b.greater(x, 0), b.scalar(1, x.dtype), b.scalar(slope, x.dtype))
+
+
+@decomposition("leaky_relu")
+def _leaky_relu(b: Builder, x: Value, *, slope: float) -> Value:
+    return b.multiply(x, _leaky_factor(b, x, slope=slope))
+
+
+@decomposition("prelu")
+def _prelu(b: Builder, x: Value, weight: Value) -> Value:
+    return b.where(b.greater(x, 0), x, b.multiply(x, weight))
+
+
+@decomposition("elu")
+def _elu(b: Builder, x: Value, *, alpha: float, scale: float, input_scale: float) -> Value:
+    below = b.multiply(b.expm1(b.multiply(b.minimum(x, 0), input_scale)), alpha * scale)
+    return b.add(below, b.multiply(b.maximum(x, 0), scale))
+
+
+@decomposition("softplus")
+def _softplus(b: Builder, x: Value, *, beta: float, threshold: float) -> Value:
+    scaled = b.multiply(x, beta)
+    soft = b.divide(b.log1p(b.exp(b.minimum(scaled, threshold))), beta)
+    return b.where(b.greater(scaled, threshold), x, soft)
+
+
+@decomposition("silu")
+def _silu(b: Builder, x: Value) -> Value:
+    return b.multiply(x, b.sigmoid(x))
+
+
+@decomposition("mish")
+def _mish(b: Builder, x: Value) -> Value:
+    return b.multiply(x, b.tanh(b.softplus(x, beta=1, threshold=20)))
+
+
+@decomposition("gelu")
+def _gelu(b: Builder, x: Value) -> Value:
+    return b.multiply(b.add(b.erf(b.multiply(x, ROOT_HALF)), 1), b.multiply(x, 0.5))
+
+
+@decomposition("gelu_by_tanh")
+def _gelu_by_tanh(b: Builder, x: Value) -> Value:
+    square = b.multiply(b.multiply(x, x), TANH_SCALE * TANH_CUBE)
+    inner = b.multiply(x, b.add(square, TANH_SCALE))
+    return b.multiply(b.add(b.tanh(inner), 1), b.multiply(x, 0.5))
+
+
+@decomposition("logsigmoid")
+def _logsigmoid(b: Builder, x: Value) -> Value:
+    return b.subtract(b.minimum(x, 0), b.log1p(b.exp(b.negative(b.abs(x)))))
+
+
+def _hard(b: Builder, x: Value) -> Value:
+    return b.divide(b.clip(b.add(x, 3), lower=0, upper=6), 6)
+
+
+@decomposition("hardsigmoid")
+def _hardsigmoid(b: Builder, x: Value) -> Value:
+    return _hard(b, x)
+
+
+@decomposition("hardswish")
+def _hardswish(b: Builder, x: Value) -> Value:
+    return b.multiply(x, _hard(b, x))
+
+
+@decomposition("hardshrink")
+def _hardshrink(b: Builder, x: Value, *, bound: float) -> Value:
+    return b.where(b.less_equal(b.abs(x), bound), b.scalar(0, x.dtype), x)
+
+
+@decomposition("softshrink")
+def _softshrink(b: Builder, x: Value, *, bound: float) -> Value:
+    return b.subtract(x, b.clip(x, lower=-bound, upper=bound))
+
+
+@decomposition("threshold")
+def _threshold(b: Builder, x: Value, *, bound: float, value: float) -> Value:
+    return b.where(b.less_equal(x, bound), b.scalar(value, x.dtype), x)
+
+
+def _mask(b: Builder, holds: Value, x: Value) -> Value:
+    return b.where(holds, b.scalar(1, x.dtype), b.scalar(0, x.dtype))
+
+
+@decomposition("above")
+def _above(b: Builder, x: Value, *, bound: float) -> Value:
+    return b.where(b.less_equal(x, bound), b.scalar(0, x.dtype), b.scalar(1, x.dtype))
+
+
+@decomposition("within")
+def _within(b: Builder, x: Value, *, lower: float, upper: float) -> Value:
+    return _mask(b, b.logical_and(b.greater(x, lower), b.less(x, upper)), x)
+
+
+@decomposition("beyond")
+def _beyond(b: Builder, x: Value, *, bound: float) -> Value:
+    return _mask(b, b.greater(b.abs(x), bound), x)
+
+
+# 3. Losses
+
+
+@decomposition("huber")
+def _huber(b: Builder, x: Value, *, delta: float) -> Value:
+    size = b.abs(x)
+    near = b.minimum(size, delta)
+    return b.multiply(near, b.subtract(size, b.multiply(near, 0.5)))
+
+
+@decomposition("binary_cross_entropy")
+def _binary_cross_entropy(b: Builder, x: Value, target: Value) -> Value:
+    failure = b.maximum(b.log1p(b.negative(x)), LOWEST_LOG)
+    success = b.maximum(b.log(x), LOWEST_LOG)
+    return b.subtract(b.multiply(b.subtract(target, 1), failure), b.multiply(target, success))
+
+
+@decomposition("weighed_nll")
+def _weighed_nll(b: Builder, x: Value, indices: Value, weights: Value) -> Value | None:
+    if weights.dtype != x.dtype or weights.shape != indices.shape:
+        return None
+    return b.multiply(b.take_rows(x, indices), b.negative(weights))
+
+
+# 4. Reductions
+
+
+def _count(x: Value, axis: tuple[int, ...]) -> int:
+    return math.prod([x.shape[i] for i in axis])
+
+
+@decomposition("total")
+def _total(b: Builder, x: Value, *, axis: tuple[int, ...]) -> Value:
+    return b.sum(x, axis=axis, keepdims=True)
+
+
+@decomposition("mean")
+def _mean(
+    b: Builder, x: Value, *, axis: tuple[int, ...], keepdims: bool, given: bool = True, label: str = ""
+) -> Value | None:
+    """Halves are left: eager divides a sum that they could not hold."""
+    if x.dtype.kind != "f" or x.dtype.itemsize < 4:
+        return None
+    return b.divide(b.sum(x, axis=axis, keepdims=keepdims), _count(x, axis))
+
+
+@decomposition("largest")
+def _largest(b: Builder, x: Value, *, axis: tuple[int, ...], keepdims: bool) -> Value:
+    return b.amax(x, axis=axis, keepdims=keepdims)
+
+
+@decomposition("smallest")
+def _smallest(b: Builder, x: Value, *, axis: tuple[int, ...], keepdims: bool) -> Value:
+    return b.amin(x, axis=axis, keepdims=keepdims)
+
+
+@decomposition("var")
+def _var(b: Builder, x: Value, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Value | None:
+    if x.dtype.itemsize < 4:
+        return None
+    centred = b.subtract(x, b.mean(x, axis=axis, keepdims=True))
+    total = b.sum(b.multiply(centred, centred), axis=axis, keepdims=keepdims)
+    return b.divide(total, max(_count(x, axis) - correction, 0))
+
+
+@decomposition("std")
+def _std(b: Builder, x: Value, **params: Any) -> Value | None:
+    return b.sqrt(b.op("var", x, **params)) if x.dtype.itemsize >= 4 else None
+
+
+@decomposition("logsumexp")
+def _logsumexp(b: Builder, x: Value, *, axis: tuple[int, ...], keepdims: bool) -> Value | None:
+    if not x.size or x.dtype.itemsize < 4:
+        return None
+    top = b.amax(x, axis=axis, keepdims=True)
+    shift = b.where(b.isfinite(top), top, b.scalar(0, x.dtype))
+    total = b.sum(b.exp(b.subtract(x, shift)), axis=axis, keepdims=True)
+    logs = b.add(b.log(total), shift)
+    if keepdims:
+        return logs
+    return b.reshape(logs, shape=tuple([size for i, size in enumerate(x.shape) if i not in axis]))
+
+
+@decomposition("vector_norm")
+def _vector_norm(b: Builder, x: Value, *, order: float, axis: tuple[int, ...], keepdims: bool) -> Value | None:
+    if x.dtype.itemsize < 4:
+        return None
+    size = b.abs(x)
+    if abs(order) == math.inf:
+        return b.op("amax" if order > 0 else "amin", size, axis=axis, keepdims=keepdims)
+    if order == 1:
+        return b.sum(size, axis=axis, keepdims=keepdims)
+    if order == 2:
+        return b.sqrt(b.sum(b.multiply(x, x), axis=axis, keepdims=keepdims))
+    return None
+
+
+# 5. Rearrangements
+
+
+@decomposition("roll")
+def _roll(b: Builder, x: Value, *, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Value:
+    for shift, axis in zip(shifts, axes, strict=True):
+        size = x.shape[axis]
+        moved = shift % size if size else 0
+        if moved:
+            before = (slice(None),) * axis
+            ends = [(*before, slice(size - moved, None), ...), (*before, slice(None, size - moved), ...)]
+            x = b.concat(*[b.getitem(x, index=end) for end in ends], axis=axis, sizes=(moved, size - moved))
+    return x
+
+
+@decomposition("tile")
+def _tile(b: Builder, x: Value, *, repeats: tuple[int, ...]) -> Value:
+    full = (1,) * (len(repeats) - len(x.shape)) + x.shape
+    apart = b.reshape(x, shape=tuple([length for size in full for length in (1, size)]))
+    pairs = zip(repeats, full, strict=True)
+    wide = b.broadcast_to(apart, shape=tuple([length for pair in pairs for length in pair]))
+    return b.reshape(wide, shape=tuple([count * size for count, size in zip(repeats, full, strict=True)]))
+
+
+LARGEST_MASK = 1 << 16
+"""Elements of a mask that is made a constant."""
+
+
+def _triangle(keep: Callable[..., Any]) -> Decomposition:
+    """What is left of matrices by a mask, which is a constant of the program if it is not too large."""
+
+    def rule(b: Builder, x: Value, *, k: int) -> Value | None:
+        if math.prod(x.shape[-2:]) > LARGEST_MASK:
+            return None
+        return b.where(b.constant(keep(np.ones(x.shape[-2:], bool), k)), x, b.scalar(0, x.dtype))
+
+    return rule
+
+
+decomposition("tril")(_triangle(np.tril))
+decomposition("triu")(_triangle(np.triu))

@@ -1,0 +1,200 @@
+"""Decompositions of what networks are made of: softmax and its losses, normalisations, layers, attention.
+
+Where eager has ways of its own for small and for large arrays, this is the one that holds for all: exponentials are
+shifted by the maximum. What a caller has computed before and hands over as `known` is a function of the inputs all the
+same, and is computed again.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..program import Value
+from .building import Builder
+from .decompositions import DECOMPOSITIONS as DECOMPOSITIONS
+from .decompositions import decomposed as decomposed
+from .decompositions import decomposition
+
+SINGLE = np.dtype(np.float32)
+
+
+def widened(function: Callable[..., Value | None]) -> Callable[..., Value | None]:
+    """A decomposition that computes halves in single precision, as eager does, and has no use for what is known."""
+
+    @functools.wraps(function)
+    def wrapped(b: Builder, *values: Value, known: Any = None, **params: Any) -> Value | None:
+        dtype = values[0].dtype
+        if dtype.kind != "f":
+            return None
+        if dtype.itemsize >= 4:
+            return function(b, *values, **params)
+        wide = [b.astype(v, dtype=SINGLE, source=dtype) if v.dtype == dtype else v for v in values]
+        found = function(b, *wide, **params)
+        return None if found is None else b.astype(found, dtype=dtype, source=SINGLE)
+
+    return wrapped
+
+
+# 1. Softmax and its kin
+
+
+def _exponentials(b: Builder, x: Value, axis: int) -> tuple[Value, Value, Value]:
+    """x less its maximum along an axis, the exponentials of that, and their sums."""
+    shifted = b.subtract(x, b.amax(x, axis=(axis,), keepdims=True))
+    powers = b.exp(shifted)
+    return shifted, powers, b.sum(powers, axis=(axis,), keepdims=True)
+
+
+@decomposition("softmax")
+@widened
+def _softmax(b: Builder, x: Value, *, axis: int) -> Value | None:
+    if not x.size:
+        return None
+    _, powers, total = _exponentials(b, x, axis)
+    return b.multiply(powers, b.reciprocal(total))
+
+
+@decomposition("log_softmax")
+@widened
+def _log_softmax(b: Builder, x: Value, *, axis: int) -> Value | None:
+    if not x.size:
+        return None
+    shifted, _, total = _exponentials(b, x, axis)
+    return b.subtract(shifted, b.log(total))
+
+
+@decomposition("softmax_pullback")
+@widened
+def _softmax_pullback(b: Builder, given: Value, shares: Value, *, axis: int) -> Value | None:
+    if given.shape != shares.shape:
+        return None
+    part = b.sum(b.multiply(given, shares), axis=(axis,), keepdims=True)
+    return b.multiply(b.subtract(given, part), shares)
+
+
+@decomposition("log_softmax_pullback")
+@widened
+def _log_softmax_pullback(b: Builder, given: Value, logs: Value, *, axis: int) -> Value | None:
+    if given.shape != logs.shape:
+        return None
+    return b.subtract(given, b.multiply(b.exp(logs), b.sum(given, axis=(axis,), keepdims=True)))
+
+
+@decomposition("cross_entropy")
+@widened
+def _cross_entropy(b: Builder, x: Value, indices: Value, *, reduction: str) -> Value | None:
+    if not x.size:
+        return None
+    shifted, _, sums = _exponentials(b, x, 1)
+    logs = b.reshape(b.log(sums), shape=x.shape[:1])
+    losses = b.subtract(logs, b.take_rows(shifted, indices))
+    if reduction == "none":
+        return losses
+    total = b.sum(losses, axis=(0,), keepdims=False)
+    return total if reduction == "sum" else b.divide(total, x.shape[0])
+
+
+@decomposition("cross_entropy_pullback")
+@widened
+def _cross_entropy_pullback(b: Builder, given: Value, x: Value, indices: Value, *, reduction: str) -> Value | None:
+    if not x.size:
+        return None
+    _, powers, total = _exponentials(b, x, 1)
+    slopes = b.divide(given, x.shape[0]) if reduction == "mean" else given
+    column = b.reshape(slopes, shape=(x.shape[0], 1)) if reduction == "none" else slopes
+    shares = b.multiply(powers, b.divide(column, total))
+    of_rows = b.broadcast_to(slopes, shape=x.shape[:1])
+    return b.subtract(shares, b.put_rows(of_rows, indices, shape=x.shape))
+
+
+# 2. Normalisations
+
+
+def _count(x: Value, axis: tuple[int, ...]) -> int:
+    return max(math.prod([x.shape[i] for i in axis]), 1)
+
+
+def _mean(b: Builder, x: Value, axis: tuple[int, ...]) -> Value:
+    return b.divide(b.sum(x, axis=axis, keepdims=True), _count(x, axis))
+
+
+def _centred(b: Builder, x: Value, axis: tuple[int, ...], eps: float) -> tuple[Value, Value]:
+    """x less its mean, and the reciprocal of its deviation."""
+    centred = b.subtract(x, _mean(b, x, axis))
+    variance = _mean(b, b.multiply(centred, centred), axis)
+    return centred, b.reciprocal(b.sqrt(b.add(variance, eps)))
+
+
+@decomposition("standardize")
+@widened
+def _standardize(b: Builder, x: Value, *, axis: tuple[int, ...], eps: float) -> Value:
+    centred, scale = _centred(b, x, axis, eps)
+    return b.multiply(centred, scale)
+
+
+@decomposition("standardize_affine")
+@widened
+def _standardize_affine(
+    b: Builder, x: Value, weight: Value, bias: Value, *, axis: tuple[int, ...], eps: float
+) -> Value:
+    centred, scale = _centred(b, x, axis, eps)
+    return b.add(b.multiply(b.multiply(centred, scale), weight), bias)
+
+
+@decomposition("standardize_pullback")
+@widened
+def _standardize_pullback(b: Builder, given: Value, x: Value, *, axis: tuple[int, ...], eps: float) -> Value | None:
+    if given.shape != x.shape:
+        return None
+    centred, scale = _centred(b, x, axis, eps)
+    along = b.multiply(_mean(b, b.multiply(given, centred), axis), b.multiply(scale, scale))
+    rest = b.subtract(b.subtract(given, _mean(b, given, axis)), b.multiply(centred, along))
+    return b.multiply(rest, scale)
+
+
+@decomposition("rms_normalize")
+@widened
+def _rms_normalize(b: Builder, x: Value, *, axis: tuple[int, ...], eps: float) -> Value:
+    mean = _mean(b, b.multiply(x, x), axis)
+    return b.multiply(x, b.reciprocal(b.sqrt(b.add(mean, eps))))
+
+
+@decomposition("scale_and_shift")
+def _scale_and_shift(b: Builder, x: Value, scale: Value, shift: Value) -> Value | None:
+    return b.add(b.multiply(x, scale), shift) if x.dtype == scale.dtype == shift.dtype else None
+
+
+# 3. Layers
+
+
+@decomposition("project", "affine")
+def _project(b: Builder, x: Value, weight: Value, *bias: Value) -> Value | None:
+    if any(value.dtype != x.dtype for value in (weight, *bias)):
+        return None
+    flat = b.reshape(x, shape=(math.prod(x.shape[:-1]), x.shape[-1]))
+    out = b.matmul(flat, b.permute_dims(weight, axes=(1, 0)))
+    if bias:
+        out = b.add(out, *bias)
+    return b.reshape(out, shape=(*x.shape[:-1], weight.shape[0]))
+
+
+@decomposition("biased")
+def _biased(b: Builder, x: Value, bias: Value) -> Value:
+    return b.add(x, b.reshape(bias, shape=(bias.size, *[1] * (len(x.shape) - 2))))
+
+
+def _transposed(b: Builder, x: Value) -> Value:
+    last = len(x.shape) - 1
+    return b.permute_dims(x, axes=(*range(last - 1), last, last - 1))
+
+
+@decomposition("attention")
+@widened
+def _attention(b: Builder, query: Value, key: Value, value: Value, *, scale: float) -> Value:
+    scores = b.matmul(b.multiply(query, scale), _transposed(b, key))
+    return b.matmul(b.softmax(scores, axis=len(scores.shape) - 1), value)

@@ -1,0 +1,234 @@
+"""The program: what a recorded run is written down as, and when it is a valid one.
+
+A program is a straight line of equations between values, each assigned once. An equation is a primitive of the tables
+in `ops`, so that whoever knows the operations knows the language; `primitive.forward` says what it means. Passes take a
+program and give a program; `check` is the definition of a valid one, and `run` of what a program computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from .._modes import quiet
+from .._sites import Site
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class Value:
+    """What an equation gives, or an input: a shape and a dtype. Two values are the same only if they are one object."""
+
+    __slots__ = ("shape", "dtype")
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        self.shape = shape
+        self.dtype = dtype
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        count = 1
+        for length in self.shape:
+            count *= length
+        return count
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self.size * self.dtype.itemsize
+
+    def like(self) -> Value:
+        """Another value of the same shape and dtype."""
+        return Value(self.shape, self.dtype)
+
+    def __repr__(self) -> str:
+        return f"<{self.dtype}{list(self.shape)}>"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Equation:
+    """One operation: `outputs = primitive(*inputs, **params)`.
+
+    `primitive` has a `name`, a `kind` and a `forward` on NumPy arrays; `params` is metadata, never arrays. `site` is the
+    user's line that asked for it.
+    """
+
+    primitive: Any
+    inputs: tuple[Value, ...]
+    params: dict[str, Any]
+    outputs: tuple[Value, ...]
+    site: Site | None = None
+
+    @property
+    def output(self) -> Value:
+        """The only output."""
+        (value,) = self.outputs
+        return value
+
+    @property
+    def name(self) -> str:
+        """The primitive's name."""
+        return str(self.primitive.name)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Program:
+    """Inputs, constants, equations in an order in which they can run, and outputs.
+
+    `writes` are the effects: the memory of an input, by its number, holds a value when the program is done. `guards`
+    are values of one element that must be what they were when the program was recorded; where one differs, nothing is
+    written, and the program has no result.
+    """
+
+    inputs: tuple[Value, ...]
+    equations: tuple[Equation, ...]
+    outputs: tuple[Value, ...]
+    constants: dict[Value, Array] = field(default_factory=dict)
+    writes: tuple[tuple[int, Value], ...] = ()
+    guards: tuple[tuple[Value, Any], ...] = ()
+
+    def __str__(self) -> str:
+        names: dict[Value, str] = {}
+
+        def named(value: Value) -> str:
+            return names.setdefault(value, f"v{len(names)}")
+
+        def typed(values: Sequence[Value]) -> str:
+            return ", ".join(f"{named(value)}: {value.dtype}{list(value.shape)}" for value in values)
+
+        lines = [f"inputs {typed(self.inputs)}"]
+        for value, array in self.constants.items():
+            lines.append(f"{typed([value])} = {array.tolist() if array.size < 5 else 'a constant'}")
+        for equation in self.equations:
+            given = [*map(named, equation.inputs), *[f"{name}={what!r}" for name, what in equation.params.items()]]
+            lines.append(f"{typed(equation.outputs)} = {equation.name}({', '.join(given)})")
+        lines += [f"if {named(value)} is not {expected!r}: depart" for value, expected in self.guards]
+        lines += [f"write {named(value)} to {named(self.inputs[place])}" for place, value in self.writes]
+        return "\n".join([*lines, f"outputs {', '.join(map(named, self.outputs))}"])
+
+    def with_(self, **changes: Any) -> Program:
+        """The program with some parts exchanged."""
+        return replace(self, **changes)
+
+    @property
+    def needed(self) -> tuple[Value, ...]:
+        """What must be computed: the outputs, what is written, and what is guarded."""
+        written = [value for _, value in self.writes]
+        return (*self.outputs, *written, *[value for value, _ in self.guards])
+
+    def makers(self) -> dict[Value, Equation]:
+        """The equation that makes each value."""
+        return {value: equation for equation in self.equations for value in equation.outputs}
+
+    def uses(self) -> dict[Value, int]:
+        """How often each value is used: by equations, and as something needed."""
+        counts: dict[Value, int] = {}
+        for value in self._used():
+            counts[value] = counts.get(value, 0) + 1
+        return counts
+
+    def _used(self) -> Iterator[Value]:
+        for equation in self.equations:
+            yield from equation.inputs
+        yield from self.needed
+
+    def substituted(self, replaced: dict[Value, Value]) -> Program:
+        """The program with values exchanged for others wherever they are used."""
+
+        def resolve(value: Value) -> Value:
+            while value in replaced:
+                value = replaced[value]
+            return value
+
+        return self.with_(
+            equations=tuple(replace(e, inputs=tuple(map(resolve, e.inputs))) for e in self.equations),
+            outputs=tuple(map(resolve, self.outputs)),
+            writes=tuple((place, resolve(value)) for place, value in self.writes),
+            guards=tuple((resolve(value), expected) for value, expected in self.guards),
+        )
+
+
+class InvalidError(AssertionError):
+    """A program that is not valid: a defect of the pass that made it."""
+
+
+def check(program: Program) -> Program:
+    """The program itself, if it is valid.
+
+    Raises
+    ------
+    InvalidError
+        If a value is used before it is made, or made twice; if a constant has another shape or dtype than its value; if
+        the memory of an input is written twice, or with another shape or dtype; if a guard has more than one element.
+    """
+    known: set[Value] = set()
+
+    def make(value: Value, by: str) -> None:
+        if value in known:
+            raise InvalidError(f"{value} is made a second time, by {by}")
+        if any(length < 0 for length in value.shape):
+            raise InvalidError(f"{value}, made by {by}, has no proper shape")
+        known.add(value)
+
+    def use(value: Value, by: str) -> None:
+        if value not in known:
+            raise InvalidError(f"{value} is used by {by} before it is made")
+
+    for value in program.inputs:
+        make(value, "an input")
+    for value, array in program.constants.items():
+        make(value, "a constant")
+        if array.shape != value.shape or array.dtype != value.dtype:
+            raise InvalidError(f"{value} is said to be a constant of {array.dtype}{list(array.shape)}")
+    for equation in program.equations:
+        for value in equation.inputs:
+            use(value, equation.name)
+        for value in equation.outputs:
+            make(value, equation.name)
+        for name, given in equation.params.items():
+            if isinstance(given, np.ndarray) and given.ndim:
+                raise InvalidError(f"{equation.name} has an array as its metadata {name!r}")
+    for value in program.needed:
+        use(value, "the end of the program")
+    written = [place for place, _ in program.writes]
+    if len(set(written)) != len(written):
+        raise InvalidError("an input is written twice")
+    for place, value in program.writes:
+        target = program.inputs[place]
+        if (target.shape, target.dtype) != (value.shape, value.dtype):
+            raise InvalidError(f"input {place}, {target}, is to hold {value}")
+    for value, _ in program.guards:
+        if value.size != 1:
+            raise InvalidError(f"a guard has one element, not {value}")
+    return program
+
+
+class DepartedError(Exception):
+    """A guard found another value than was recorded: the program says nothing about these inputs."""
+
+
+def run(program: Program, arrays: Sequence[Array], *, each: Callable[..., Any] | None = None) -> list[Array]:
+    """What a program computes, equation by equation: the outputs, then the values to be written; nothing is written.
+
+    This is the meaning of a program, which every other way to run one is compared with. `each`, if given, is called as
+    `each(equation, inputs)` in the place of the primitive's forward function.
+    """
+    held: dict[Value, Array] = dict(zip(program.inputs, arrays, strict=True))
+    held |= program.constants
+    for equation in program.equations:
+        given = [held[value] for value in equation.inputs]
+        made = each(equation, given) if each else quiet.run(equation.primitive.forward, *given, **equation.params)
+        for value, array in zip(equation.outputs, made if type(made) is tuple else (made,), strict=True):
+            held[value] = np.asarray(array)
+            if held[value].shape != value.shape or held[value].dtype != value.dtype:
+                raise DepartedError(
+                    f"{equation.name} gave {held[value].dtype}{list(held[value].shape)}, recorded was {value}"
+                )
+    for value, expected in program.guards:
+        if held[value].item() != expected:
+            raise DepartedError(f"{value} is {held[value].item()}, and was {expected} when the program was recorded")
+    return [held[value] for value in (*program.outputs, *[value for _, value in program.writes])]

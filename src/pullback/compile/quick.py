@@ -1,0 +1,267 @@
+"""The quick way into a program: checks and effects of one record, written down as the source of one function.
+
+What `Prepared` does in general, place by place, is known when a run has been recorded. The function written here does
+exactly that, for plain tensors in the usual modes, or gives up and leaves the call to the general way. It costs 3 us
+where that costs 35, and is all that stands between a call and machine code.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import _dtypes
+from .._core import Carrier
+from .._memory import protect
+from .._modes import NO_GRAD, RECORD, innermost, mode
+from .._node import AccumulateGrad, new
+from .._sites import GENERATED
+from .._tensor import Tensor
+from .._trees import LEAF, unflatten
+from .capture import Argument, Fixed, Float, Gradient, Place
+from .state import Closure, Holder, Mapping, Named, Sequence
+
+GIVEN_UP: Any = object()
+SCOPE = {
+    "AccumulateGrad": AccumulateGrad, "GIVEN_UP": GIVEN_UP, "NO_GRAD": NO_GRAD, "RECORD": RECORD, "Tensor": Tensor,
+    "array": np.array, "default": _dtypes.default_numpy, "innermost": innermost, "mode": mode, "new": new,
+    "protect": protect, "unflatten": unflatten,
+}  # fmt: skip
+
+
+def quick(prepared: Any, leaves: list[Any], spent: Callable[[Any], Any]) -> Callable[[Any], Any] | None:
+    """The function of the leaves of a call, or None where a record asks for the general way."""
+    record = prepared.record
+    if record.way is not None or mode.get() not in (RECORD, NO_GRAD):
+        return None
+    text = _Text(record, leaves)
+    try:
+        text.write()
+    except NotImplementedError:
+        return None
+    text.scope |= {"execute": prepared.execute, "spent": spent, "structure": record.structure}
+    source = "\n".join(["def call(leaves):", *(f"    {line}" for line in text.lines)])
+    filename = f"{GENERATED}compiled call {id(record):x}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    exec(compile(source, filename, "exec"), text.scope)  # noqa: S102  # names are our own
+    return text.scope["call"]  # type: ignore[no-any-return]  # what exec defined
+
+
+class _Text:
+    """The lines of the function, and what they name."""
+
+    def __init__(self, record: Any, leaves: list[Any]) -> None:
+        self.record, self.leaves = record, leaves
+        self.lines: list[str] = []
+        self.scope: dict[str, Any] = dict(SCOPE)
+        self.names: dict[int, str] = {}
+        self.nodes: dict[str, str] = {}
+        self.conditions: list[str] = []
+
+    def constant(self, value: Any) -> str:
+        """A name for something known now."""
+        name = self.names.get(id(value))
+        if name is None:
+            name = self.names[id(value)] = f"c{len(self.names)}"
+            self.scope[name] = value
+        return name
+
+    def write(self) -> None:
+        """All lines."""
+        self.lines += [
+            (
+                f"if len(leaves) != {len(self.leaves)} or mode.get() is not {'RECORD' if mode.get() is RECORD else 'NO_GRAD'} "
+                f"or innermost.get() is not None or default() is not {self.constant(_dtypes.default_numpy())}:"
+            ),
+            "    return GIVEN_UP",
+        ]
+        if self.leaves:
+            self.lines.append(f"{', '.join(f'a{i}' for i in range(len(self.leaves)))}, = leaves")
+        self._arguments()
+        self._state()
+        places = self._arrays()
+        self._run(places)
+
+    def _unless(self, *conditions: str) -> None:
+        self.conditions += conditions
+
+    def _checked(self) -> None:
+        """Give up unless all conditions hold that have come together."""
+        if self.conditions:
+            together = " and ".join(f"({condition})" for condition in self.conditions)
+            self.lines += [f"if not ({together}):", "    return GIVEN_UP"]
+            self.conditions = []
+
+    def _arguments(self) -> None:
+        tensors = []
+        for i, leaf in enumerate(self.leaves):
+            if type(leaf) is Tensor:
+                tensors.append(f"a{i}")
+                self._tensor(f"a{i}", leaf)
+            elif isinstance(leaf, Carrier):
+                raise NotImplementedError
+            elif type(leaf) is float:
+                self._unless(f"type(a{i}) is float")
+            elif isinstance(leaf, bool | int | str | bytes | None):
+                self._unless(f"type(a{i}) is {self.constant(type(leaf))} and a{i} == {self.constant(leaf)}")
+            else:
+                self._unless(f"a{i} is {self.constant(leaf)}")
+        if len({id(leaf) for leaf in self.leaves if type(leaf) is Tensor}) < len(tensors):
+            raise NotImplementedError
+        if len(tensors) > 1:
+            self._unless(f"len({{{', '.join(f'id({name})' for name in tensors)}}}) == {len(tensors)}")
+
+    def _tensor(self, name: str, tensor: Any) -> None:
+        """Check what `signature` describes; its dtype and shape are checked with its array."""
+        expected = next((s for place, s in self.record.signatures if place.tensor(self.leaves) is tensor), None)
+        node = tensor._node
+        if node is None:
+            kept = "is" if expected is None or expected[4] else "is not"
+            self._unless(f"{name}._node is None and {name}._kept_grad {kept} None and not {name}._inference")
+            return
+        if type(node) is not AccumulateGrad or node.hooks is not None or node.post or expected is None:
+            raise NotImplementedError
+        if name.startswith("c"):  # always the same tensor, so always the same node
+            at = self.nodes[name] = self.constant(node)
+            self._unless(f"{name}._node is {at}")
+        else:
+            at = self.nodes[name] = f"{name}_node"
+            self._checked()
+            self.lines.append(f"{at} = {name}._node")
+            self._unless(f"type({at}) is AccumulateGrad")
+        self._unless(
+            f"{at}.hooks is None and not {at}.post and {at}.grad_dtype is {self.constant(node.grad_dtype)} and "
+            f"{at}.grad {'is' if expected[3] else 'is not'} None"
+        )
+
+    def _state(self) -> None:
+        for holder in self.record.state.holders:
+            check = _check(holder, self.constant)
+            if check is not None:
+                self._unless(f"{check} or {self.constant(holder)}.same()")
+        for place, _ in self.record.fixed:
+            name = self.constant(place.found)
+            if not isinstance(place.found, Tensor):
+                raise NotImplementedError
+            self._tensor(name, place.found)
+
+    def _name(self, place: Place) -> str:
+        """The expression for the tensor at a place."""
+        if isinstance(place, Argument):
+            return f"a{place.number}"
+        if isinstance(place, Fixed):
+            return self.constant(place.found)
+        if isinstance(place, Gradient):
+            of = self._name(place.of)
+            return f"{self.nodes[of]}.grad" if of in self.nodes else f"{of}._kept_grad"
+        return f"{self.constant(place)}.tensor(leaves)"
+
+    def _arrays(self) -> list[str]:
+        found = []
+        writes = bool(self.record.program.writes)
+        for i, (place, value) in enumerate(zip(self.record.places, self.record.program.inputs, strict=True)):
+            found.append(f"x{i}")
+            if isinstance(place, Float):
+                self.lines.append(f"x{i} = array(a{place.number})")
+                continue
+            self._checked()
+            self.lines.append(f"x{i} = {self._name(place)}._array")
+            if isinstance(place, Fixed):  # its memory is written, but seldom exchanged
+                self._unless(f"x{i} is {self.constant(place.found._array)}")
+                continue
+            alone = f" and x{i}.base is None" if writes else ""
+            self._unless(
+                f"x{i}.shape == {self.constant(value.shape)} and x{i}.dtype is {self.constant(value.dtype)}{alone}"
+            )
+        return found
+
+    def _run(self, arrays: list[str]) -> None:
+        record = self.record
+        self._checked()
+        for i, (place, _) in enumerate(record.written):
+            self.lines += [
+                f"w{i} = {self._name(place)}",
+                f"if w{i}._cell is not None or w{i}._storage is not None:",
+                f"    protect(w{i})",
+            ]
+        self.lines += ["try:", f"    r = execute({', '.join(arrays)})", "except Exception:", "    return GIVEN_UP"]
+        for i, (_, writes) in enumerate(record.written):
+            self.lines += [
+                f"if w{i}._storage is None:",
+                f"    w{i}._writes += {writes}",
+                "else:",
+                f"    w{i}._storage.version += {writes}",
+            ]
+        given: set[int] = set()
+        answers = [self._answer(i, kind, what, given) for i, (kind, what) in enumerate(record.outputs)]
+        for place, number in record.effects:
+            self._effect(place, number, given)
+        structure = record.structure
+        if structure == LEAF:
+            self.lines.append(f"return {answers[0]}")
+        elif structure.kind is tuple and all(child == LEAF for child in structure.children):
+            self.lines.append(f"return ({''.join(f'{answer}, ' for answer in answers)})")
+        else:
+            self.lines.append(f"return unflatten(structure, [{', '.join(answers)}])")
+
+    def _answer(self, i: int, kind: str, what: Any, given: set[int]) -> str:
+        if kind == "plain":
+            return self.constant(what)
+        if kind == "place":
+            return self._name(what)
+        if kind not in ("value", "spent"):
+            raise NotImplementedError
+        if kind == "spent":
+            self.lines.append(f"t{i} = spent({self._result(what, given)})")
+        else:
+            self._wrap(f"t{i}", what, given)
+        return f"t{i}"
+
+    def _result(self, number: int, given: set[int]) -> str:
+        text = f"r[{number}].copy()" if number in given else f"r[{number}]"
+        given.add(number)
+        return text
+
+    def _wrap(self, name: str, number: int, given: set[int]) -> None:
+        self.lines += [
+            f"{name} = new(Tensor)",
+            f"{name}._array = {self._result(number, given)}",
+            f"{name}._node = {name}._cell = None",
+        ]
+
+    def _effect(self, place: Place, number: int | None, given: set[int]) -> None:
+        value = "None"
+        if number is not None:
+            self._wrap("made", number, given)
+            value = "made"
+        if isinstance(place, Gradient):
+            self.lines.append(f"{self._name(place)} = {value}")
+        else:
+            self.lines.append(f"{self.constant(place)}.put(leaves, {value})")
+
+
+def _check(holder: Holder, constant: Callable[[Any], str]) -> str | None:
+    """The expression that says quickly that a holder is unchanged, None for one that cannot change."""
+    held = constant(holder.held)
+    if isinstance(holder, Mapping):
+        if not holder.before:
+            return f"not {held}"
+        keys, ids = constant(tuple(holder.before)), constant(tuple(map(id, holder.before.values())))
+        return f"(tuple(map(id, {held}.values())) == {ids} and tuple({held}) == {keys})"
+    if isinstance(holder, Sequence):
+        if isinstance(holder.held, tuple | frozenset):
+            return None
+        return (
+            f"tuple(map(id, {held})) == {constant(tuple(map(id, holder.before.values())))}"
+            if holder.before
+            else f"not {held}"
+        )
+    if isinstance(holder, Closure):
+        return f"{held}.cell_contents is {constant(holder.before['contents'])}" if holder.before else None
+    if isinstance(holder, Named):
+        parts = [f"{held}.get({constant(name)}) is {constant(value)}" for name, value in holder.before.items()]
+        return f"({' and '.join(parts)})" if parts else None
+    return f"{constant(holder)}.same()"

@@ -1,0 +1,440 @@
+"""The recorder: a run of a program, written down while it happens.
+
+It is an interpreter that stands beneath the tape, at a level below 0. Tensors hold its values in the place of arrays, so that
+the ordinary tape, its rules, hooks and transforms run on top unchanged, and one flat record holds forward, backward
+and update alike. A recorded value carries the numbers it has in this run, so the run is a real one.
+
+Recorded values are memory, as arrays are: views of one another, and written in place. The record knows no memory, only
+values that are assigned once. So each block of memory here knows the value that it holds now, and a view the way from
+its block to it; a write makes a new value of the whole block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from .. import ops
+from .._core import Primitive
+from .._modes import FieldBlock, innermost, quiet
+from .._random import source
+from .._sites import caller, describe
+from .._tensor import Tensor
+from .._views import pieces
+from .._xp import replay
+from ..interpreters import Boxed, Interpreter
+from .numbers import Number
+from .program import Equation, Program, Value
+
+Array = np.ndarray[Any, np.dtype[Any]]
+ndarray = np.ndarray
+LARGEST_CONSTANT = 1 << 24
+NUMBERS = (bool, int, float, complex)
+BENEATH = -1000
+SHAPED_BY_VALUES = {"unique", "unique_consecutive"}
+
+
+class CaptureError(RuntimeError):
+    """A compiled function asked for the numbers in a tensor, which are other ones at each call."""
+
+
+class RefusedError(Exception):
+    """This run cannot be written down as a program, for a reason: the function runs as it is instead."""
+
+
+def asked(what: str) -> CaptureError:
+    """The error for a request that has no answer while a program is recorded."""
+    return CaptureError(
+        f"{what} inside a compiled function, at {describe(caller())}: the program is recorded once for all values, so "
+        "this number is not known. Ways out: return the tensor and convert it outside; pullback.where for a choice by "
+        "elements; pullback.cond, while_loop, scan or fori_loop for control flow; or leave the function uncompiled"
+    )
+
+
+# 1. Memory
+
+
+class Memory:
+    """A block of memory: the array, and the value it holds now.
+
+    `outside` is the caller's own array. It is never written during the run: the first write copies the block, so that a
+    run which turns out to be impossible to record leaves nothing behind.
+    """
+
+    __slots__ = ("array", "value", "writes", "outside")
+
+    def __init__(self, array: Array, value: Value, outside: Array | None = None) -> None:
+        self.array = array
+        self.value = value
+        self.writes = 0
+        self.outside = outside
+
+    def writable(self) -> Array:
+        """The array, after it has been copied if it is the caller's."""
+        if self.array is self.outside:
+            self.array = self.array.copy(order="K")
+        return self.array
+
+
+class Recorded(Boxed):
+    """What a tensor holds while its program is recorded: a way from a block of memory, and the numbers of this run."""
+
+    __slots__ = ("_memory", "steps", "_held_of", "_view", "_seen")
+
+    _memory: Memory
+    steps: tuple[tuple[Primitive, dict[str, Any]], ...]
+    _held_of: Array
+    _view: Array
+    _seen: tuple[int, Any]
+
+    @property
+    def _array(self) -> Array:
+        """The numbers of this run."""
+        array = self._memory.array
+        if self._held_of is not array:
+            self._view = replay(array, path=self.steps)
+            self._held_of = array
+        return self._view
+
+    def assign(self, given: Any) -> None:
+        """Put new values into the memory."""
+        self.interpreter.assign(self, given)
+
+    def snapshot(self) -> Recorded:
+        """The value as it is now, whatever is written later."""
+        return self.interpreter.hold(self._array.copy(), self.interpreter.value_of(self))  # type: ignore[no-any-return]
+
+    def _twin(self) -> Any:
+        return self
+
+    def detach(self) -> Any:
+        """Itself: the history is the tensor's, above."""
+        return self
+
+    data = property(detach)
+
+    def _apart(self, other: Any) -> bool:
+        return not isinstance(other, Recorded) or other._memory is not self._memory
+
+    @property
+    def flags(self) -> Any:
+        """The layout of the numbers of this run, which is that of every run."""
+        return self._array.flags
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """The steps between neighbours, in bytes."""
+        return self._array.strides
+
+    @property
+    def base(self) -> Any:
+        """The block, of a view."""
+        return self._memory.array if self.steps else None
+
+    def __getitem__(self, index: Any) -> Any:
+        return Number(self.interpreter, self, weak=False) if index == () else super().__getitem__(index)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        if not (isinstance(index, tuple) and index == ()):
+            raise RefusedError("an array beneath a tensor is written in parts")
+        self.assign(value.held_as(self._dtype) if isinstance(value, Number) else np.asarray(value, self._dtype))
+
+    # Questions about the numbers. What pullback itself asks, to check arguments, becomes a guard.
+
+    def _elements(self) -> Any:
+        return self
+
+    def _concrete(self, operation: str = "nonzero") -> Any:
+        raise RefusedError(f"the shape of the result of {operation} depends on values, at {describe(caller())}")
+
+    def __bool__(self) -> bool:
+        return bool(self.interpreter.guarded(self))
+
+    def __int__(self) -> int:
+        return int(self.interpreter.guarded(self))
+
+    def __float__(self) -> float:
+        return float(self.interpreter.guarded(self))
+
+    __index__ = __int__
+
+    def item(self) -> Any:
+        """RefusedError: the number is another one at each call."""
+        raise asked("a tensor's number was asked for (item, int, float, bool or an if)")
+
+    def tolist(self) -> Any:
+        """RefusedError: the numbers are others at each call."""
+        raise asked("tolist()")
+
+    def view(self, *args: Any) -> Any:
+        """RefusedError to NumPy; tensors never ask for it."""
+        raise asked("the array of a tensor was asked for (numpy() or np.asarray)")
+
+
+# 2. Recording
+
+
+class Recorder(Interpreter):
+    """The interpreter beneath the tape: it computes each operation, and writes it down."""
+
+    carrier = Recorded
+    level = BENEATH
+
+    def __init__(self, around: Recorder | None = None) -> None:
+        super().__init__()
+        self.around_it = around  # the recorder of the program of which this one's is a part: the body of a loop
+        if around is not None:
+            self.level = around.level + 1
+        self.lifted: dict[Value, tuple[Value, Recorded]] = {}
+        self.inputs: list[Value] = []
+        self.equations: list[Equation] = []
+        self.constants: dict[Value, Array] = {}
+        self.guards: list[tuple[Value, Any]] = []
+        self.tensors: list[Any] = []
+        self._constants: dict[int, tuple[Any, Value]] = {}
+
+    def __enter__(self) -> Self:
+        self._tokens.append(innermost.set(self))
+        self._mode = FieldBlock(compute=self._compute, born=self._born)
+        self._mode.__enter__()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._mode.__exit__(*exc)
+        del self._mode
+        super().__exit__(*exc)
+
+    # Values
+
+    def hold(self, array: Array, value: Value, outside: Array | None = None) -> Recorded:
+        """A recorded value in a block of its own."""
+        return self._handle(Memory(array, value, outside), (), array)
+
+    def _handle(self, memory: Memory, steps: tuple[Any, ...], view: Array) -> Recorded:
+        made: Any = object.__new__(Recorded)
+        made._memory, made.steps = memory, steps
+        made._held_of, made._view = memory.array, view
+        made._seen = (-1, None)
+        made._node = made._cell = None
+        made.interpreter, made.level = self, self.level
+        return made  # type: ignore[no-any-return]  # made here
+
+    def input(self, array: Array) -> Recorded:
+        """An array that the program is given anew at each call."""
+        value = Value(array.shape, array.dtype)
+        self.inputs.append(value)
+        return self.hold(array, value, array)
+
+    def value_of(self, held: Any) -> Value:
+        """The value that stands for what a recorded value, or a constant, is now."""
+        if not isinstance(held, Recorded):
+            return self._constant(held)
+        if held.interpreter is not self:
+            return self._lift(held)
+        memory = held._memory
+        if not held.steps:
+            return memory.value
+        writes, value = held._seen
+        if writes != memory.writes:
+            value, array = memory.value, memory.array
+            for primitive, params in held.steps:
+                array = primitive.forward(array, **params)
+                value = self._written_down(primitive, (value,), params, array)
+            held._seen = (memory.writes, value)
+        return value  # type: ignore[no-any-return]  # of a pair
+
+    def _lift(self, held: Recorded) -> Value:
+        """The value, as an input, of what the program around has recorded."""
+        around, theirs = self.around_it, held.interpreter
+        if not theirs.entered:
+            return self._constant(held._array)  # made by a recording that has ended
+        if around is None or theirs.level > self.level:
+            raise RefusedError(f"a value from inside a loop or a branch is used outside of it, at {describe(caller())}")
+        outer = around.value_of(held)
+        if outer not in self.lifted:
+            value = outer.like()
+            self.inputs.append(value)
+            self.lifted[outer] = value, around.hold(held._array, outer)
+        return self.lifted[outer][0]
+
+    def _constant(self, given: Any) -> Value:
+        array = np.asarray(given)
+        if array.dtype.kind not in "buifc":
+            raise RefusedError(f"an operation takes a {type(given).__name__}, which is no array of numbers")
+        known = self._constants.get(id(given))
+        if known is not None and known[0] is given:
+            return known[1]
+        if array.nbytes > LARGEST_CONSTANT:
+            raise RefusedError(
+                f"an array of {array.nbytes} bytes, made without tensors, is part of the program: pass it in"
+            )
+        value = self._repeated(array) if array.size > 1 else None
+        if value is None:
+            value = Value(array.shape, array.dtype)
+            self.constants[value] = array.copy()
+        self._constants[id(given)] = (given, value)
+        return value
+
+    def _repeated(self, array: Array) -> Value | None:
+        """A constant all of whose elements are one number, as that number; the passes know what to do with it."""
+        first = array.reshape(-1)[:1]
+        if array.tobytes() != first.tobytes() * array.size:
+            return None
+        number = Value((), array.dtype)
+        self.constants[number] = first.reshape(()).copy()
+        return self._written_down(ops.broadcast_to, (number,), {"shape": array.shape}, array)
+
+    # Operations
+
+    def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+        """Compute one operation and write it down."""
+        if primitive.name in SHAPED_BY_VALUES or (
+            primitive.name == "index" and any(arg.dtype == bool for arg in args[1:])
+        ):
+            raise RefusedError(
+                f"the shape of the result of {primitive.name} depends on values, at {describe(caller())}"
+            )
+        if any(type(arg) in NUMBERS for arg in args):
+            args = _typed(primitive, args)
+        arrays = [arg._array if isinstance(arg, Recorded) else arg for arg in args]
+        result = quiet.copy().run(primitive.forward, *arrays, **params)
+        if not self._tokens:
+            return result  # a value that has outlived its recording
+        if type(result) is tuple:
+            return self._several(primitive, args, params, result)
+        result = np.asarray(result)
+        source = self._seen_through(args, result)
+        if source is not None:
+            return self._handle(source._memory, (*source.steps, (primitive, params)), result)
+        values = tuple(map(self.value_of, args))
+        return self.hold(_own(result, arrays), self._written_down(primitive, values, params, result))
+
+    def _several(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any], result: Any) -> Any:
+        source = self._seen_through(args, result[0]) if result else None
+        if source is not None:
+            places = pieces(primitive, params, result)
+            steps = [(*source.steps, (ops.getitem, {"index": index})) for index in places]
+            return tuple(self._handle(source._memory, way, piece) for way, piece in zip(steps, result, strict=True))
+        values = tuple(Value(np.shape(piece), np.asarray(piece).dtype) for piece in result)
+        inputs = tuple(map(self.value_of, args))
+        self.equations.append(Equation(primitive, inputs, params, values, caller()))
+        return tuple(self.hold(np.array(piece), value) for piece, value in zip(result, values, strict=True))
+
+    def _seen_through(self, args: Sequence[Any], result: Array) -> Recorded | None:
+        """The only argument, if the result lies in its memory."""
+        first = args[0]
+        alone = len(args) == 1 and isinstance(first, Recorded) and result.size
+        return first if alone and np.may_share_memory(first._array, result) else None
+
+    def _written_down(self, primitive: Primitive, inputs: tuple[Value, ...], params: Any, result: Array) -> Value:
+        value = Value(result.shape, result.dtype)
+        self.equations.append(Equation(primitive, inputs, params, (value,), caller()))
+        return value
+
+    def assign(self, target: Recorded, given: Any) -> None:
+        """Write values, of the target's shape and dtype, into the memory of a recorded value."""
+        array = given._array if isinstance(given, Recorded) else np.asarray(given)
+        view = target._array
+        if array.shape != view.shape or array.dtype != view.dtype:
+            raise RefusedError(
+                f"memory of {view.dtype}{list(view.shape)} is written with {array.dtype}{list(array.shape)}"
+            )
+        if (
+            view.size
+            and 0 in view.strides
+            and any(n > 1 and not s for n, s in zip(view.shape, view.strides, strict=True))
+        ):
+            raise RefusedError("memory that lies in one place more than once is written")
+        value, memory = self.value_of(given), target._memory
+        array = array.copy() if isinstance(given, Recorded) and not given._apart(target) else array
+        if target.steps:
+            whole = self._written_down(ops.overwrite, (memory.value, value), {"path": target.steps}, memory.array)
+        else:
+            whole = value
+        memory.writable()
+        np.copyto(target._array, array)
+        memory.value = whole
+        memory.writes += 1
+        target._seen = (memory.writes, value)
+
+    def sampled(self, draw: Any, shape: tuple[int, ...], parameters: Any, generator: Any) -> Any:
+        """Random numbers, which are drawn anew at each call."""
+        sample: Any = Draw(draw, shape, generator)
+        return Tensor.interpreter.wrap(
+            self.process(sample, [p._array if p.level == 0 else p for p in parameters], {}), None
+        )
+
+    def guarded(self, held: Recorded) -> Any:
+        """The number in a recorded value of one element; the program will hold only where it is the same."""
+        if held._array.size != 1:
+            raise ValueError("The truth value of an array with more than one element is ambiguous")
+        found = held._array.item()
+        self.guards.append((self.value_of(held), found))
+        return found
+
+    # What the tape tells
+
+    def _compute(
+        self, tape: Any, primitive: Any, args: Any, edges: Any, values: Any, params: Any, tracked: bool
+    ) -> Any:
+        for arg in args:
+            if isinstance(arg, Tensor) and type(arg._array) is ndarray and not isinstance(arg, Recorded):
+                raise RefusedError(
+                    "a tensor is used that the function reaches in a way which cannot be followed, at "
+                    f"{describe(caller())}: pass it as an argument, or keep it in a variable, an attribute or a container "
+                    "that the function names"
+                )
+        return tape.finish(primitive, args, edges, tape.beneath(primitive, values, params), params, tracked)
+
+    def _born(self, tensor: Any) -> None:
+        if type(tensor._array) is ndarray:
+            tensor._array = self.hold(tensor._array, self._constant(tensor._array))
+        self.tensors.append(tensor)
+
+    def program(self, outputs: Sequence[Value], writes: Sequence[tuple[int, Value]]) -> Program:
+        """What has been recorded."""
+        return Program(
+            tuple(self.inputs), tuple(self.equations), tuple(outputs), self.constants, tuple(writes), tuple(self.guards)
+        )
+
+
+def _typed(primitive: Primitive, args: Sequence[Any]) -> list[Any]:
+    """Arguments with Python numbers as arrays, of the dtype that they take beside the others."""
+    beside = args[1:] if primitive.name in ("where", "select") else args
+    dtypes = [arg._dtype if isinstance(arg, Recorded) else arg.dtype for arg in beside if type(arg) not in NUMBERS]
+    return [_as_array(arg, dtypes) if type(arg) in NUMBERS else arg for arg in args]
+
+
+def _as_array(number: Any, dtypes: list[Any]) -> Array:
+    own = np.asarray(number)
+    if not dtypes:
+        return own
+    dtype = np.result_type(*dtypes)
+    return own if "biufc".index(own.dtype.kind) > "biufc".index(dtype.kind) else own.astype(dtype)
+
+
+def _own(result: Array, arrays: Sequence[Any]) -> Array:
+    """A result in memory of its own."""
+    if result.base is not None or not result.flags.writeable or any(result is array for array in arrays):
+        return result.copy(order="K")
+    return result
+
+
+class Draw:
+    """A primitive that draws random numbers: it has an effect, and is neither merged with another nor left out."""
+
+    name = "draw"
+    kind = "effect"
+    title = "DrawBackward"
+    differentiable = False
+    rules = ()
+    outputs = 1
+
+    def __init__(self, draw: Any, shape: tuple[int, ...], generator: Any) -> None:
+        self._draw, self._shape, self._generator = draw, shape, generator
+
+    def forward(self, *parameters: Any) -> Array:
+        """Numbers from the generator."""
+        return np.asarray(self._draw(source(self._generator), self._shape, *parameters))

@@ -1,0 +1,203 @@
+"""Scalar operations by NumPy's names, as LLVM IR: what the loops of compiled programs consist of.
+
+`emit` appends an operation to a block. Operands and result are scalars or fixed vectors; there are no calls and no
+branches (but in the exact remainders, see below), so that LLVM vectorises loops over it. What IEEE 754 defines is
+NumPy's bit for bit, the rest is within 2 units in the last place in float and 4 in double: docs/compiled-accuracy.md
+has what was measured.
+
+sin, cos, tan and the remainders are right for all numbers, and much quicker where the caller knows that these are
+moderate: with `near=True`, when `beyond` is false of every element. `emit_by_case` finds that out vector by vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+
+from .mathematics import arcs, arithmetic, errors, exponentials, gamma, logarithms, powers, remainders, trigonometry
+from .mathematics.lanes import REALS, TYPES, Desk, Target, Word
+
+Value = Any  # llvmlite has no annotations
+
+
+def _widened(formula: Callable[..., Word]) -> Callable[..., Word]:
+    """A formula of doubles for floats as well: computed in double and rounded."""
+
+    def compute(*operands: Word) -> Word:
+        return formula(*(x.to("d") for x in operands)).to(operands[0].kind)
+
+    return compute
+
+
+INTEGERS = ("i8", "u8", "i16", "i32", "i64")
+EVERY = (*REALS, *INTEGERS, "b1")
+
+# Without rounding errors of their own, by the dtypes for which they have a meaning.
+_BY_DTYPES = {
+    EVERY: """
+        add multiply absolute maximum minimum fmax fmin floor ceil trunc isnan isinf isfinite signbit where
+        greater greater_equal less less_equal equal not_equal logical_and logical_or logical_xor logical_not divide
+    """,
+    (*REALS, *INTEGERS): "subtract negative positive sign square fmod remainder floor_divide",
+    (*REALS,): "reciprocal sqrt rsqrt rint copysign",
+    (*INTEGERS, "b1"): "bitwise_and bitwise_or bitwise_xor invert",
+    INTEGERS: "left_shift right_shift",
+}
+EXACT = {
+    name: (getattr(remainders if name in ("fmod", "remainder", "floor_divide") else arithmetic, name), dtypes)
+    for dtypes, names in _BY_DTYPES.items()
+    for name in names.split()
+}
+
+# Of reals alone, with rounding errors.
+REAL: dict[str, Callable[..., Word]] = {
+    "exp": exponentials.exp,
+    "exp2": exponentials.exp_two,
+    "expm1": exponentials.exp_minus_one,
+    "sigmoid": exponentials.sigmoid,
+    "tanh": exponentials.tanh,
+    "sinh": _widened(exponentials.sinh),
+    "cosh": _widened(exponentials.cosh),
+    "log": logarithms.log,
+    "log2": logarithms.log_two,
+    "log10": logarithms.log_ten,
+    "log1p": logarithms.log_one_plus,
+    "softplus": logarithms.softplus,
+    "logsigmoid": logarithms.logsigmoid,
+    "logaddexp": _widened(logarithms.logaddexp),
+    "arcsinh": _widened(logarithms.arcsinh),
+    "arccosh": _widened(logarithms.arccosh),
+    "arctanh": _widened(logarithms.arctanh),
+    "sin": trigonometry.sin,
+    "cos": trigonometry.cos,
+    "tan": trigonometry.tan,
+    "arcsin": _widened(arcs.arcsin),
+    "arccos": _widened(arcs.arccos),
+    "arctan": arcs.arctan,
+    "arctan2": _widened(arcs.arctan_of_point),
+    "power": powers.power,
+    "cbrt": powers.cbrt,
+    "hypot": powers.hypot,
+    "erf": errors.erf,
+    "erfc": _widened(errors.erfc),
+    "erfinv": errors.erfinv,
+    "lgamma": _widened(gamma.lgamma),
+    "digamma": _widened(gamma.digamma),
+}
+
+ALIASES = {
+    "true_divide": "divide",
+    "abs": "absolute",
+    "fabs": "absolute",
+    "float_power": "power",
+    "pow": "power",
+    "bitwise_not": "invert",
+}
+
+# Operations with a shorter form for moderate operands, and which these are.
+MODERATE: dict[str, Callable[..., Word]] = {
+    **dict.fromkeys(("sin", "cos", "tan"), trigonometry.is_moderate),
+    **dict.fromkeys(("fmod", "remainder", "floor_divide"), remainders.is_moderate),
+}
+
+NAMES = sorted({*EXACT, *REAL, *ALIASES})
+
+# Whose result is a bool.
+TRUTHS = {
+    *("isnan isinf isfinite signbit greater greater_equal less less_equal equal not_equal").split(),
+    *("logical_and logical_or logical_xor logical_not").split(),
+}
+
+
+def result(name: str, dtype: str) -> str:
+    """The dtype of what an operation gives for operands of a dtype."""
+    if name in TRUTHS:
+        return "b1"
+    return "d" if ALIASES.get(name, name) == "divide" and dtype not in REALS else dtype
+
+
+def emit(
+    builder: Value, name: str, dtype: str, *operands: Value, target: Target | None = None, near: bool = False
+) -> Value:
+    """The value of an operation, appended where the builder is.
+
+    Parameters
+    ----------
+    name : str
+        One of NAMES.
+    dtype : str
+        Of the operands: "f" and "d" are float32 and float64, "i8" to "i64", "u8", and "b1" for bool (an i1). The
+        condition of `where` is a "b1", whatever the dtype.
+    operands
+        LLVM values of that dtype, scalars or vectors of equal length.
+    target : Target, optional
+        What the processor has; this machine's by default.
+    near : bool
+        The operands are known to lie inside the bound that `beyond` checks.
+
+    Raises
+    ------
+    KeyError
+        For a name that is not in NAMES, or has no meaning for the dtype.
+    """
+    name = ALIASES.get(name, name)
+    formula, dtypes = EXACT.get(name) or (REAL[name], REALS)
+    if dtype not in dtypes:
+        raise KeyError(f"{name} of {dtype}: it is an operation of {', '.join(dtypes)}")
+    desk = _desk(builder, operands[-1], target)
+    words = [Word(desk, dtype, operand) for operand in operands]
+    if name == "where":
+        words[0].kind = "b1"
+    return formula(*words, **({"near": True} if near and name in MODERATE else {})).value
+
+
+def beyond(builder: Value, name: str, dtype: str, *operands: Value) -> Value | None:
+    """A bool, true where `emit` needs `near=False`; None for operations that know no difference.
+
+    A loop that has or-ed it over a block, and found nothing, was right to use `near=True` there. It is true of NaN and inf.
+    """
+    if name not in MODERATE or dtype not in REALS:
+        return None
+    desk = _desk(builder, operands[0], None)
+    return (~MODERATE[name](*(Word(desk, dtype, operand) for operand in operands))).value
+
+
+def emit_by_case(builder: Value, name: str, dtype: str, *operands: Value, target: Target | None = None) -> Value:
+    """The same value as `emit`, by the shorter form when no lane is `beyond`: a branch, and code for both.
+
+    For vectors, whose lanes can be asked at once; in scalar code the branch would keep a loop from becoming vector code.
+    The builder is left in another block.
+    """
+    far = beyond(builder, name, dtype, *operands)
+    if far is None:
+        return emit(builder, name, dtype, *operands, target=target)
+    if isinstance(far.type, ir.VectorType):
+        lanes = ir.IntType(far.type.count)
+        far = builder.icmp_unsigned("!=", builder.bitcast(far, lanes), ir.Constant(lanes, 0))
+    values = []
+    with builder.if_else(far, likely=False) as branches:
+        for branch, near in zip(branches, (False, True), strict=True):
+            with branch:
+                value = emit(builder, name, dtype, *operands, target=target, near=near)
+                values.append((value, builder.block))
+    chosen = builder.phi(values[0][0].type)
+    for value, block in values:
+        chosen.add_incoming(value, block)
+    return chosen
+
+
+def cast(builder: Value, operand: Value, source: str, destination: str) -> Value:
+    """An operand of one dtype as another, converted as C and NumPy do."""
+    return arithmetic.cast(Word(_desk(builder, operand, None), source, operand), destination).value
+
+
+def _desk(builder: Value, operand: Value, target: Target | None) -> Desk:
+    lanes = operand.type.count if isinstance(operand.type, ir.VectorType) else None
+    return Desk(builder, Target.host() if target is None else target, lanes)
+
+
+def type_of(dtype: str) -> Value:
+    """The LLVM type of a scalar of a dtype."""
+    return TYPES[dtype]

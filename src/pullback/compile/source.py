@@ -1,0 +1,170 @@
+"""Source: a program as a NumPy function.
+
+`write` gives text that needs nothing but NumPy, for people to read, to keep and to ship: with the lines it comes from as
+comments, and with their names. `compile_source` gives a function to call at once, which uses pullback's own functions;
+it is how a compiled function runs where there is no machine code for it. Both say the same equations in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._modes import quiet
+from .naming import Names
+from .program import Array, DepartedError, Program, Value
+from .standalone import Library
+from .standalone import UnwritableError as UnwritableError
+from .statements import Statements, described, indented
+
+
+class Source(NamedTuple):
+    """A program as text, and the arrays that its function takes as `constants`, by name."""
+
+    text: str
+    name: str
+    constants: dict[str, Array]
+
+
+def write(program: Program, name: str = "compiled", inputs: Sequence[str] = ()) -> Source:
+    """The program as a module of Python with one function, which needs nothing but NumPy.
+
+    The function takes the inputs in their order, under names like those given, arrays of their shapes and dtypes or, for
+    floats without axes, numbers. It gives the outputs, as a tuple unless there is just one. What the program writes into the memory of inputs is written at the end, when nothing can go wrong
+    any more.
+
+    Raises
+    ------
+    UnwritableError
+        If an operation cannot be written so: it draws random numbers, or needs what cannot be written out.
+    """
+    names = Names({"constants"})
+    name = names.new(name)
+    library = Library(names)
+    statements = Statements(program, names, library, inputs, described=described)
+    body = statements.lines() or ["pass"]
+    ends = _ending(program, statements)
+    more = ["*", "constants"] if statements.large else []
+    lines = [*_documentation(program, statements), *_checks(program, statements)]
+    lines += ['with np.errstate(all="ignore"):', *indented(body), *ends]
+    function = "\n".join([f"def {name}({', '.join([*statements.arguments, *more])}):", *indented(lines)])
+    text = "\n\n\n".join([*library.text(), *statements.definitions, function])
+    return Source("\n".join(line.rstrip() for line in text.split("\n")) + "\n", name, statements.large)
+
+
+def _documentation(program: Program, statements: Statements) -> list[str]:
+    """What the function takes and gives, as its docstring."""
+    lines = ['"""A program that pullback has recorded, written with NumPy.', "", "Inputs:"]
+    lines += [f"    {text}: {_kind(v)}" for text, v in zip(statements.arguments, program.inputs, strict=True)]
+    if statements.large:
+        lines += ["", "constants is a dict of arrays:"]
+        lines += [f"    {text}: {c.dtype.name}{list(c.shape)}" for text, c in statements.large.items()]
+    lines += ["", f"Outputs: {', '.join(map(_kind, program.outputs)) or 'none'}"]
+    if written := [statements.arguments[place] for place, _ in program.writes]:
+        lines.append(f"Written in place: {', '.join(written)}")
+    return [*lines, '"""']
+
+
+def _checks(program: Program, statements: Statements) -> list[str]:
+    """What refuses arguments of other shapes and dtypes; numbers are taken for floats without axes."""
+    written = {place for place, _ in program.writes}
+    lines, rows = [], []
+    for place, (text, value) in enumerate(zip(statements.arguments, program.inputs, strict=True)):
+        if not value.shape and value.dtype.kind in "fc" and place not in written:
+            lines.append(f'{text} = np.asarray({text}, "{value.dtype.name}")')
+        else:
+            rows.append(f'("{text}", {text}, {value.shape}, "{value.dtype.name}"),')
+    if not rows:
+        return lines
+    name, given, shape, dtype = map(statements.names.new, ("name", "given", "shape", "dtype"))
+    found = f"{{{given}.dtype}}{{list({given}.shape)}}"
+    return [
+        *lines,
+        f"for {name}, {given}, {shape}, {dtype} in (",
+        *indented(rows),
+        "):",
+        *indented([f"if {given}.shape != {shape} or {given}.dtype != {dtype}:"]),
+        *indented(indented([f'raise ValueError(f"{{{name}}} is to be {{{dtype}}}{{list({shape})}}, not {found}")'])),
+    ]
+
+
+def _kind(value: Value) -> str:
+    return f"{value.dtype.name}{list(value.shape)}"
+
+
+def _ending(program: Program, statements: Statements) -> list[str]:
+    """The writes, and what is returned: in memory that the writes have not changed."""
+    writes = [(place, value) for place, value in program.writes if value is not program.inputs[place]]
+    written = {program.inputs[place] for place, _ in writes}
+    roots = _roots(program)
+    lines, texts = [], {}
+    for value in dict.fromkeys((*program.outputs, *[value for _, value in writes])):
+        if roots.get(value, frozenset()) & written or value in program.constants:
+            texts[value] = statements.names.new(f"{statements.base(value)}_kept")
+            lines.append(f"{texts[value]} = np.array({statements.text(value)})")
+    makers = program.makers()
+
+    def result(value: Value) -> str:
+        """An output as an array of its own; elements that NumPy has in one place many times are laid out."""
+        if value in texts or value in program.inputs:
+            return texts.get(value) or statements.text(value)
+        maker = makers.get(value)
+        function = "array" if maker is not None and maker.name == "broadcast_to" else "asarray"
+        return f"np.{function}({statements.text(value)})"
+
+    for place, value in writes:
+        lines.append(f"{statements.arguments[place]}[...] = {texts.get(value) or statements.text(value)}")
+    results = [result(value) for value in program.outputs]
+    return [*lines, f"return {results[0] if len(results) == 1 else '(' + ', '.join(results) + ')'}"]
+
+
+def _roots(program: Program) -> dict[Value, frozenset[Value]]:
+    """The inputs in whose memory a value may lie. Elementwise operations give memory of its own, but for a few."""
+    roots = {value: frozenset([value]) for value in program.inputs}
+    nothing: frozenset[Value] = frozenset()
+    for e in program.equations:
+        own = e.primitive.kind == "elementwise" and e.name not in {"clip", "attached"}
+        found = nothing if own else nothing.union(*[roots.get(value, nothing) for value in e.inputs])
+        roots |= dict.fromkeys(e.outputs, found)
+    return roots
+
+
+class _Bound:
+    """What expressions of a text refer to, in the place of a library: the things themselves, bound to names."""
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+        self.scope: dict[str, Any] = {"np": np, "DepartedError": DepartedError}
+        self._known: dict[int, str] = {}
+
+    def expression(self, thing: Any, hint: str = "value") -> str:
+        """A literal, or the name that something is bound to."""
+        if thing is None or isinstance(thing, bool | int | str):
+            return repr(thing)
+        if id(thing) not in self._known:
+            name = self._known[id(thing)] = self.names.new(hint, "_")
+            self.scope[name] = thing
+        return self._known[id(thing)]
+
+
+def compile_source(program: Program) -> Callable[..., list[Array]]:
+    """A function of the inputs that gives what `run` gives: the outputs, then the values to be written.
+
+    Results may lie in the memory of inputs and of each other, but never in that of constants.
+    It raises `DepartedError` where a guard finds another value than was recorded.
+    """
+    names = Names()
+    library = _Bound(names)
+    statements = Statements(program, names, library)
+    body = statements.lines()
+    wanted = (*program.outputs, *[value for _, value in program.writes])
+    asarray, copy = library.expression(np.asarray, "asarray"), library.expression(np.array, "array")
+    results = [f"{copy if value in program.constants else asarray}({statements.text(value)})" for value in wanted]
+    body.append(f"return [{', '.join(results)}]")
+    text = "\n".join([f"def compiled({', '.join(statements.arguments)}):", *indented(body)])
+    scope = library.scope | statements.large
+    exec(compile(text, "<pullback program>", "exec"), scope)  # noqa: S102  # our own text
+    function, run = scope["compiled"], quiet.run
+    return lambda *arrays: run(function, *arrays)

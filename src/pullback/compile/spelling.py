@@ -1,0 +1,279 @@
+"""Spellings: how an operation is written in NumPy.
+
+`SPELLINGS` has, by the name of a primitive, a function of an equation and the texts of its operands that gives the
+lines to write, or None where its forward function is called instead. What is written computes what `forward` computes,
+to the last bit; where that depends on sizes, these are known. In the lines, `{0}` stands for the output.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import _xp
+from .naming import number
+from .program import Equation, Value
+
+Spelling = Callable[[Equation, Sequence[str]], "list[str] | str | None"]
+
+OPERATORS = {
+    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "equal": "==", "not_equal": "!=", "less": "<",
+    "less_equal": "<=", "greater": ">", "greater_equal": ">=",
+}  # fmt: skip
+SPELLINGS: dict[str, Spelling] = {}
+
+
+def spelling(*names: str) -> Callable[[Spelling], Spelling]:
+    """The decorator that makes a function the spelling of primitives."""
+
+    def register(function: Spelling) -> Spelling:
+        SPELLINGS.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
+@spelling(*OPERATORS)
+def _operator(e: Equation, args: Sequence[str]) -> str:
+    return f"{args[0]} {OPERATORS[e.name]} {args[1]}"
+
+
+@spelling("rsub")
+def _rsub(e: Equation, args: Sequence[str]) -> str:
+    return f"{args[1]} - {args[0]}"
+
+
+@spelling("negative")
+def _negative(e: Equation, args: Sequence[str]) -> str:
+    return f"-{args[0]}"
+
+
+@spelling("power")
+def _power(e: Equation, args: Sequence[str]) -> str | None:
+    x, exponent = args[0], e.params["exponent"]
+    if e.inputs[0].dtype.kind != "f":
+        return None
+    if exponent == 3:
+        return f"{x} * {x} * {x}"
+    quick = {2: "square", 0.5: "sqrt", -1: "reciprocal"}.get(exponent)
+    return f"np.{quick}({x})" if quick else f"np.power({x}, {number(exponent)})" if exponent not in {0, 1} else None
+
+
+@spelling("clip")
+def _clip(e: Equation, args: Sequence[str]) -> str:
+    text = args[0]
+    for name, bound in (("maximum", e.params["lower"]), ("minimum", e.params["upper"])):
+        if bound is not None:
+            text = f"np.{name}({text}, {number(e.output.dtype.type(bound))})"
+    return text
+
+
+@spelling("select")
+def _select(e: Equation, args: Sequence[str]) -> str | None:
+    condition, x = e.inputs
+    if x.size < 1024 or x.dtype.kind != "f" or condition.shape != x.shape:
+        return f"np.where({args[0]}, {args[1]}, {number(x.dtype.type(0))})"
+    return None
+
+
+@spelling("sum", "total")
+def _sum(e: Equation, args: Sequence[str]) -> str | None:
+    (x,) = e.inputs
+    if e.name == "total" or x.dtype == _xp.HALF or x.size > _xp.LONG:
+        return None
+    keep = ", keepdims=True" if e.params["keepdims"] else ""
+    return f"np.sum({args[0]}, axis={e.params['axis']}{keep})"
+
+
+@spelling("amax", "amin", "largest", "smallest")
+def _extreme(e: Equation, args: Sequence[str]) -> str:
+    function = "max" if e.name in {"amax", "largest"} else "min"
+    keep = ", keepdims=True" if e.params["keepdims"] else ""
+    return f"np.{function}({args[0]}, axis={e.params['axis']}{keep})"
+
+
+@spelling("reshape", "expand_dims")
+def _reshape(e: Equation, args: Sequence[str]) -> str:
+    return f"{args[0]}.reshape({', '.join(map(str, e.output.shape)) or '()'})"
+
+
+@spelling("squeeze")
+def _squeeze(e: Equation, args: Sequence[str]) -> str:
+    return f"{args[0]}.squeeze({e.params['axis']})"
+
+
+@spelling("permute_dims")
+def _permute(e: Equation, args: Sequence[str]) -> str:
+    axes = e.params["axes"]
+    return f"{args[0]}.T" if axes == (1, 0) else f"{args[0]}.transpose({axes})"
+
+
+@spelling("matrix_transpose")
+def _transpose(e: Equation, args: Sequence[str]) -> str:
+    return f"{args[0]}.T" if len(e.output.shape) == 2 else f"{args[0]}.swapaxes(-1, -2)"
+
+
+@spelling("broadcast_to")
+def _broadcast(e: Equation, args: Sequence[str]) -> str:
+    return f"np.broadcast_to({args[0]}, {e.output.shape})"
+
+
+@spelling("astype")
+def _astype(e: Equation, args: Sequence[str]) -> str | None:
+    if e.inputs[0].dtype.kind == "c" and e.output.dtype.kind != "c":
+        return None
+    return f"{args[0]}.astype({_dtype(e.output)})"
+
+
+def _dtype(value: Value) -> str:
+    return f"np.{value.dtype.name}" if value.dtype.kind != "b" else "np.bool_"
+
+
+@spelling("clone")
+def _clone(e: Equation, args: Sequence[str]) -> str:
+    order = e.params.get("order", "K")
+    return f"np.array({args[0]})" if order == "K" else f'np.array({args[0]}, order="{order}")'
+
+
+@spelling("tied", "attached")
+def _first(e: Equation, args: Sequence[str]) -> str:
+    return args[0]
+
+
+@spelling("matmul")
+def _matmul(e: Equation, args: Sequence[str]) -> str:
+    a, b = e.inputs
+    return f"{args[0]}.dot({args[1]})" if len(a.shape) == len(b.shape) == 2 else f"{args[0]} @ {args[1]}"
+
+
+@spelling("einsum")
+def _einsum(e: Equation, args: Sequence[str]) -> str:
+    optimize = ", optimize=True" if len(args) > 2 else ""
+    return f'np.einsum("{e.params["equation"]}", {", ".join(args)}{optimize})'
+
+
+@spelling("concat")
+def _concat(e: Equation, args: Sequence[str]) -> str:
+    return f"np.concatenate(({', '.join(args)},), axis={e.params['axis']})"
+
+
+@spelling("stack")
+def _stack(e: Equation, args: Sequence[str]) -> str:
+    return f"np.stack(({', '.join(args)},), axis={e.params['axis']})"
+
+
+def entry(given: Any) -> str:
+    """One entry of an index, as it stands in brackets."""
+    if isinstance(given, slice):
+        parts = ["" if part is None else str(part) for part in (given.start, given.stop)]
+        return ":".join(parts if given.step is None else [*parts, str(given.step)])
+    return "..." if given is Ellipsis else "None" if given is None else str(int(given))
+
+
+def subscript(index: Any, arrays: Sequence[str] = ()) -> str:
+    """An index as it stands in brackets; arrays where the metadata says so."""
+    entries = index if isinstance(index, tuple) else (index,)
+    rest = iter(arrays)
+    texts = [next(rest) if given is _xp.array else entry(given) for given in entries]
+    return ", ".join(texts) + ("," if len(texts) == 1 and isinstance(index, tuple) and not texts[0] else "") or "()"
+
+
+@spelling("getitem")
+def _getitem(e: Equation, args: Sequence[str]) -> str:
+    return f"{args[0]}[{subscript(e.params['index'])}]"
+
+
+@spelling("scatter_slice")
+def _scatter_slice(e: Equation, args: Sequence[str]) -> list[str]:
+    return [_zeros(e), f"{{0}}[{subscript(e.params['index'])}] = {args[0]}"]
+
+
+def _zeros(e: Equation) -> str:
+    return f"{{0}} = np.zeros({e.output.shape}, {_dtype(e.output)})"
+
+
+@spelling("index")
+def _index(e: Equation, args: Sequence[str]) -> str:
+    return f"{args[0]}[{subscript(e.params['spec'], args[1:])}]"
+
+
+@spelling("index_put")
+def _index_put(e: Equation, args: Sequence[str]) -> list[str]:
+    return [f"{{0}} = np.array({args[0]})", f"{{0}}[{subscript(e.params['spec'], args[2:])}] = {args[1]}"]
+
+
+def way(path: Any, shape: tuple[int, ...], dtype: np.dtype[Any], text: str) -> tuple[str, bool] | None:
+    """A chain of views as an expression, and whether it is a view of an array in the order of its axes."""
+    array = view = np.empty(shape, dtype)
+    for primitive, params in path:
+        before, view = view, primitive.forward(view, **params)
+        values = [Value(each.shape, each.dtype) for each in (before, view)]
+        step = Equation(primitive, (values[0],), params, (values[1],))
+        found = SPELLINGS[primitive.name](step, [text]) if primitive.name in SPELLINGS else None
+        if not isinstance(found, str) or primitive.name == "broadcast_to":
+            return None
+        text = found
+    return text, np.may_share_memory(array, view)
+
+
+@spelling("overwrite")
+def _overwrite(e: Equation, args: Sequence[str]) -> list[str] | None:
+    found = way(e.params["path"], e.output.shape, e.output.dtype, "{0}")
+    if found is None or not found[1]:
+        return None
+    view, _ = found
+    target = view if view.endswith("]") else f"{view}[...]"
+    return [f'{{0}} = np.array({args[0]}, order="C")', f"{target} = {args[1]}"]
+
+
+@spelling("replay")
+def _replay(e: Equation, args: Sequence[str]) -> str | None:
+    (x,) = e.inputs
+    found = way(e.params["path"], x.shape, x.dtype, args[0])
+    return None if found is None else found[0]
+
+
+@spelling("take_rows")
+def _take_rows(e: Equation, args: Sequence[str]) -> str:
+    return f"{args[0]}[np.arange(len({args[1]})), {args[1]}]"
+
+
+@spelling("put_rows")
+def _put_rows(e: Equation, args: Sequence[str]) -> list[str]:
+    return [_zeros(e), f"{{0}}[np.arange({e.output.shape[0]}), {args[1]}] = {args[0]}"]
+
+
+@spelling("unbind")
+def _unbind(e: Equation, args: Sequence[str]) -> str | None:
+    if not 1 < len(e.outputs) <= 16:
+        return None
+    before = ":, " * e.params["axis"]
+    return ", ".join(f"{args[0]}[{before}{i}, ...]" for i in range(len(e.outputs)))
+
+
+@spelling("split")
+def _split(e: Equation, args: Sequence[str]) -> str | None:
+    if not 1 < len(e.outputs) <= 16:
+        return None
+    before = ":, " * e.params["axis"]
+    ends = [sum(e.params["sizes"][: i + 1]) for i in range(len(e.outputs))]
+    pairs = zip(e.params["sizes"], ends, strict=True)
+    return ", ".join(f"{args[0]}[{before}{end - size}:{end}]" for size, end in pairs)
+
+
+def of_numpy(forward: Any) -> str | None:
+    """The name that NumPy has for a forward function, if it is one of NumPy's."""
+    name = getattr(forward, "__name__", "")
+    return f"np.{name}" if name and getattr(np, name, None) is forward else None
+
+
+def literal(array: Any, e: Equation, known: Callable[[Value], bool]) -> str:
+    """A constant without axes beside the other operands: bare where these decide the dtype, else with its dtype."""
+    decided = any(v.shape and v.dtype == array.dtype and not known(v) for v in e.inputs)
+    single = array[()]
+    if decided and e.name in OPERATORS and array.dtype.kind == "f" and math.isfinite(single):
+        return number(single).partition("(")[2][:-1]
+    return number(single)

@@ -1,0 +1,369 @@
+"""The state of a function: all that it can reach besides its arguments, and whether that is still what it was.
+
+A compiled function reads tensors and Python values from closures, globals, attributes and containers. They are found by
+walking from the function, through everything it names, before a run is recorded. Tensors are read anew at each call;
+everything else must be what it was, or the record does not hold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dis
+import functools
+import sys
+import types
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from .._core import Carrier
+from .._node import AccumulateGrad
+from .._random import Generator
+
+LIMIT = 100_000  # things walked through, before a function is said to reach too much
+LARGEST_ARRAY = 1 << 20
+PLAIN = (
+    type(None),
+    bool,
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    range,
+    slice,
+    type(Ellipsis),
+    type(NotImplemented),
+    np.generic,
+)
+LIBRARIES = {"pullback", "numpy", "scipy", *sys.stdlib_module_names} - {"__main__"}
+
+
+class Holder:
+    """A container that holds values of the state, by keys: what it held, and whether it still does."""
+
+    def __init__(self, held: Any) -> None:
+        self.held = held
+        self.remember()
+
+    def entries(self) -> dict[Any, Any]:
+        """What it holds now."""
+        raise NotImplementedError
+
+    def put(self, key: Any, value: Any) -> None:
+        """Hold another value under a key."""
+        raise NotImplementedError
+
+    def restore(self) -> None:
+        """Hold again what was held."""
+        for key, value in self.before.items():
+            self.put(key, value)
+
+    def named(self) -> Iterable[tuple[str, Any]]:
+        """What it held under names."""
+        return ((key, value) for key, value in self.before.items() if isinstance(key, str))
+
+    def remember(self) -> None:
+        """Take what it holds now for what it held."""
+        self.before = self.entries()
+        self._keys = tuple(self.before)
+        self._ids = tuple(map(id, self.before.values()))
+        self.moving: set[Any] = set()
+
+    def same(self) -> bool:
+        """Whether it holds what it held; tensors under keys that move may be others of the same kind."""
+        now = self.entries()
+        if tuple(map(id, now.values())) == self._ids and tuple(now) == self._keys:
+            return True
+        if now.keys() != self.before.keys() or tuple(now) != self._keys:
+            return False
+        return all(
+            new is old or (alike(old, new) if key in self.moving else equal(old, new))
+            for (key, new), old in zip(now.items(), self.before.values(), strict=True)
+        )
+
+
+class Mapping(Holder):
+    """A dictionary."""
+
+    def entries(self) -> dict[Any, Any]:
+        """What it holds now."""
+        return dict(self.held)
+
+    def put(self, key: Any, value: Any) -> None:
+        """Hold another value under a key."""
+        self.held[key] = value
+
+    def restore(self) -> None:
+        """Hold again what was held."""
+        dict.clear(self.held)
+        dict.update(self.held, self.before)
+
+
+class Named(Holder):
+    """Some names of a namespace: the globals that a function uses, the attributes of a class."""
+
+    def __init__(self, held: Any, names: Iterable[str]) -> None:
+        self._names = tuple(names)
+        super().__init__(held)
+
+    def entries(self) -> dict[Any, Any]:
+        """What it holds now."""
+        return {name: self.held[name] for name in self._names if name in self.held}
+
+    def put(self, key: Any, value: Any) -> None:
+        """Hold another value under a key."""
+        if isinstance(self.held, dict):
+            self.held[key] = value
+
+
+class Slots(Holder):
+    """An object with slots."""
+
+    def entries(self) -> dict[Any, Any]:
+        """What it holds now."""
+        names = [name for cls in type(self.held).__mro__ for name in _listed(getattr(cls, "__slots__", ()))]
+        return {name: getattr(self.held, name) for name in names if hasattr(self.held, name)}
+
+    def put(self, key: Any, value: Any) -> None:
+        """Hold another value under a key."""
+        setattr(self.held, key, value)
+
+
+def _listed(names: Any) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(name for name in names if not name.startswith("__"))
+
+
+class Sequence(Holder):
+    """A list, a tuple, a deque or a set."""
+
+    def entries(self) -> dict[Any, Any]:
+        """What it holds now."""
+        return dict(enumerate(self.held))
+
+    def put(self, key: Any, value: Any) -> None:
+        """Hold another value under a key."""
+        if isinstance(self.held, list | deque):
+            self.held[key] = value
+
+    def restore(self) -> None:
+        """Hold again what was held."""
+        if isinstance(self.held, list):
+            self.held[:] = self.before.values()
+        elif isinstance(self.held, deque | set):
+            self.held.clear()
+            (self.held.extend if isinstance(self.held, deque) else self.held.update)(self.before.values())
+
+
+class Closure(Holder):
+    """A variable of an enclosing function."""
+
+    def __init__(self, held: Any, name: str) -> None:
+        self._name = name
+        super().__init__(held)
+
+    def named(self) -> Iterable[tuple[str, Any]]:
+        """What it held, under the variable's name."""
+        return ((self._name, value) for value in self.before.values())
+
+    def entries(self) -> dict[Any, Any]:
+        """What it holds now."""
+        try:
+            return {"contents": self.held.cell_contents}
+        except ValueError:  # not assigned yet
+            return {}
+
+    def put(self, key: Any, value: Any) -> None:
+        """Hold another value under a key."""
+        self.held.cell_contents = value
+
+
+class Content(Holder):
+    """The numbers of a NumPy array, which are part of the program."""
+
+    def entries(self) -> dict[Any, Any]:
+        """What it holds now."""
+        return {"content": (self.held.shape, self.held.dtype.str, self.held.tobytes())}
+
+    def put(self, key: Any, value: Any) -> None:
+        """Hold another value under a key."""
+        shape, dtype, data = value
+        if self.held.flags.writeable:
+            self.held[...] = np.frombuffer(data, dtype).reshape(shape)
+
+
+def equal(old: Any, new: Any) -> bool:
+    """Whether two values that are no one object mean the same to a program."""
+    if type(old) is not type(new) or not isinstance(old, (*PLAIN, tuple)):
+        return False
+    if isinstance(old, tuple):
+        return len(old) == len(new) and all(a is b or equal(a, b) for a, b in zip(old, new, strict=True))
+    return repr(old) == repr(new) if isinstance(old, float | complex | np.generic) else bool(old == new)
+
+
+def alike(old: Any, new: Any) -> bool:
+    """Whether two tensors are read alike: of one shape and dtype, both without a history."""
+    if not (isinstance(old, Carrier) and isinstance(new, Carrier)):
+        return False
+    return (
+        type(old) is type(new)
+        and tuple(old.shape) == tuple(new.shape)
+        and old._dtype == new._dtype
+        and old._node is None
+        and new._node is None
+        and new._array.flags.c_contiguous
+    )
+
+
+def hooks_on(tensor: Any) -> list[Any]:
+    """The lists of hooks on a leaf."""
+    node: Any = tensor._node
+    if not isinstance(node, AccumulateGrad):
+        return []
+    hooks = node.hooks
+    return [node.post] if hooks is None else [node.post, hooks.tensor, hooks.pre, hooks.post]
+
+
+class State:
+    """What can be reached from some roots: holders in the order in which they are found, and tensors."""
+
+    def __init__(self, roots: Iterable[Any]) -> None:
+        self.holders: list[Holder] = []
+        self.tensors: list[Any] = []
+        self.generators: list[Any] = []
+        self.too_much: str | None = None
+        self._seen: dict[int, Any] = {}
+        self._todo: deque[Any] = deque(roots)
+        while self._todo:
+            value = self._todo.popleft()
+            if isinstance(value, PLAIN) or id(value) in self._seen:
+                continue
+            self._seen[id(value)] = value
+            if len(self._seen) > LIMIT:
+                self.too_much = f"the function reaches more than {LIMIT} objects"
+                return
+            self._visit(value)
+
+    def same(self) -> bool:
+        """Whether all holders hold what they held."""
+        return all(holder.same() for holder in self.holders)
+
+    def restore(self) -> None:
+        """Put back what was held."""
+        for holder in self.holders:
+            if not holder.same():
+                holder.restore()
+
+    def _visit(self, value: Any) -> None:
+        if isinstance(value, Carrier):
+            self.tensors.append(value)
+            self._todo.extend(hooks_on(value))
+        elif isinstance(value, dict):
+            self._hold(Mapping(value))
+            self._todo.extend(value)
+        elif isinstance(value, list | tuple | set | frozenset | deque):
+            self._hold(Sequence(value))
+        elif isinstance(value, np.ndarray):
+            self._array(value)
+        elif isinstance(value, Generator | np.random.Generator | np.random.RandomState):
+            self.generators.append(value)
+        else:
+            self._object(value)
+
+    def _hold(self, holder: Holder) -> None:
+        self.holders.append(holder)
+        self._todo.extend(holder.before.values())
+
+    def _array(self, array: Any) -> None:
+        if array.dtype.hasobject:
+            self._todo.extend(array.flat)
+        elif array.nbytes > LARGEST_ARRAY:
+            self.too_much = (
+                f"the function reaches a NumPy array of {array.nbytes} bytes: make it a tensor, which is read"
+            )
+        else:
+            self.holders.append(Content(array))
+
+    def _object(self, value: Any) -> None:
+        if isinstance(value, types.FunctionType):
+            self._function(value)
+        elif isinstance(value, types.MethodType):
+            self._todo.extend((value.__self__, value.__func__))
+        elif isinstance(value, functools.partial):
+            self._todo.extend((value.func, value.args, value.keywords))
+        elif isinstance(value, type):
+            self._class(value)
+        elif isinstance(value, staticmethod | classmethod):
+            self._todo.append(value.__func__)
+        elif isinstance(value, property):
+            self._todo.extend((value.fget, value.fset))
+        elif type(value).__module__.startswith("pullback.compile"):
+            self._todo.append(value.function)
+        elif _open(type(value)):
+            if not _library(type(value)):
+                self._todo.append(type(value))
+            if isinstance(members := getattr(value, "__dict__", None), dict):
+                self._hold(Mapping(members))
+            if hasattr(type(value), "__slots__") and not _library(type(value)):
+                self._hold(Slots(value))
+
+    def _function(self, function: Any) -> None:
+        if _library(function) and function.__closure__ is None:
+            return
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+            self._hold(Closure(cell, name))
+        self._todo.extend((function.__defaults__, function.__kwdefaults__))
+        if wrapped := getattr(function, "__wrapped__", None):
+            self._todo.append(wrapped)
+        if _library(function):
+            return
+        scope = function.__globals__
+        names = [name for name in _globals(function.__code__) if name in scope]
+        self._hold(Named(scope, names))
+        for name in names:
+            if isinstance(module := scope[name], types.ModuleType) and not _library_name(module.__name__):
+                self._hold(Named(vars(module), [n for n in _names(function.__code__) if n in vars(module)]))
+
+    def _class(self, cls: type) -> None:
+        if _library(cls):
+            return
+        self._todo.extend(cls.__bases__)
+        own = [
+            name
+            for name in vars(cls)
+            if not (name.startswith("__") and name.endswith("__")) or callable(vars(cls)[name])
+        ]
+        self._hold(Named(vars(cls), own))
+
+
+@functools.lru_cache(maxsize=1024)
+def _globals(code: Any) -> tuple[str, ...]:
+    """The globals that a function, and those inside it, look up."""
+    found = [i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")]
+    return tuple(dict.fromkeys([*found, *[name for inner in _inner(code) for name in _globals(inner)]]))
+
+
+def _names(code: Any) -> set[str]:
+    """All names in a function and those inside it, those of attributes among them."""
+    return {*code.co_names, *[name for inner in _inner(code) for name in _names(inner)]}
+
+
+def _inner(code: Any) -> list[Any]:
+    return [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
+
+
+def _open(kind: type) -> bool:
+    """Whether what is inside an object counts: of objects of users, of models and optimizers, and of plain namespaces."""
+    module = kind.__module__
+    models = module.startswith(("pullback.nn", "pullback.optim", "pullback.distributions"))
+    return models or not _library(kind) or kind in (types.SimpleNamespace, argparse.Namespace)
+
+
+def _library(thing: Callable[..., Any] | type) -> bool:
+    return _library_name(getattr(thing, "__module__", None) or "builtins")
+
+
+def _library_name(module: str) -> bool:
+    return module.partition(".")[0] in LIBRARIES

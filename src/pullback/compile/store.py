@@ -1,0 +1,333 @@
+"""The store: compiled code on disk, so that a second process compiles nothing.
+
+An entry is a file under the digest of what it was made from: the program, the processor, and the versions of all that
+took part. Files are written beside their place and moved there, so that nobody sees half of one; a checksum tells damage,
+and a damaged entry is removed. A checksum is no protection against somebody who writes on purpose, and code is run: the
+directory is the user's own, and what others own or could write to is ignored. Nothing is unpickled. Where there can be
+no store, there is none; `status` says why.
+
+The environment variable PULLBACK_CACHE names another directory, or is `off`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import importlib
+import importlib.util
+import os
+import platform
+import stat
+import struct
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import _xp
+from .._core import Primitive
+from .program import Program, Value
+
+VARIABLE = "PULLBACK_CACHE"
+LARGEST = 256 << 20
+"""Bytes of all entries together; when there are more, the oldest go."""
+
+_MAGIC = b"pullback code 1\n"
+_SUFFIX, _BEGUN = ".code", ".begun-"
+_STALE = 3600.0  # seconds after which a file that was begun is nobody's any more
+_DAY = 86400.0
+_problems: list[str] = []
+
+
+# 1. Where
+
+
+def directory() -> Path | None:
+    """Where entries are; None where the environment says that there are none."""
+    chosen = os.environ.get(VARIABLE, "")
+    if chosen.lower() in {"off", "0", "no", "false"}:
+        return None
+    if chosen:
+        return Path(chosen).expanduser()
+    try:
+        return _cache_of_user() / "pullback"
+    except RuntimeError:  # no home
+        return None
+
+
+def _cache_of_user() -> Path:
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA")
+        return Path(local) if local else Path.home() / "AppData" / "Local"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    chosen = os.environ.get("XDG_CACHE_HOME", "")
+    return Path(chosen) if Path(chosen).is_absolute() else Path.home() / ".cache"
+
+
+def _is_own(found: os.stat_result) -> bool:
+    """Whether something is the user's, and nobody else may write to it."""
+    if not hasattr(os, "geteuid"):
+        return True  # Windows: the profile of a user is the user's
+    return found.st_uid == os.geteuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+def _place(*, make: bool) -> Path | None:
+    """The directory, if there is one that can be trusted; made if asked for."""
+    place = directory()
+    if place is None:
+        return None
+    try:
+        if make:
+            place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = os.lstat(place)
+    except OSError as error:
+        if make:
+            _note(f"{place} cannot be made: {error.strerror or error}")
+        return None
+    if not stat.S_ISDIR(found.st_mode) or not _is_own(found):
+        _note(f"{place} is not a directory that only its owner, the user, can write to")
+        return None
+    return place
+
+
+def _note(problem: str) -> None:
+    _problems[:] = [problem]
+
+
+def status() -> str:
+    """What there is of a store, or why there is none, as a line of a report."""
+    place = directory()
+    if place is None:
+        return (
+            f"off (environment variable {VARIABLE})" if os.environ.get(VARIABLE) else "off: there is no home directory"
+        )
+    if _problems:
+        return f"none: {_problems[-1]}"
+    entries = list(_entries(place))
+    size = sum(found.st_size for _, found in entries)
+    return f"{place}: {len(entries)} {'entry' if len(entries) == 1 else 'entries'}, {size / 1e6:.1f} MB"
+
+
+# 2. Entries
+
+
+def get(key: str | None) -> bytes | None:
+    """The data of a key, or None: there is no such entry, or it is damaged or not the user's."""
+    place = _place(make=False)
+    if place is None or key is None:
+        return None
+    path = place / _file(key)
+    try:
+        held = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
+    except OSError:
+        return None
+    try:
+        with os.fdopen(held, "rb") as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode) or not _is_own(found):
+                return None
+            data = _checked(file.read())
+    except OSError:
+        return None
+    if data is None:
+        _remove(path)
+    elif time.time() - found.st_mtime > _DAY:  # the oldest go: it is in use
+        with contextlib.suppress(OSError):
+            os.utime(path)
+    return data
+
+
+def put(key: str | None, data: bytes) -> None:
+    """Keep data under a key, as far as there is room; what goes wrong is told by `status`, and otherwise of no account."""
+    place = _place(make=True)
+    if place is None or key is None or len(data) > LARGEST // 4:
+        return
+    try:
+        _write(place, _file(key), b"".join([_MAGIC, hashlib.sha256(data).digest(), data]))
+    except OSError as error:
+        _note(f"{place} cannot be written to: {error.strerror or error}")
+        return
+    _problems.clear()
+    _trim(place)
+
+
+def _file(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest() + _SUFFIX
+
+
+def _checked(content: bytes) -> bytes | None:
+    """What stands behind the checksum, if it is that of the checksum."""
+    start = len(_MAGIC) + hashlib.sha256().digest_size
+    data = content[start:]
+    whole = content.startswith(_MAGIC) and hashlib.sha256(data).digest() == content[len(_MAGIC) : start]
+    return data if whole else None
+
+
+def _write(place: Path, name: str, content: bytes) -> None:
+    """Write a file under another name, and move it to its place when it is complete."""
+    held, begun = tempfile.mkstemp(prefix=_BEGUN, dir=place)  # for the user alone
+    try:
+        try:
+            left = memoryview(content)
+            while left:
+                left = left[os.write(held, left) :]
+        finally:
+            os.close(held)
+        os.replace(begun, place / name)  # noqa: PTH105  # the same, with fewer objects
+    except BaseException:
+        _remove(Path(begun))
+        raise
+
+
+def _remove(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        path.unlink()
+
+
+def _entries(place: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    """The files of entries, also those that were begun."""
+    try:
+        paths = list(place.iterdir())
+    except OSError:
+        return
+    for path in paths:
+        if path.name.endswith(_SUFFIX) or path.name.startswith(_BEGUN):
+            with contextlib.suppress(OSError):
+                yield path, os.lstat(path)
+
+
+def _trim(place: Path) -> None:
+    """Let the oldest entries go until there is room, and what was begun long ago."""
+    kept, now = [], time.time()
+    for path, found in _entries(place):
+        if path.name.startswith(_BEGUN):
+            if now - found.st_mtime > _STALE:
+                _remove(path)
+        else:
+            kept.append((found.st_mtime, found.st_size, path))
+    size = sum(entry[1] for entry in kept)
+    for _, own, path in sorted(kept):
+        if size <= LARGEST:
+            break
+        _remove(path)
+        size -= own
+
+
+# 3. Keys
+
+
+def digest(program: Program, *extra: object) -> str | None:
+    """What tells programs apart that have other code: the program, the versions, the processor, and what else is given.
+
+    None for a program with metadata that no text tells apart: there is no entry for it.
+    """
+    text = _Text()
+    try:
+        text.program(program)
+    except _NoTextError:
+        return None
+    for part in (surroundings(), *map(repr, extra)):
+        text.add(part)
+    return text.hash.hexdigest()
+
+
+class _NoTextError(Exception):
+    """Metadata have no text that says all of them."""
+
+
+class _Text:
+    """A program, part by part: each part with its length, so that no two programs have the same parts."""
+
+    def __init__(self) -> None:
+        self.hash = hashlib.sha256()
+        self.numbers: dict[Value, int] = {}
+
+    def add(self, part: str | bytes) -> None:
+        data = part.encode() if isinstance(part, str) else part
+        self.hash.update(struct.pack("<q", len(data)))
+        self.hash.update(data)
+
+    def made(self, values: Sequence[Value]) -> None:
+        for value in values:
+            self.numbers[value] = len(self.numbers)
+            self.add(f"{value.dtype.str}{value.shape}")
+
+    def used(self, values: Sequence[Value]) -> None:
+        self.add(",".join([str(self.numbers[value]) for value in values]))
+
+    def program(self, program: Program) -> None:
+        self.add("program")
+        self.made(program.inputs)
+        for value, array in program.constants.items():
+            self.made([value])
+            self.add(array.tobytes())
+        self.add("equations")
+        for equation in program.equations:
+            self.add(equation.name)
+            self.used(equation.inputs)
+            self.entry(equation.params)
+            self.made(equation.outputs)
+        self.add("ends")
+        self.used(program.outputs)
+        self.entry(tuple(place for place, _ in program.writes))
+        self.used([value for _, value in program.writes])
+        self.used([value for value, _ in program.guards])
+        self.entry(tuple(expected for _, expected in program.guards))
+
+    def entry(self, entry: Any) -> None:
+        """An entry of metadata."""
+        kind = type(entry)
+        self.add(kind.__name__)
+        if kind in _SIMPLE:
+            self.add(repr(entry))
+        elif isinstance(entry, float | complex):
+            self.add(np.asarray(entry).tobytes())
+        elif isinstance(entry, np.generic) or (kind is np.ndarray and not entry.ndim):
+            self.add(entry.dtype.str)
+            self.add(entry.tobytes())
+        elif isinstance(entry, np.dtype):
+            self.add(entry.str)
+        elif kind is slice:
+            self.entry((entry.start, entry.stop, entry.step))
+        elif isinstance(entry, tuple | list):
+            self.add(str(len(entry)))
+            for each in entry:
+                self.entry(each)
+        elif kind is dict:
+            self.entry(tuple(entry.items()))
+        elif isinstance(entry, Primitive):
+            self.add(entry.name)
+        elif isinstance(entry, Program):
+            inside = _Text()
+            inside.program(entry)
+            self.add(inside.hash.digest())
+        elif entry is not _xp.array:
+            raise _NoTextError
+
+
+_SIMPLE = {int, bool, str, bytes, type(None), type(Ellipsis)}
+
+
+@functools.cache
+def surroundings() -> str:
+    """What code depends on besides its program: versions, the processor, and of pullback the state of its files."""
+    parts = [sys.version, platform.platform(), platform.machine(), np.__version__, _sources()]
+    if importlib.util.find_spec("llvmlite") is not None:
+        parts.append(importlib.import_module("llvmlite").__version__)
+        binding = importlib.import_module("llvmlite.binding")
+        parts += [binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()]
+    return "\n".join(parts)
+
+
+def _sources() -> str:
+    """The files that make code, with their sizes and times: they are changed between two versions, too."""
+    files = sorted(Path(__file__).parent.rglob("*.py"))
+    found = [(str(path), path.stat()) for path in files if path.is_file()]
+    text = "".join(f"{name} {each.st_size} {each.st_mtime_ns}\n" for name, each in found)
+    return hashlib.sha256(text.encode()).hexdigest()

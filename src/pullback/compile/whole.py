@@ -1,0 +1,38 @@
+"""One operation for a whole piece of a program, whose way back is known as a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .._core import Carrier, general
+from .._tensor import Tensor
+
+Back = Callable[[Any, Sequence[Any]], list[Any]]
+
+
+def _pulled(xp: Any, g: Any, arrays: Any, *, back: Back) -> list[Any]:
+    if any(isinstance(value, Carrier) and value.level >= 0 for value in (*g, *arrays)):
+        raise RuntimeError(
+            "the gradient of a compiled function, or of a loop in one, has no derivative here: compile the function that "
+            "takes the derivatives, or leave this one uncompiled where create_graph=True or a transform is used"
+        )
+    return back(g, arrays)
+
+
+def _nothing(*arrays: Any) -> None:
+    raise AssertionError("what a piece of a program computes is computed before it is recorded")
+
+
+COMPILED = general("compiled_function", forward=_nothing, inputs=("*arrays",), joint=_pulled, outputs=2)
+
+
+def recorded(args: Sequence[Any], outputs: Sequence[Any], back: Back) -> tuple[Any, ...]:
+    """Outputs, arrays or what stands for them, as the results of one operation on the tape.
+
+    `back` gives the gradients of `args`, None for those that have none, from the cotangents and what `args` were.
+    """
+    edges = [arg._node if isinstance(arg, Carrier) else None for arg in args]
+    tape: Any = Tensor.interpreter
+    results: tuple[Any, ...] = tape.record(COMPILED, args, edges, tuple(outputs), {"back": back}, conjugated=False)
+    return results

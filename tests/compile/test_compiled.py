@@ -1,0 +1,204 @@
+"""What stands around compiled functions: their texts, the cache, threads, faults, and life without llvmlite."""
+
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+
+import numpy as np
+import pytest
+
+import pullback
+from pullback.compile import CaptureError, Compiled, store
+
+
+def run(program, **environment):
+    """What a program prints in a process of its own."""
+    found = subprocess.run(
+        [sys.executable, "-W", "error", "-c", textwrap.dedent(program)],
+        env={**os.environ, **environment}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert found.returncode == 0, found.stderr
+    return found.stdout
+
+
+def test_the_texts():
+    @pullback.compile
+    def gradient(x):
+        return pullback.func.grad(lambda t: (t.exp() * t).sum())(x)
+
+    with pytest.raises(RuntimeError, match="call it first"):
+        gradient.ir  # the property raises
+    x = pullback.arange(3.0)
+    result = gradient(x)
+    assert "exp" in gradient.ir
+    space = {}
+    exec(gradient.source, space)  # what is to be shipped
+    np.testing.assert_allclose(space["gradient"](x.numpy()), result.numpy(), rtol=1e-6)
+    code = [line for line in gradient.source.splitlines() if not line.strip().startswith(("#", '"""'))]
+    assert "pullback" not in "".join(code)
+    assert "define" in gradient.llvm
+    report = str(gradient.report())
+    assert "kernel" in report
+    assert "a first call" in report
+
+
+def test_modules_decorators_and_torch_s_arguments():
+    module = pullback.nn.Linear(3, 2)
+    compiled = pullback.compile(module, mode="max-autotune", dynamic=False, backend="inductor")
+    x = pullback.ones(4, 3)
+    for _ in range(3):
+        assert (compiled(x) == module(x)).all()
+    assert compiled.weight is module.weight
+    assert [id(p) for p in compiled.parameters()] == [id(p) for p in module.parameters()]
+    assert compiled.eval() is compiled
+    assert not module.training
+    assert pullback.compile(fullgraph=True)(lambda x: x + 1)(x).sum().item() == 24
+    assert pullback.compile(abs, disable=True) is abs
+    with pytest.raises(TypeError, match="a function or a module"):
+        pullback.compile(3)
+
+
+def test_methods():
+    class Thing:
+        factor = 3
+
+        @pullback.compile
+        def scaled(self, x):
+            return x * self.factor
+
+    thing = Thing()
+    assert thing.scaled(pullback.ones(2)).tolist() == [3.0, 3.0]
+    thing.factor = 4
+    assert thing.scaled(pullback.ones(2)).tolist() == [4.0, 4.0]
+
+
+def test_fullgraph_raises_what_is_told_otherwise():
+    with pytest.raises(CaptureError, match="depends on values"):
+        pullback.compile(lambda x: x[x > 0], fullgraph=True)(pullback.ones(3))
+
+
+def test_inside_transforms_it_runs_as_it_is():
+    compiled = pullback.compile(lambda x: (x**3).sum())
+    x = pullback.arange(3.0)
+    compiled(x)
+    assert pullback.func.grad(compiled)(x).tolist() == [0.0, 3.0, 12.0]
+
+
+def test_a_failing_call_writes_nothing():
+    w = pullback.ones(4, requires_grad=True)
+
+    @pullback.compile
+    def step(table, places):
+        w.grad = None
+        loss = (w * table[places]).sum()
+        loss.backward()
+        with pullback.no_grad():
+            w.sub_(w.grad)
+        return loss.detach()
+
+    table = pullback.arange(3.0)
+    step(table, pullback.tensor([0, 1, 2, 0]))
+    step(table, pullback.tensor([0, 1, 2, 0]))
+    before, version = w.tolist(), w._version
+    with pytest.raises(IndexError):
+        step(table, pullback.tensor([0, 1, 7, 0]))
+    assert w.tolist() == before
+    assert w._version == version
+    step(table, pullback.tensor([2, 2, 2, 2]))
+    assert w.tolist() == [value - 2 for value in before]
+
+
+def test_threads_share_a_compiled_function():
+    compiled = pullback.compile(lambda x, y: (x @ y).tanh().sum())
+    inputs = [(pullback.randn(8, 8), pullback.randn(8, 8)) for _ in range(4)]
+    expected = [(x @ y).tanh().sum().item() for x, y in inputs]
+    compiled(*inputs[0])
+    wrong = []
+
+    def work(number):
+        values = [compiled(*inputs[number]).item() for _ in range(200)]
+        wrong.extend(value for value in values if abs(value - expected[number]) > 1e-4)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+PROGRAM = """
+    import pullback
+    f = pullback.compile(lambda x: (x.exp() * x).sum())
+    x = pullback.arange(4.0)
+    print(f(x).item(), f(x).item())
+"""
+
+
+def test_a_second_process_takes_its_code_from_the_disk(tmp_path):
+    first = run(PROGRAM, PULLBACK_CACHE=str(tmp_path))
+    entry = max(tmp_path.glob("**/*.code"), key=lambda path: path.stat().st_mtime_ns)
+    written = entry.stat().st_mtime_ns
+    compiles = """
+        from pullback.compile.machine import native
+        def refuse(*args, **options):
+            raise AssertionError("compiled anew")
+        import pullback.compile.machine.executable as executable
+        executable.native.compiled = refuse
+    """
+    second = run(textwrap.dedent(compiles) + textwrap.dedent(PROGRAM), PULLBACK_CACHE=str(tmp_path))
+    assert second == first
+    assert entry.stat().st_mtime_ns == written
+
+
+def test_a_damaged_entry_is_made_anew(tmp_path):
+    first = run(PROGRAM, PULLBACK_CACHE=str(tmp_path))
+    entry = max(tmp_path.glob("**/*.code"), key=lambda path: path.stat().st_mtime_ns)
+    content = entry.read_bytes()
+    for damaged in (content[: len(content) // 2], b"", content[:-9] + b"123456789"):
+        entry.write_bytes(damaged)
+        assert run(PROGRAM, PULLBACK_CACHE=str(tmp_path)) == first
+
+
+def test_without_llvmlite_it_says_so_once_and_runs():
+    program = """
+        import sys, warnings
+        sys.modules["llvmlite"] = None
+        import importlib.util
+        found = importlib.util.find_spec
+        importlib.util.find_spec = lambda name, *rest: None if name == "llvmlite" else found(name, *rest)
+        import pullback
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            for power in (2, 3):
+                f = pullback.compile(lambda x: (x ** power).sum())
+                print(f(pullback.ones(3)).item(), f(pullback.ones(3)).item(), repr(f.llvm))
+        print(len(told), "llvmlite" in str(told[0].message), f.source.count("def "))
+    """
+    assert run(program).split() == ["3.0", "3.0", "''"] * 2 + ["1", "True", "1"]
+
+
+def test_large_arrays_go_through_machine_code():
+    rng = np.random.default_rng(0)
+    for shape in ((1 << 17,), (400, 401), (3, 1 << 16)):
+        a, b = rng.uniform(0.1, 2, shape).astype("f"), rng.uniform(-2, 2, shape).astype("f")
+        x, y = pullback.tensor(a), pullback.tensor(b)
+        for _ in range(3):
+            np.testing.assert_array_equal((x + y).numpy(), a + b)
+            np.testing.assert_array_equal((y * 2.5).numpy(), b * np.float32(2.5))
+            np.testing.assert_array_equal((x.T / y.T).numpy(), a.T / b.T)
+            np.testing.assert_array_equal((x > y).numpy(), a > b)
+            np.testing.assert_allclose(y.exp().numpy(), np.exp(b), rtol=3e-7)
+            np.testing.assert_allclose(y.tanh().numpy(), np.tanh(b), rtol=3e-7)
+    x.requires_grad_()
+    (x * x).sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), 2 * a)
+
+
+def test_the_store_is_used_only_where_it_is_the_users(tmp_path, monkeypatch):
+    monkeypatch.setenv("PULLBACK_CACHE", "off")
+    compiled = Compiled(lambda x: x * 2 + 1)
+    compiled(pullback.ones(3))
+    assert store.status().startswith("off")

@@ -1,0 +1,170 @@
+"""Loops and branches in compiled functions: one equation each, with the values and gradients of the steps one by one."""
+
+import numpy as np
+import pytest
+
+import pullback
+from pullback.compile import Compiled
+
+DOUBLE = {"dtype": pullback.float64}
+W = pullback.tensor([0.5, -1.0, 2.0], requires_grad=True, **DOUBLE)
+K = pullback.tensor(0.3, requires_grad=True, **DOUBLE)
+
+
+def gradients(function, *tensors):
+    """A function that gives what another gives, and the gradients of the sum of that."""
+
+    def both(*tensors):
+        results = function(*tensors)
+        results = results if isinstance(results, tuple) else (results,)
+        total = sum(r.sum() for r in results if r.is_floating_point())
+        inputs = [t for t in (*tensors, W, K) if t.requires_grad]
+        grads = pullback.autograd.grad(total, inputs, allow_unused=True, materialize_grads=True)
+        return [r.detach() for r in results], list(grads)
+
+    return both
+
+
+def recurrent(x, inputs):
+    def step(state, each):
+        y = state + 0.1 * (pullback.tanh(state * W) * pullback.exp(-K) + each)
+        return y, (y * y).sum()
+
+    return pullback.scan(step, x, inputs)
+
+
+def backwards(x, inputs):
+    return pullback.scan(lambda s, u: (s * 0.9 + u * K, s * u), x, inputs, reverse=True)
+
+
+def nested(x, inputs):
+    def step(state, each):
+        inner = pullback.fori_loop(0, 3, lambda i, v: v * 0.9 + W * (i + 1) * 0.1, state)
+        return inner + each, None
+
+    return pullback.scan(step, x, inputs)[0]
+
+
+def with_a_branch(x, inputs):
+    def step(state, each):
+        y = pullback.cond(each.sum() > 0, lambda s: pullback.sin(s * W), lambda s: s * K, (state,))
+        return y, y.sum()
+
+    return pullback.scan(step, x, inputs)
+
+
+def several_carries(x, inputs):
+    def step(carry, each):
+        total, count, state = carry["total"], carry["count"], carry["state"]
+        state = state * 0.5 + each
+        return {"total": total + state.sum(), "count": count + 1, "state": state}, (state, count)
+
+    start = {"total": pullback.tensor(0.0, **DOUBLE), "count": 0, "state": x}
+    last, (states, counts) = pullback.scan(step, start, inputs)
+    return last["total"], last["count"], last["state"], states, counts
+
+
+def what_stays(x, inputs):
+    """A carry that does not change, an output from outside, an input that is not used."""
+    last, outputs = pullback.scan(lambda s, u: ((s[0], s[1] * W), (K * 2, s[0])), (x, x), inputs)
+    return *last, *outputs
+
+
+FUNCTIONS = [recurrent, backwards, nested, with_a_branch, several_carries, what_stays]
+
+
+@pytest.mark.parametrize("fuse", [False, True])
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+def test_a_scan(function, fuse):
+    eager, compiled = gradients(function), Compiled(gradients(function), fuse=fuse)
+    for seed in range(3):
+        pullback.manual_seed(seed)
+        x, inputs = pullback.randn(3, requires_grad=True, **DOUBLE), pullback.randn(5, 3, requires_grad=True, **DOUBLE)
+        for left, right in zip(eager(x, inputs), compiled(x, inputs), strict=True):
+            for a, b in zip(left, right, strict=True):
+                assert a.dtype == b.dtype
+                np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-13, atol=1e-14)
+    assert compiled.records
+    assert not compiled.refused
+
+
+@pytest.mark.parametrize("fuse", [False, True])
+def test_a_branch(fuse):
+    def function(x, p):
+        return pullback.cond(p > 0, lambda t: (t * W).sin(), lambda t: t * t * K, (x,))
+
+    eager, compiled = gradients(function), Compiled(gradients(function), fuse=fuse)
+    for seed, sign in enumerate([1.0, -1.0, 2.0, -3.0]):
+        pullback.manual_seed(seed)
+        x, p = pullback.randn(3, requires_grad=True, **DOUBLE), pullback.tensor(sign)
+        for left, right in zip(eager(x, p), compiled(x, p), strict=True):
+            for a, b in zip(left, right, strict=True):
+                np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-13, atol=1e-14)
+    assert len(next(iter(compiled.records.values()))) == 1
+
+
+def test_a_branch_that_is_not_taken_sends_no_nan():
+    compiled = Compiled(gradients(lambda x: pullback.cond(x.sum() > 0, pullback.sqrt, lambda t: t * 0, (x,))))
+    for value in (4.0, -4.0, 0.0):
+        x = pullback.tensor([value], requires_grad=True, **DOUBLE)
+        _, (g, *_) = compiled(x)
+        assert g.tolist() == [0.25 if value > 0 else 0.0]
+
+
+@pytest.mark.parametrize("fuse", [False, True])
+def test_a_loop_until_something_holds(fuse):
+    def function(x):
+        return pullback.while_loop(lambda n, y: y.sum() < 100.0, lambda n, y: (n + 1, y * 1.5), (0, x.exp()))
+
+    compiled = Compiled(function, fuse=fuse)
+    for seed in range(4):
+        pullback.manual_seed(seed)
+        x = pullback.randn(4, **DOUBLE)
+        (n, y), (m, z) = function(x), compiled(x)
+        assert n.item() == m.item()
+        np.testing.assert_allclose(y.numpy(), z.numpy(), rtol=1e-13)
+    assert not compiled.refused
+
+
+def test_a_gradient_through_such_a_loop_runs_uncompiled():
+    x = pullback.tensor([1.0], requires_grad=True, **DOUBLE)
+    compiled = Compiled(gradients(lambda x: pullback.while_loop(lambda y: y < 10.0, lambda y: (y * 2,), (x,))[0]))
+    with pytest.warns(UserWarning, match="has no gradient in a program"):
+        (_,), (g, *_) = compiled(x)
+    assert g.tolist() == [16.0]
+
+
+def test_one_equation_for_a_thousand_steps():
+    compiled = Compiled(lambda x: pullback.scan(lambda s, _: (s * 0.999, None), x, length=1000)[0])
+    compiled(pullback.ones(3))
+    (prepared,) = next(iter(compiled.records.values()))
+    assert len(prepared.record.program.equations) < 5
+
+
+def test_random_numbers_in_a_loop():
+    def function(x):
+        return pullback.scan(lambda s, _: (s + pullback.nn.functional.dropout(s, 0.5), None), x, length=4)[0]
+
+    compiled = Compiled(function)
+    x = pullback.ones(32)
+    compiled(x)
+    pullback.manual_seed(3)
+    expected = [function(x).tolist() for _ in range(2)]
+    pullback.manual_seed(3)
+    assert [compiled(x).tolist() for _ in range(2)] == expected
+
+
+def test_a_step_that_writes_to_what_is_outside():
+    log = pullback.zeros(3)
+
+    def function(x):
+        def step(state, _):
+            log.add_(state)
+            return state * 2, None
+
+        return pullback.scan(step, x, length=3)[0]
+
+    compiled = Compiled(function)
+    with pytest.warns(UserWarning, match="from inside a loop"):
+        assert compiled(pullback.ones(3)).tolist() == [8.0] * 3
+    assert log.tolist() == [7.0] * 3

@@ -1,0 +1,453 @@
+"""Machine code: programs give what their equations say, in as few passes over memory as can be."""
+
+import gc
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+
+pytest.importorskip("llvmlite", reason="machine code is made by llvmlite, which is not installed")
+
+import pullback
+from pullback import _xp, ops
+from pullback._modes import quiet
+from pullback.compile import machine
+from pullback.compile.machine import elements
+from pullback.compile.passes import simplify
+from pullback.compile.program import DepartedError, Equation, Program, Value, check, run
+from pullback.testing import samples
+
+from .near import DivisionByZeroError, assert_near, slack
+from .programs import FLOATS, assert_same, of_row, programs
+
+SINGLE, DOUBLE = FLOATS
+ROWS = [row for row in samples.rows() if row[0] in elements.ELEMENTS or ops.tables()[row[0]].kind != "general"]
+
+
+class Writing:
+    """A program in the making, for tests that need a certain one: `w.add(x, y)` places an equation."""
+
+    def __init__(self):
+        self.inputs, self.equations, self.constants = [], [], {}
+
+    def input(self, *shape, dtype=SINGLE):
+        self.inputs.append(Value(shape, np.dtype(dtype)))
+        return self.inputs[-1]
+
+    def constant(self, array):
+        array = np.asarray(array)
+        value = Value(array.shape, array.dtype)
+        self.constants[value] = array
+        return value
+
+    def __getattr__(self, name):
+        def place(*values, **params):
+            primitive = getattr(ops, name)
+            arrays = [self.constants.get(v, np.ones(v.shape, v.dtype)) for v in values]
+            made = quiet.run(primitive.forward, *arrays, **params)
+            outputs = [np.asarray(x) for x in (made if type(made) is tuple else (made,))]
+            new = tuple(Value(x.shape, x.dtype) for x in outputs)
+            self.equations.append(Equation(primitive, values, params, new))
+            return new if type(made) is tuple else new[0]
+
+        return place
+
+    def program(self, *outputs, writes=(), guards=()):
+        parts = tuple(self.inputs), tuple(self.equations), outputs, self.constants, tuple(writes), tuple(guards)
+        return check(Program(*parts))
+
+
+def numbers(*shapes, dtype=SINGLE, seed=3):
+    rng = np.random.default_rng(seed)
+    return [rng.standard_normal(shape).astype(dtype) for shape in shapes]
+
+
+def agrees(program, arrays, built=None):
+    """Outputs and written inputs are what the equations say, within what rounding allows."""
+    allowed = slack(program, arrays)
+    given = [np.array(array) for array in arrays]
+    outputs = (built or machine.build(program))(*given)
+    assert_near([*outputs, *[given[place] for place, _ in program.writes]], allowed)
+
+
+# 1. Every operation, and programs of them
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
+def test_operations(row, dtype):
+    program, arrays = of_row(row, dtype)
+    agrees(program, arrays)
+
+
+@settings(max_examples=60)
+@given(programs(special=False))
+def test_random_programs(made):
+    program, arrays = made
+    program = program.with_(guards=())  # rounding may change what a guard sees
+    assume(all(equation.name != "gelu" for equation in program.equations))  # eager's erf is not 1 far out
+    try:
+        agrees(program, arrays)
+        agrees(simplify(program), arrays)
+    except DivisionByZeroError:
+        pass
+
+
+@settings(max_examples=40)
+@given(programs(length=6))
+def test_without_fusion_it_is_the_program_bit_for_bit(made):
+    program, arrays = made
+    expected = [np.array(array) for array in run(program, arrays)]
+    copies = [np.array(array) for array in arrays]
+    outputs = machine.build(program, fuse=False)(*copies)
+    assert_same([*outputs, *[copies[place] for place, _ in program.writes]], expected)
+
+
+SPECIAL = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.5, 1e-40, 3e38, -3e38, 20.5, -100.0, 1e-8, 7.0]
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize(
+    "name",
+    "relu abs sign floor ceil rint trunc sqrt reciprocal exp log tanh sigmoid silu softplus square isnan isfinite".split(),
+)
+def test_special_numbers_go_where_eager_sends_them(name, dtype):
+    w = Writing()
+    x = w.input(len(SPECIAL), dtype=dtype)
+    params = {"beta": 1, "threshold": 20} if name == "softplus" else {}
+    program = w.program(getattr(w, name)(x, **params))
+    with np.errstate(all="ignore"):
+        array = np.array(SPECIAL, dtype)
+    (found,), (expected,) = machine.build(program)(array), run(program, [array])
+    tiny = np.finfo(dtype).tiny  # where eager has 0 for want of range
+    np.testing.assert_allclose(found, expected, rtol=1e-6 if dtype == SINGLE else 1e-14, atol=tiny)
+
+
+@pytest.mark.parametrize(
+    "name", ["maximum", "minimum", "where", "fmax", "copysign", "remainder", "floor_quotient", "pow"]
+)
+def test_pairs_of_special_numbers(name):
+    w = Writing()
+    a, b = w.input(len(SPECIAL), 1, dtype=DOUBLE), w.input(len(SPECIAL), dtype=DOUBLE)
+    out = w.where(w.greater(a, b), a, b) if name == "where" else getattr(w, name)(a, b)
+    array = np.array(SPECIAL)
+    program = w.program(out)
+    (found,), (expected,) = machine.build(program)(array[:, None], array), run(program, [array[:, None], array])
+    np.testing.assert_allclose(found, expected, rtol=1e-14, atol=0)
+
+
+# 2. How many passes
+
+
+def test_a_function_and_its_gradients_are_one_kernel():
+    w = Writing()
+    x, v = w.input(1000), w.input(1000)
+    y, s = w.tanh(w.multiply(x, v)), w.sigmoid(v)
+    total = w.sum(w.add(y, w.multiply(w.exp(w.negative(w.multiply(x, x))), s)), axis=(0,), keepdims=False)
+    slope = w.subtract(w.constant(np.float32(1)), w.multiply(y, y))
+    program = w.program(total, w.multiply(slope, v), w.multiply(slope, x))
+    built = machine.build(program)
+    assert len(built.kernels) == 1
+    assert (built.kernels[0].read, built.kernels[0].written, built.peak) == (8000, 8004, 0)
+    agrees(program, numbers(1000, 1000), built)
+
+
+@pytest.mark.parametrize("shape", [(7, 33), (3, 5, 16), (2, 4), (40, 1000)])
+@pytest.mark.parametrize("axis", [0, -1])
+def test_softmax_reads_its_rows_once(shape, axis):
+    w = Writing()
+    axes = (axis % len(shape),)
+    x = w.input(*shape)
+    powers = w.exp(w.subtract(x, w.amax(x, axis=axes, keepdims=True)))
+    program = w.program(w.divide(powers, w.sum(powers, axis=axes, keepdims=True)))
+    built = machine.build(program)
+    assert len(built.kernels) == 1
+    agrees(program, numbers(shape), built)
+
+
+def test_normalised_rows_and_what_is_summed_over_them():
+    w = Writing()
+    x, gain = w.input(50, 24, dtype=DOUBLE), w.input(24, dtype=DOUBLE)
+    count = w.constant(np.float64(24))
+    centred = w.subtract(x, w.divide(w.sum(x, axis=(1,), keepdims=True), count))
+    variance = w.divide(w.sum(w.square(centred), axis=(1,), keepdims=True), count)
+    normal = w.multiply(centred, w.rsqrt(variance))
+    out = w.multiply(normal, gain)
+    program = w.program(out, w.sum(w.multiply(normal, out), axis=(0,), keepdims=False), variance)
+    built = machine.build(program)
+    assert len(built.kernels) == 1
+    agrees(program, numbers((50, 24), 24, dtype=DOUBLE), built)
+
+
+@pytest.mark.parametrize("axis", [(0,), (1,), (2,), (0, 1), (1, 2), (0, 2), (0, 1, 2)])
+@pytest.mark.parametrize("name", ["sum", "amax", "smallest", "prod", "all", "any"])
+def test_reductions(name, axis):
+    w = Writing()
+    x = w.input(5, 67, 9, dtype=DOUBLE)
+    source = w.greater(x, w.constant(0.0)) if name in {"all", "any"} else x
+    if name == "prod":
+        axis = axis[0]
+    program = w.program(getattr(w, name)(source, axis=axis, keepdims=False))
+    agrees(program, numbers((5, 67, 9), dtype=DOUBLE))
+
+
+@pytest.mark.parametrize("name", ["amax", "amin"])
+def test_extremes_pass_on_nan(name):
+    w = Writing()
+    x = w.input(3, 40)
+    program = w.program(getattr(w, name)(x, axis=(1,), keepdims=False))
+    (array,) = numbers((3, 40))
+    array[1, 17] = np.nan
+    assert_same(machine.build(program)(array), run(program, [array]))
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("shape", [(300_000,), (3000, 100)])
+def test_long_sums_keep_their_digits(shape, dtype):
+    w = Writing()
+    x = w.input(*shape, dtype=dtype)
+    program = w.program(w.sum(x, axis=tuple(range(len(shape))), keepdims=False), w.sum(x, axis=(0,), keepdims=False))
+    (array,) = numbers(shape, dtype=dtype)
+    array += 100
+    whole, columns = machine.build(program)(array)
+    exact = array.astype(np.longdouble)
+    unit = np.finfo(dtype).eps
+    assert abs(whole - exact.sum()) <= unit * abs(exact.sum())
+    assert np.all(np.abs(columns - exact.sum(0)) <= 8 * unit * np.abs(exact.sum(0)))
+
+
+@pytest.mark.parametrize("shapes", [((2, 3), (3, 4)), ((16, 32), (32, 32)), ((5, 7), (7,)), ((7,), (7, 5)), ((9,), (9,)),
+                                    ((4, 2, 3), (3, 5)), ((2, 1, 6, 3), (4, 3, 2)), ((65, 70), (70, 129)), ((1, 300), (300, 1))])  # fmt: skip
+@pytest.mark.parametrize("turned", [(False, False), (True, False), (False, True), (True, True)])
+def test_products(shapes, turned):
+    w = Writing()
+    values, given = [], []
+    for shape, turn in zip(shapes, turned, strict=True):
+        axes = (*range(len(shape) - 2), *reversed(range(len(shape))[-2:]))
+        value = w.input(*(shape[axis] for axis in axes) if turn else shape, dtype=DOUBLE)
+        given.append(value.shape)
+        values.append(w.permute_dims(value, axes=axes) if turn else value)
+    agrees(w.program(w.matmul(*values)), numbers(*given, dtype=DOUBLE))
+
+
+@pytest.mark.parametrize("index", [(slice(None, None, 2), slice(None, None, 3)), (slice(None, None, -1), slice(None)),
+                                   (slice(None), slice(None, None, -1)), (slice(3, 90), slice(1, 91))])  # fmt: skip
+def test_factors_that_are_parts_of_arrays(index):
+    w = Writing()
+    x, y = w.input(120, 110, dtype=DOUBLE), w.input(64, 64, dtype=DOUBLE)
+    part = w.getitem(x, index=index)
+    row = w.broadcast_to(w.getitem(y, index=(slice(0, 1), slice(0, 1))), shape=(1, part.shape[0]))
+    outs = w.matmul(part, w.permute_dims(part, axes=(1, 0))), w.matmul(row, part)
+    agrees(w.program(*outs), numbers((120, 110), (64, 64), dtype=DOUBLE))
+
+
+# 3. Memory
+
+
+def test_a_written_input_is_written_where_it_lies():
+    w = Writing()
+    x, g, rate = w.input(100), w.input(100), w.input()
+    program = w.program(writes=[(0, w.subtract(x, w.multiply(g, rate)))])
+    built = machine.build(program)
+    assert built.peak == 0
+    agrees(program, [*numbers(100, 100), np.array(0.1, np.float32)], built)
+
+
+def test_writes_see_the_old_values():
+    w = Writing()
+    x, y = w.input(50), w.input(50)
+    program = w.program(w.add(x, y), x, writes=[(0, y), (1, w.multiply(x, y))])
+    agrees(program, numbers(50, 50))
+
+
+def test_arguments_that_share_memory_are_written_as_if_they_did_not():
+    w = Writing()
+    x, y = w.input(6), w.input(6)
+    program = w.program(w.negative(y), writes=[(0, w.add(x, y))])
+    memory = np.arange(9, dtype=np.float32)
+    old = memory.copy()
+    (out,) = machine.build(program)(memory[:6], memory[3:])
+    np.testing.assert_array_equal(out, -old[3:])
+    np.testing.assert_array_equal(memory[:6], old[:6] + old[3:])
+
+
+def test_arguments_of_any_layout():
+    w = Writing()
+    x, y = w.input(4, 6), w.input(4, 6)
+    program = w.program(w.multiply(x, y), writes=[(1, w.add(x, y))])
+    built = machine.build(program)
+    a, b = numbers((4, 6), (4, 6))
+    expected = run(program, [a, b])
+    unaligned = np.frombuffer(b"\0" + a.tobytes(), np.uint8)[1:].view(np.float32).reshape(4, 6)
+    for first in (np.asfortranarray(a), unaligned, np.repeat(a, 2, 1)[:, ::2], np.broadcast_to(a, (4, 6))):
+        second = np.asfortranarray(b)
+        assert_same([*built(first, second), second], expected)
+
+
+def test_an_argument_of_another_shape_is_refused():
+    w = Writing()
+    program = w.program(w.negative(w.input(3)))
+    built = machine.build(program)
+    for array in (np.zeros(4, np.float32), np.zeros(3), np.zeros((3, 1), np.float32)):
+        with pytest.raises(ValueError, match=r"input 0 of the program is float32\[3\]"):
+            built(array)
+    with pytest.raises(ValueError, match="takes 1 arrays, but got 2"):
+        built(*numbers(3, 3))
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (3, 0), (1,), (1, 1, 1)])
+def test_small_arrays(shape):
+    w = Writing()
+    x = w.input(*shape)
+    program = w.program(w.exp(x), w.sum(x, axis=tuple(range(len(shape))), keepdims=False), w.clone(x))
+    agrees(program, numbers(shape))
+
+
+def test_results_are_fresh_at_each_call():
+    w = Writing()
+    x = w.input(8)
+    built = machine.build(w.program(w.square(x), x))
+    (array,) = numbers(8)
+    first, again = built(array), built(array)
+    for results in (first, again):
+        assert all(result.flags.owndata for result in results)
+    assert not any(np.shares_memory(a, b) for a in first for b in [*again, array])
+
+
+def test_references_are_counted():
+    w = Writing()
+    x = w.input(300)
+    total = w.sum(w.exp(x), axis=(0,), keepdims=True)
+    built = machine.build(
+        w.program(w.matmul(w.reshape(x, shape=(1, 300)), w.reshape(w.multiply(x, total), shape=(300, 1))))
+    )
+    (array,) = numbers(300)
+    for _ in range(100):
+        built(array)
+    gc.collect()
+    count = len(gc.get_objects())
+    for _ in range(1000):
+        built(array)
+    gc.collect()
+    assert len(gc.get_objects()) - count < 100
+
+
+# 4. Guards and errors
+
+
+def test_where_a_guard_differs_nothing_is_written():
+    w = Writing()
+    x = w.input(4)
+    positive = w.all(w.greater(x, w.constant(np.float32(0))), axis=(0,), keepdims=False)
+    program = w.program(w.negative(x), writes=[(0, w.add(x, x))], guards=[(positive, True)])
+    built = machine.build(program)
+    array = np.array([1, 2, 3, 4], np.float32)
+    assert_same([*built(array), array], [-np.array([1, 2, 3, 4], np.float32), np.array([2, 4, 6, 8], np.float32)])
+    array[2] = -1
+    before = array.copy()
+    with pytest.raises(DepartedError, match="not True any more"):
+        built(array)
+    np.testing.assert_array_equal(array, before)
+
+
+@pytest.mark.parametrize("bad", [5, -6])
+@pytest.mark.parametrize("name", ["take_rows", "put_rows", "embedding"])
+def test_an_index_outside_is_an_error_and_nothing_is_written(name, bad):
+    w = Writing()
+    x, weight, chosen = w.input(4, 5), w.input(5, 3), w.input(4, dtype=np.int64)
+    if name == "put_rows":
+        taken = w.put_rows(w.sum(x, axis=(1,), keepdims=False), chosen, shape=(4, 5))
+    else:
+        taken = w.embedding(weight, chosen) if name == "embedding" else w.take_rows(x, chosen)
+    program = w.program(taken, writes=[(0, w.negative(x))])
+    built = machine.build(program)
+    arrays = [*numbers((4, 5), (5, 3)), np.array([0, -5, 4, -1])]
+    agrees(program, arrays, built)
+    arrays[2][1] = bad
+    before = arrays[0].copy()
+    with pytest.raises(IndexError):
+        built(*arrays)
+    np.testing.assert_array_equal(arrays[0], before)
+
+
+def test_an_error_in_a_step_of_python_leaves_all_inputs_as_they_were():
+    w = Writing()
+    x, y, chosen = w.input(3), w.input(3), w.input(3, dtype=np.int64)
+    taken = w.index(w.add(x, y), chosen, spec=(_xp.array,))
+    program = w.program(writes=[(1, w.add(y, y)), (0, taken)])
+    built = machine.build(program)
+    arrays = [*numbers(3, 3), np.array([2, 0, 1])]
+    agrees(program, arrays, built)
+    arrays[2][1] = 3
+    before = [array.copy() for array in arrays]
+    with pytest.raises(IndexError, match="out of bounds"):
+        built(*arrays)
+    assert_same(arrays, before)
+
+
+# 5. Threads, and code that is kept
+
+
+def large():
+    w = Writing()
+    x, y = w.input(700, 1000), w.input(1000)
+    z = w.tanh(w.multiply(x, y))
+    rows = w.sum(z, axis=(1,), keepdims=True)
+    return w.program(
+        w.divide(z, rows), w.sum(z, axis=(0,), keepdims=False), w.sum(z, axis=(0, 1), keepdims=False), rows
+    ), numbers((700, 1000), 1000)
+
+
+def test_results_do_not_depend_on_the_number_of_threads():
+    program, arrays = large()
+    built = machine.build(program)
+    assert any(kernel.threads for kernel in built.kernels)
+    before = pullback.get_num_threads()
+    results = []
+    try:
+        for count in (1, 2, 3):
+            pullback.set_num_threads(count)
+            results.append(built(*arrays))
+    finally:
+        pullback.set_num_threads(before)
+    assert_same(results[1], results[0])
+    assert_same(results[2], results[0])
+    np.testing.assert_allclose(results[0][2], run(program, arrays)[2], rtol=1e-5)
+
+
+def test_many_threads_may_call():
+    w = Writing()
+    x = w.input(64, 64)
+    built = machine.build(w.program(w.matmul(w.exp(w.matmul(x, x)), x)))
+    arrays = [numbers((64, 64), seed=seed)[0] / 64 for seed in range(4)]
+    expected = [built(array)[0] for array in arrays]
+    wrong = []
+
+    def work(number):
+        wrong.extend(True for _ in range(50) if not np.array_equal(built(arrays[number])[0], expected[number]))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_code_can_be_kept_and_loaded():
+    program, arrays = large()
+    built = machine.build(program)
+    again = machine.load(program, built.code)
+    assert_same(again(*arrays), built(*arrays))
+    assert "define" in built.llvm
+
+
+def test_steps_are_timed_when_asked_for():
+    program, arrays = large()
+    built = machine.build(program)
+    assert all(kernel.seconds is None for kernel in built.kernels)
+    before = [array.copy() for array in arrays]
+    built.profile(*arrays)
+    assert all(kernel.seconds > 0 for kernel in built.kernels)
+    assert_same(arrays, before)
