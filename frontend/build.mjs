@@ -1,0 +1,23 @@
+// Bundles the page: node build.mjs [FOLDER], by default src/pullback/explain/static.
+import { build } from "esbuild";
+import { fileURLToPath } from "node:url";
+
+const here = fileURLToPath(new URL(".", import.meta.url));
+const folder = process.argv[2] ?? `${here}../src/pullback/explain/static`;
+
+await build({
+  absWorkingDir: here,
+  entryPoints: { explain: "src/main.tsx" },
+  outdir: folder,
+  bundle: true,
+  minify: true,
+  format: "iife",
+  charset: "utf8",
+  jsx: "transform",
+  jsxFactory: "h",
+  jsxFragment: "Fragment",
+  legalComments: "none",
+  // light-dark() and DecompressionStream are the newest things that the page asks of a browser.
+  target: ["chrome123", "firefox120", "safari17.5"],
+  logLevel: "warning",
+});

@@ -1,0 +1,349 @@
+// The page: its state, its keys, and where its parts stand.
+import { h } from "preact";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Answer, Rows } from "./answer";
+import { Failed, Find, Header, Transport } from "./bars";
+import { plural } from "./format";
+import { isGroup, unfold, type Group } from "./fold";
+import { Graph } from "./graph";
+import { Help } from "./help";
+import type { LayoutEngine } from "./layout";
+import { SourcePane, Tape } from "./left";
+import { Model, unitAt } from "./model";
+import type { Page } from "./page";
+import { RightPane } from "./panels";
+import { obstacle, recorded, replay, unit as unitV } from "./replay";
+import { readHash, writeHash, type Density, type State } from "./state";
+import { spoken } from "./step";
+import { PrintedTape, Table } from "./table";
+import { count, type Call, type Trace } from "./trace";
+
+function fitsV(call: Call, vs: number[][] | undefined): number[][] | null {
+  const fits = vs && vs.length === call.outputs.length && vs.every((v, k) => v.length === count(call.outputs[k]!.gradient.shape));
+  return fits && obstacle(call) === null ? vs : null;
+}
+
+function first(trace: Trace, model: Model, call: number, hash: string): State {
+  const kept = readHash(hash);
+  const steps = model.call.steps.length;
+  const failed = trace.error !== null && trace.error.call === call;
+  const start = failed ? steps : Math.min(steps, model.firstBackward + 1);
+  return {
+    call,
+    position: Math.min(steps, kept.step ?? start),
+    vs: fitsV(model.call, kept.v),
+    open: model.opening(),
+    leaf: Math.min(kept.leaf ?? 0, Math.max(0, model.call.leaves.length - 1)),
+    output: 0,
+    panel: kept.panel ?? "step",
+    view: kept.view ?? "graph",
+    density: "auto",
+    measure: model.call.cost.forward === null && !model.call.steps.some((step) => step.time) ? "bytes" : "time",
+    finding: null,
+    find: null,
+    help: false,
+    playing: false,
+    pace: 1,
+    theme: kept.theme ?? (document.documentElement.dataset["theme"] as State["theme"] | undefined) ?? "auto",
+    notice: "",
+  };
+}
+
+/** Search by name, expression, operation, "line 6" or ":6", and shape. */
+function search(model: Model, query: string): number[] {
+  const words = query.trim().toLowerCase();
+  if (!words) return [];
+  const line = /^(?:line ?|:)(\d+)$/.exec(words);
+  const shape = /^[([][\d, ]*[)\]]$/.test(words) ? words.replace(/[^\d,]/g, "").replace(/,$/, "") : null;
+  return model.call.tensors.flatMap((tensor, i) => {
+    if (line) return tensor.place?.line === Number(line[1]) ? [i] : [];
+    if (shape !== null) return tensor.shape.join(",") === shape ? [i] : [];
+    const text = `${tensor.name}\n${tensor.expr ?? ""}\n${tensor.op ?? "leaf"}\n${tensor.grad_fn ?? ""}`.toLowerCase();
+    return text.includes(words) ? [i] : [];
+  });
+}
+
+function usePage(trace: Trace, engine: LayoutEngine): Page {
+  const hash = useRef(location.hash);
+  const asked = readHash(hash.current).call ?? trace.primary ?? trace.error?.call ?? 0;
+  const [state, setState] = useState<State>(() => {
+    const call = Math.min(asked, trace.calls.length - 1);
+    return first(trace, new Model(trace, trace.calls[call]!), call, hash.current);
+  });
+  const model = useMemo(() => new Model(trace, trace.calls[state.call]!), [state.call]);
+  const call = model.call;
+  const stuck = useMemo(() => obstacle(call), [call]);
+  const flow = useMemo(() => (state.vs ? replay(call, state.vs) : recorded(call)), [call, state.vs]);
+  const drawing = model.drawing(state.open);
+  const at = unitAt(drawing.units, state.position);
+  const unit = drawing.units[at] ?? null;
+  const matches = useMemo(() => search(model, state.find ?? ""), [model, state.find]);
+
+  const set = useCallback((patch: Partial<State>) => {
+    setState((old) => {
+      if (patch.call === undefined || patch.call === old.call) return { ...old, ...patch };
+      const fresh = first(trace, new Model(trace, trace.calls[patch.call]!), patch.call, "");
+      return { ...fresh, theme: old.theme, view: old.view, panel: old.panel, density: old.density };
+    });
+  }, []);
+  const go = (position: number) => {
+    const { units } = drawing;
+    const unit = units[unitAt(units, Math.max(0, Math.min(call.steps.length, position)))];
+    set({ position: position <= 0 || !unit ? 0 : unit.last });
+  };
+  const visit = (tensor: number) => {
+    const backwards = state.position > model.firstBackward;
+    const wanted = backwards ? model.backward[tensor]! : model.forward[tensor]!;
+    const step = wanted >= 0 ? wanted : Math.max(model.backward[tensor]!, model.forward[tensor]!);
+    if (step >= 0) go(step + 1);
+    else set({ notice: `${model.name(tensor).slice(0, 60)}: no step of this call works on it` });
+  };
+  const doUnfold = (group: Group) => {
+    const { open, folded } = unfold(model.root, state.open, group);
+    set({ open, notice: folded ? `${plural(folded, "group")} folded, to stay within 150 boxes` : `${group.label} unfolded` });
+  };
+  return {
+    trace, call, model, state, flow, drawing, unit, stuck, matches, engine, set, go, visit,
+    move: (by) => set({ position: at + by < 0 ? 0 : drawing.units[Math.min(drawing.units.length - 1, at + by)]?.last ?? 0 }),
+    tryV: (vs) => set({ vs }),
+    unfold: doUnfold,
+    fold: (group) => {
+      const open = new Set(state.open);
+      open.delete(group.id);
+      set({ open, notice: `${group.label} folded` });
+    },
+    choose: (index) => {
+      const finding = call.findings[index]!;
+      const step = finding.step ?? Math.max(model.forward[finding.tensor]!, model.backward[finding.tensor]!);
+      set({ finding: index, panel: "health", position: Math.max(0, step + 1), vs: null });
+    },
+  };
+}
+
+/** The next step, after this one, that makes, reads or sends to the tensor in hand. */
+function nextUse(page: Page): number | null {
+  const { call, state } = page;
+  const wanted = call.steps[state.position - 1]?.terms[0]?.to ?? call.steps[state.position - 1]?.outputs[0];
+  if (wanted === undefined) return null;
+  for (let at = state.position; at < call.steps.length; at++) {
+    const step = call.steps[at]!;
+    const reads = step.phase === "forward" && call.tensors[step.outputs[0]!]!.inputs.includes(wanted);
+    if (reads || step.outputs.includes(wanted) || step.terms.some((term) => term.to === wanted)) return at + 1;
+  }
+  return null;
+}
+
+function pressed(page: Page, event: KeyboardEvent): boolean {
+  const { state, model, call, set } = page;
+  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  const item = page.unit?.item;
+  const home = item === undefined ? null : isGroup(item) ? item.parent : model.homes.get(item) ?? null;
+  const actions: Record<string, () => void> = {
+    ArrowRight: () => (event.shiftKey ? page.go(nextUse(page) ?? state.position) : page.move(1)),
+    ArrowLeft: () => page.move(-1),
+    j: () => page.move(1),
+    k: () => page.move(-1),
+    " ": () => set({ playing: !state.playing }),
+    Home: () => page.go(0),
+    End: () => page.go(call.steps.length),
+    f: () => page.go(1),
+    b: () => page.go(model.firstBackward + 1),
+    n: () => call.findings.length && page.choose(((state.finding ?? -1) + 1) % call.findings.length),
+    "+": () => item !== undefined && isGroup(item) && page.unfold(item),
+    "-": () => home && home.kind !== "root" && page.fold(home),
+    "0": () => document.querySelector(".canvas")?.scrollTo(0, 0),
+    "/": () => (set({ find: state.find ?? "" }), setTimeout(() => document.querySelector<HTMLElement>("#find")?.focus())),
+    v: () => document.querySelector<HTMLElement>(".v-cell")?.focus(),
+    g: () => set({ view: state.view === "graph" ? "table" : "graph" }),
+    c: () => set({ panel: state.panel === "cost" ? "step" : "cost" }),
+    h: () => set({ panel: state.panel === "health" ? "step" : "health" }),
+    t: () => set({ theme: state.theme === "auto" ? "light" : state.theme === "light" ? "dark" : "auto" }),
+    "?": () => set({ help: true }),
+    Escape: () => (state.find !== null ? set({ find: null }) : state.playing ? set({ playing: false }) : state.finding !== null ? set({ finding: null }) : page.tryV(null)),
+  };
+  if (/^[1-9]$/.test(key)) {
+    const row = Number(key) - 1;
+    const output = call.outputs[state.output];
+    if (page.stuck !== null || !output || row >= count(output.gradient.shape)) return false;
+    page.tryV(unitV(call, state.output, row));
+    return true;
+  }
+  const action = actions[key];
+  action?.();
+  return action !== undefined;
+}
+
+function useKeys(page: Page): void {
+  const latest = useRef(page);
+  latest.current = page;
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      const target = event.target as HTMLElement;
+      const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
+      const typing = target.matches("input, select, textarea");
+      if (!plain || event.defaultPrevented || latest.current.state.help) return;
+      if (typing && event.key !== "Escape") return;
+      if (target.matches("button, summary") && (event.key === " " || event.key === "Enter")) return;
+      if (typing) target.blur();
+      if (pressed(latest.current, event)) event.preventDefault();
+    };
+    document.addEventListener("keydown", onKeyDown);
+    return () => document.removeEventListener("keydown", onKeyDown);
+  }, []);
+}
+
+function useAddress(page: Page): void {
+  const { state, trace, set, call, model } = page;
+  const hash = writeHash(state, trace);
+  useEffect(() => {
+    // When it has settled: browsers count the writes of an address, and refuse too many.
+    const timer = setTimeout(() => {
+      try {
+        history.replaceState(null, "", hash);
+      } catch {
+        // A page inside srcdoc has no address to write.
+      }
+    }, 150);
+    return () => clearTimeout(timer);
+  }, [hash]);
+  useEffect(() => {
+    const onHash = () => {
+      const kept = readHash(location.hash);
+      set({
+        ...(kept.call !== undefined && trace.calls[kept.call] ? { call: kept.call } : {}),
+        ...(kept.step !== undefined ? { position: Math.min(call.steps.length, kept.step) } : {}),
+        ...(kept.v ? { vs: fitsV(model.call, kept.v) } : { vs: null }),
+      });
+    };
+    addEventListener("hashchange", onHash);
+    return () => removeEventListener("hashchange", onHash);
+  }, [call]);
+}
+
+function usePlaying(page: Page): void {
+  const { state, call, move, set } = page;
+  useEffect(() => {
+    if (!state.playing) return undefined;
+    if (state.position >= call.steps.length) return set({ playing: false });
+    const timer = setTimeout(() => move(1), state.pace * 1000);
+    return () => clearTimeout(timer);
+  }, [state.playing, state.position, state.pace]);
+}
+
+/** The step in words, said politely: when it has settled, not in the midst of playing. */
+function Said({ page }: { page: Page }) {
+  const text = page.state.notice || spoken(page);
+  const [said, say] = useState("");
+  useEffect(() => {
+    const timer = setTimeout(() => say(text), page.state.playing ? 900 : 150);
+    return () => clearTimeout(timer);
+  }, [text, page.state.playing]);
+  return <p class="unseen" role="status" aria-live="polite" id="said">{said}</p>;
+}
+
+function Notice({ page }: { page: Page }) {
+  const { notice } = page.state;
+  useEffect(() => {
+    if (!notice) return undefined;
+    const timer = setTimeout(() => page.set({ notice: "" }), 4000);
+    return () => clearTimeout(timer);
+  }, [notice]);
+  return notice ? <p class="notice" aria-hidden="true">{notice}</p> : null;
+}
+
+function usePrinting(): boolean {
+  const [printing, setPrinting] = useState(() => matchMedia("print").matches);
+  useEffect(() => {
+    const media = matchMedia("print");
+    const onChange = () => setPrinting(media.matches);
+    const [before, after] = [() => setPrinting(true), () => setPrinting(media.matches)];
+    media.addEventListener("change", onChange);
+    addEventListener("beforeprint", before);
+    addEventListener("afterprint", after);
+    return () => {
+      media.removeEventListener("change", onChange);
+      removeEventListener("beforeprint", before);
+      removeEventListener("afterprint", after);
+    };
+  }, []);
+  return printing;
+}
+
+function Legend() {
+  return (
+    <ul class="legend" aria-label="Legend">
+      <li><i class="leaf" />leaf</li>
+      <li><i class="output" />output</li>
+      <li><i class="now" />now</li>
+      <li><i class="passed" />v passed</li>
+      <li><i class="zero" />zero</li>
+    </ul>
+  );
+}
+
+function Center({ page }: { page: Page }) {
+  const { state, model, drawing } = page;
+  const folded = drawing.items.filter(isGroup).length;
+  const everything = model.root.size;
+  return (
+    <section class="card center-pane" aria-label={state.view === "graph" ? "Graph" : "Table"}>
+      <div class="pane-title">
+        <h2>{state.view === "graph" ? "Graph" : "Table"}</h2>
+        {state.view === "graph" && <Legend />}
+        {everything > drawing.items.length || folded ? (
+          <span class="muted">{plural(drawing.items.length, "box", "boxes")} for {everything}</span>
+        ) : null}
+        {state.view === "graph" && (
+          <label class="density">
+            <select aria-label="How much the boxes show" value={state.density} onChange={(event) => page.set({ density: event.currentTarget.value as Density })}>
+              <option value="auto">auto boxes</option>
+              <option value="full">full boxes</option>
+              <option value="compact">compact boxes</option>
+            </select>
+          </label>
+        )}
+        <span class="muted aside">{state.view === "graph" ? "values down, gradients up" : "press a heading to sort"}</span>
+      </div>
+      {state.view === "graph" ? <Graph page={page} /> : <Table page={page} />}
+    </section>
+  );
+}
+
+export function App({ trace, engine }: { trace: Trace; engine: LayoutEngine }) {
+  const page = usePage(trace, engine);
+  useKeys(page);
+  useAddress(page);
+  usePlaying(page);
+  const printing = usePrinting();
+  const { theme } = page.state;
+  useEffect(() => {
+    document.documentElement.dataset["theme"] = theme;
+  }, [theme]);
+  return (
+    <div class="page">
+      <Header page={page} />
+      <Find page={page} />
+      <main class={trace.error ? "with-error" : ""}>
+        <Failed page={page} />
+        <div class="top">
+          <Answer page={page} />
+          <Rows page={page} />
+        </div>
+        <div class="panes">
+          <div class="card left-pane">
+            <SourcePane page={page} />
+            <Tape page={page} />
+          </div>
+          <Center page={page} />
+          <RightPane page={page} />
+        </div>
+        {trace.limits.notes.length > 0 && <p class="muted limits">{trace.limits.notes.join(" ")}</p>}
+        {printing && <PrintedTape page={page} />}
+      </main>
+      <Transport page={page} />
+      <Said page={page} />
+      <Notice page={page} />
+      <Help page={page} />
+    </div>
+  );
+}

@@ -1,0 +1,47 @@
+// Reading the trace out of the page.
+import type { Trace } from "./trace";
+
+/** Signs that would act on the text around them instead of being seen: controls and marks of direction. */
+const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+export function visibleText(text: string): string {
+  return text.replace(UNSEEN, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+async function unpack(packed: string): Promise<string> {
+  const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+}
+
+export async function load(element: Element): Promise<Trace> {
+  const text = element.textContent ?? "";
+  const trace = JSON.parse(element.getAttribute("data-encoding") === "gzip" ? await unpack(text) : text) as Trace;
+  if (trace.schema !== "pullback-trace" || trace.version !== 1) throw new Error("this is no pullback-trace of version 1");
+  return clean(trace);
+}
+
+/** The trace with every text of the program's made visible, in place. */
+export function clean(trace: Trace): Trace {
+  const see = <K extends string>(object: Record<K, string | null>, key: K) => {
+    const text = object[key];
+    if (text !== null) object[key] = visibleText(text);
+  };
+  for (const source of trace.sources) {
+    see(source, "file");
+    source.lines = source.lines.map(visibleText);
+  }
+  for (const scope of trace.scopes) (see(scope, "name"), see(scope, "type"));
+  for (const call of trace.calls) {
+    see(call, "text");
+    for (const tensor of call.tensors) {
+      see(tensor, "name");
+      see(tensor, "expr");
+      see(tensor, "op");
+      for (const saved of tensor.saved) see(saved, "text");
+    }
+    for (const step of call.steps) (see(step, "node"), see(step, "note"));
+    for (const finding of call.findings) see(finding, "why");
+  }
+  if (trace.error) (see(trace.error, "type"), see(trace.error, "message"));
+  return trace;
+}

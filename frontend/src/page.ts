@@ -1,0 +1,32 @@
+// What every part of the page is given.
+import type { Group } from "./fold";
+import type { LayoutEngine } from "./layout";
+import type { Drawing, Model, Unit } from "./model";
+import type { Flow } from "./replay";
+import type { State } from "./state";
+import type { Call, Trace } from "./trace";
+
+export interface Page {
+  trace: Trace;
+  call: Call;
+  model: Model;
+  state: State;
+  flow: Flow;
+  drawing: Drawing;
+  /** The unit that the position lies in; null before the first step. */
+  unit: Unit | null;
+  /** Why v cannot be changed, or null. */
+  stuck: string | null;
+  /** The tensors that the search finds. */
+  matches: number[];
+  engine: LayoutEngine;
+  set: (patch: Partial<State>) => void;
+  go: (position: number) => void;
+  move: (units: number) => void;
+  /** Goes to where a tensor is worked on in the present phase. */
+  visit: (tensor: number) => void;
+  tryV: (vs: number[][] | null) => void;
+  unfold: (group: Group) => void;
+  fold: (group: Group) => void;
+  choose: (finding: number) => void;
+}

@@ -1,0 +1,89 @@
+// What the reader chose, and how it is kept in the address.
+import { number } from "./format";
+import type { Trace } from "./trace";
+
+export type Theme = "auto" | "light" | "dark";
+export type Panel = "step" | "health" | "cost";
+export type View = "graph" | "table";
+export type Density = "auto" | "full" | "compact";
+export type Measure = "time" | "bytes";
+
+export interface State {
+  call: number;
+  /** How many steps have run. */
+  position: number;
+  /** Another v for each output, or null for the recorded one. */
+  vs: number[][] | null;
+  open: ReadonlySet<string>;
+  leaf: number;
+  output: number;
+  panel: Panel;
+  view: View;
+  density: Density;
+  measure: Measure;
+  finding: number | null;
+  find: string | null;
+  help: boolean;
+  playing: boolean;
+  /** Seconds for one step while playing. */
+  pace: number;
+  theme: Theme;
+  /** Said to screen readers, and shown for a moment. */
+  notice: string;
+}
+
+export interface Kept {
+  call?: number;
+  step?: number;
+  v?: number[][];
+  leaf?: number;
+  theme?: Theme;
+  view?: View;
+  panel?: Panel;
+}
+
+export function parseNumber(text: string): number | null {
+  const plain = text.trim().toLowerCase();
+  const special: Record<string, number> = { nan: NaN, inf: Infinity, "+inf": Infinity, "-inf": -Infinity };
+  if (plain in special) return special[plain]!;
+  return plain !== "" && Number.isFinite(Number(plain)) ? Number(plain) : null;
+}
+
+function whole(text: string | null): number | undefined {
+  return text !== null && /^\d+$/.test(text) ? Number(text) : undefined;
+}
+
+function among<T extends string>(text: string | null, known: readonly T[]): T | undefined {
+  return known.find((one) => one === text);
+}
+
+/** What an address asks for; what it does not understand is left out. */
+export function readHash(hash: string): Kept {
+  const fields = new URLSearchParams(hash.replace(/^#/, ""));
+  const kept: Kept = {};
+  const set = <K extends keyof Kept>(key: K, value: Kept[K] | undefined) => {
+    if (value !== undefined) kept[key] = value;
+  };
+  const call = whole(fields.get("call"));
+  set("call", call ? call - 1 : undefined);
+  set("step", whole(fields.get("step")));
+  const leaf = whole(fields.get("leaf"));
+  set("leaf", leaf ? leaf - 1 : undefined);
+  const v = fields.get("v")?.split(";").map((part) => part.split(",").map(parseNumber));
+  if (v && v.flat().every((value) => value !== null)) kept.v = v as number[][];
+  set("theme", among(fields.get("theme"), ["light", "dark"] as const));
+  set("view", among(fields.get("view"), ["table"] as const));
+  set("panel", among(fields.get("panel"), ["health", "cost"] as const));
+  return kept;
+}
+
+export function writeHash(state: State, trace: Trace): string {
+  const parts = [`step=${state.position}`];
+  if (state.call !== (trace.primary ?? 0)) parts.unshift(`call=${state.call + 1}`);
+  if (state.vs) parts.push(`v=${state.vs.map((v) => v.map((value) => number(value, 17)).join(",")).join(";")}`);
+  if (state.leaf) parts.push(`leaf=${state.leaf + 1}`);
+  if (state.view !== "graph") parts.push(`view=${state.view}`);
+  if (state.panel !== "step") parts.push(`panel=${state.panel}`);
+  if (state.theme !== "auto") parts.push(`theme=${state.theme}`);
+  return `#${parts.join("&")}`;
+}

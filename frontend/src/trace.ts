@@ -1,0 +1,248 @@
+// The trace: what Python wrote, as src/pullback/explain/schema.json describes it.
+
+export type Raw = number | boolean | "NaN" | "Infinity" | "-Infinity" | [Raw, Raw];
+/** A number of the page: booleans are 0 and 1, a complex number is [real, imaginary]. */
+export type Value = number | [number, number];
+
+export interface Stats {
+  min: number | null;
+  max: number | null;
+  mean: number | null;
+  norm: number;
+  zeros: number;
+  nans: number;
+  infs: number;
+}
+
+export interface Arr {
+  shape: number[];
+  dtype: string;
+  data?: Raw[];
+  head?: Raw[];
+  tail?: Raw[];
+  stats?: Stats;
+}
+
+export interface Jacobian {
+  form: "dense" | "diagonal";
+  rows: number;
+  cols: number;
+  data: Raw[];
+}
+
+export interface Place {
+  source: number;
+  line: number;
+  column: number | null;
+  end_line: number | null;
+  end_column: number | null;
+}
+
+export interface Source {
+  file: string;
+  first: number;
+  lines: string[];
+}
+
+export interface Scope {
+  kind: "module" | "function";
+  name: string;
+  type: string;
+  parent: number | null;
+  nth: number;
+}
+
+export interface Saved {
+  name: string;
+  text: string;
+  tensor: number | null;
+  value: Arr | null;
+}
+
+export interface Tensor {
+  name: string;
+  expr: string | null;
+  role: "leaf" | "output" | "inner";
+  op: string | null;
+  grad_fn: string | null;
+  node: number;
+  output: number;
+  inputs: number[];
+  shape: number[];
+  dtype: string;
+  is_leaf: boolean;
+  requires_grad: boolean;
+  version: number | null;
+  data: Arr | null;
+  value_from: "recorded" | "leaf" | "output" | "variable" | "saved" | "not kept";
+  saved: Saved[];
+  bytes: number;
+  place: Place | null;
+  scope: number | null;
+  time: number | null;
+}
+
+export interface Term {
+  to: number;
+  input: number;
+  jacobians: (Jacobian | null)[];
+  missing: string | null;
+  ran: string | null;
+  out: Arr;
+  before: Arr | null;
+  after: Arr;
+  nth: number;
+  of: number;
+}
+
+export interface Step {
+  phase: "forward" | "backward";
+  number: number;
+  node: string;
+  op: string | null;
+  outputs: number[];
+  v: (Arr | null)[];
+  terms: Term[];
+  ran: string | null;
+  note: string | null;
+  place: Place | null;
+  scope: number | null;
+  time: number | null;
+  live_bytes: number;
+}
+
+export interface Leaf {
+  tensor: number;
+  grad: Arr;
+  grad_before: Arr | null;
+  grad_after: Arr | null;
+  contributions: { step: number; term: number }[];
+  jacobians: (Jacobian | null)[];
+  missing: string | null;
+}
+
+export interface Finding {
+  kind: "nan" | "inf" | "zero" | "dead" | "tiny" | "huge";
+  phase: "forward" | "backward";
+  step: number | null;
+  tensor: number;
+  element: number[] | null;
+  place: Place | null;
+  why: string;
+  path: number[];
+}
+
+export interface Output {
+  tensor: number;
+  gradient: Arr;
+  implicit: boolean;
+}
+
+export interface Call {
+  text: string;
+  kind: "backward" | "explain";
+  place: Place | null;
+  outputs: Output[];
+  tensors: Tensor[];
+  steps: Step[];
+  leaves: Leaf[];
+  findings: Finding[];
+  cost: {
+    forward: number | null;
+    backward: number | null;
+    kept_bytes: number;
+    peak_bytes: number;
+    estimated: boolean;
+  };
+}
+
+export interface Failure {
+  type: string;
+  message: string;
+  place: Place | null;
+  call: number | null;
+  tensor: number | null;
+}
+
+export interface Trace {
+  schema: "pullback-trace";
+  version: number;
+  pullback: string;
+  title: string | null;
+  recorded: boolean;
+  primary: number | null;
+  sources: Source[];
+  scopes: Scope[];
+  calls: Call[];
+  error: Failure | null;
+  limits: { values: number; jacobian: number; max_nodes: number; redacted: boolean; notes: string[] };
+}
+
+export function decode(raw: Raw): Value {
+  if (typeof raw === "number") return raw;
+  if (Array.isArray(raw)) return [decode(raw[0]) as number, decode(raw[1]) as number];
+  return Number(raw);
+}
+
+/** The number as JSON can carry it. */
+export function encode(value: number): Raw {
+  return Number.isFinite(value) ? value : (String(value) as Raw);
+}
+
+const decoded = new WeakMap<object, Value[]>();
+
+/** All elements of an array, or null when the trace does not hold them all. */
+export function values(array: { data?: Raw[] }): Value[] | null {
+  if (!array.data) return null;
+  let found = decoded.get(array);
+  if (!found) decoded.set(array, (found = array.data.map(decode)));
+  return found;
+}
+
+/** The elements as real numbers; null when they are complex or not all there. */
+export function reals(array: { data?: Raw[] }): number[] | null {
+  const all = values(array);
+  return all && all.every((value) => typeof value === "number") ? (all as number[]) : null;
+}
+
+export function count(shape: number[]): number {
+  return shape.reduce((product, size) => product * size, 1);
+}
+
+export function isZero(array: Arr): boolean {
+  const all = values(array);
+  if (all) return all.every((value) => (typeof value === "number" ? value === 0 : value[0] === 0 && value[1] === 0));
+  return array.stats !== undefined && array.stats.zeros === count(array.shape);
+}
+
+export function isBad(array: Arr): boolean {
+  const all = values(array);
+  if (all) return !all.every((value) => [value].flat().every(Number.isFinite));
+  return array.stats !== undefined && array.stats.nans + array.stats.infs > 0;
+}
+
+/** Element [i][j] of a Jacobian. */
+export function entry(jacobian: Jacobian, i: number, j: number): Value {
+  const all = values(jacobian)!;
+  if (jacobian.form === "diagonal") return i === j ? all[i]! : 0;
+  return all[i * jacobian.cols + j]!;
+}
+
+export function row(jacobian: Jacobian, i: number): Value[] {
+  return Array.from({ length: jacobian.cols }, (_, j) => entry(jacobian, i, j));
+}
+
+/** v @ J for real numbers. A zero of a dense J says that two elements have nothing to do with each other. */
+export function product(v: number[], jacobian: Jacobian): number[] | null {
+  const all = reals(jacobian);
+  if (!all) return null;
+  if (jacobian.form === "diagonal") return v.map((weight, i) => weight * all[i]!);
+  const out = new Array<number>(jacobian.cols).fill(0);
+  for (let i = 0; i < jacobian.rows; i++) {
+    for (let j = 0; j < jacobian.cols; j++) {
+      const slope = all[i * jacobian.cols + j]!;
+      if (slope !== 0) out[j] = out[j]! + v[i]! * slope;
+    }
+  }
+  return out;
+}

@@ -1,0 +1,451 @@
+// The page in a real browser, offline: the acceptance checks 10 to 24 of the design of explain.
+// PAGES names the folder that pages.py has filled, CHROMIUM the browser; SHOTS, if set, a folder for screenshots.
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+const { PAGES, CHROMIUM, SHOTS } = process.env;
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+let browser;
+
+before(async () => {
+  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu", "--font-render-hinting=none"] });
+});
+after(() => browser.close());
+
+const trace = (name) => JSON.parse(readFileSync(`${PAGES}/${name}.json`, "utf8"));
+
+/** A page, offline; what it asks for and what it complains about is kept. */
+async function open(name, { hash = "", width = 1440, height = 960, ...context } = {}) {
+  const where = await browser.newContext({ viewport: { width, height }, acceptDownloads: true, ...context });
+  await where.setOffline(true);
+  const page = await where.newPage();
+  page.requests = [];
+  page.complaints = [];
+  page.on("request", (request) => page.requests.push(request.url()));
+  page.on("console", (message) => ["error", "warning"].includes(message.type()) && page.complaints.push(message.text()));
+  page.on("pageerror", (error) => page.complaints.push(error.stack));
+  await page.goto(`${pathToFileURL(`${PAGES}/${name}.html`)}${hash}`);
+  if (context.javaScriptEnabled !== false && name !== "notebook") await page.waitForSelector("#picture .box, .table-view td");
+  return page;
+}
+
+async function closed(page) {
+  assert.deepEqual(page.complaints, []);
+  await page.context().close();
+}
+
+const settled = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))));
+const press = async (page, key, times = 1) => {
+  for (let i = 0; i < times; i++) {
+    await page.keyboard.press(key);
+    await settled(page);
+  }
+};
+const grad = (page) => page.$eval('table[aria-label="x.grad"]', (table) => table.innerText.split(/\s+/).filter(Boolean).map(Number));
+const text = (page, selector) => page.$eval(selector, (element) => element.innerText);
+const dashed = (page) =>
+  page.$$eval(".box.zero", (boxes) => boxes.map((box) => box.getAttribute("data-box").slice(1)).map(Number).sort((a, b) => a - b));
+
+function short(value) {
+  return String(Number(value.toPrecision(5)));
+}
+
+test("10: opening the file is one request, no error, no breach of the policy", async () => {
+  for (const name of ["seed", "long", "hostile", "redacted"]) {
+    const page = await open(name);
+    await page.waitForTimeout(200);
+    // The worker that lays out is made of the page's own text: a blob, no request.
+    assert.equal(page.requests.filter((url) => !url.startsWith("blob:") && !url.startsWith("data:")).length, 1, name);
+    const policy = await page.$eval("meta[http-equiv]", (meta) => meta.content);
+    assert.match(policy, /^default-src 'none'/);
+    assert.doesNotMatch(policy, /unsafe/);
+    await closed(page);
+  }
+});
+
+test("11: Home and 29 steps reach x.grad; each step shows the trace's numbers; Left undoes", async () => {
+  const [call] = trace("seed").calls;
+  const page = await open("seed");
+  await press(page, "Home");
+  assert.equal(await text(page, "#position"), "before the first step");
+  const seen = [await text(page, ".right-body")];
+  for (let i = 0; i < 29; i++) {
+    await press(page, "ArrowRight");
+    const step = call.steps[i];
+    const panel = await page.$eval(".right-body", (body) => body.innerText);
+    seen.push(panel);
+    assert.ok(panel.includes(step.phase === "forward" ? step.op : step.node), `step ${i + 1}`);
+    const tables = await page.$$eval(".right-body .product table", (all) => all.map((one) => one.innerText.split(/\s+/).filter(Boolean)));
+    const wanted = step.terms.flatMap((term) => [step.v[0].data, term.jacobians[0].data, term.out.data]);
+    assert.deepEqual(tables, wanted.map((numbers) => numbers.map(short)), `step ${i + 1}`);
+    for (const term of step.terms.filter((one) => one.of > 1 && one.before)) {
+      assert.ok(panel.includes(`contribution ${term.nth} of ${term.of}`));
+      assert.ok(panel.includes(`= [${term.after.data.join(", ")}]`), panel);
+    }
+  }
+  assert.equal(await text(page, "#position"), "backward 15 of 15");
+  assert.match(await page.$eval("[data-box=t0]", (box) => box.textContent), /26\., 1240\./);
+  for (let i = 28; i >= 0; i--) {
+    await press(page, "ArrowLeft");
+    assert.equal(await text(page, ".right-body"), seen[i], `back to ${i}`);
+  }
+  await closed(page);
+});
+
+test("12: another v is replayed and labelled, 'yours' restores, a row is one press", async () => {
+  const page = await open("seed");
+  await press(page, "End");
+  await page.fill('[data-v="0"]', "2");
+  await settled(page);
+  assert.deepEqual(await grad(page), [32, 1240]);
+  assert.match(await text(page, ".header"), /what if: not the call in your script/);
+  assert.match(await page.$eval("[data-box=t0]", (box) => box.textContent), /32\., 1240\./);
+  await page.click("#yours");
+  assert.deepEqual(await grad(page), [26, 1240]);
+  assert.doesNotMatch(await text(page, ".header"), /what if/);
+  await page.click('[data-row="2"]');
+  assert.deepEqual(await grad(page), [0, 10]);
+  assert.equal(await page.getAttribute('[data-row="2"]', "aria-pressed"), "true");
+  await page.fill('[data-v="1"]', "-");
+  assert.equal(await page.getAttribute('[data-v="1"]', "aria-invalid"), "true");
+  assert.deepEqual(await grad(page), [0, 10]);
+  await closed(page);
+  const single = await open("single", { hash: "#v=0,1,0" });
+  assert.match(await text(single, ".gloss"), /float64/);
+  await closed(single);
+});
+
+test("13: with v = e_1 exactly the nodes that feed y[0] and y[2] are dashed", async () => {
+  const { tensors } = trace("seed").calls[0];
+  const page = await open("seed", { hash: "#step=29&v=0,1,0" });
+  const feeding = tensors.flatMap((tensor, i) => (/^(x\[0\]|x\[0\]\*\*2)$/.test(tensor.name) && i < 4 ? [i] : []));
+  const others = tensors.flatMap((tensor, i) => (["3*x[0]**2", "10*x[1]"].includes(tensor.name) || i === 12 || i === 4 ? [i] : []));
+  assert.deepEqual(await dashed(page), [...new Set([...feeding, ...others])].sort((a, b) => a - b));
+  await closed(page);
+});
+
+test("14: the address restores step and v; a frame of its own page makes no exception", async () => {
+  const page = await open("seed", { hash: "#step=22" });
+  assert.equal(await text(page, "#position"), "backward 8 of 15");
+  await page.goto(page.url().replace(/#.*/, "#step=29&v=0,1,0"));
+  await settled(page);
+  assert.deepEqual(await grad(page), [2, 24]);
+  await page.waitForTimeout(250);
+  await page.reload();
+  await page.waitForSelector("#picture .box");
+  assert.deepEqual(await grad(page), [2, 24]);
+  assert.match(page.url(), /#step=29&v=0,1,0$/);
+  for (const broken of ["#step=999999", "#v=1,2", "#step=x&v=a", "#call=9&leaf=7", "#v=1,2,3,4;5"]) {
+    await page.goto(page.url().replace(/#.*/, broken));
+    await page.reload();
+    await page.waitForSelector("#picture .box");
+  }
+  await closed(page);
+  const cell = await open("notebook");
+  const frame = cell.frame({ url: "about:srcdoc" });
+  await frame.waitForSelector("#picture .box");
+  await frame.click("#step");
+  await closed(cell);
+});
+
+test("15: by keyboard alone, with focus to be seen, no trap, and the order of reading", async () => {
+  const page = await open("seed");
+  await press(page, "End");
+  await press(page, "v");
+  await page.keyboard.type("2");
+  await settled(page);
+  assert.deepEqual(await grad(page), [32, 1240]);
+  await press(page, "Escape");
+  assert.deepEqual(await grad(page), [26, 1240]);
+  await press(page, "3");
+  assert.deepEqual(await grad(page), [0, 10]);
+  await press(page, "Escape");
+  await press(page, "f");
+  assert.equal(await text(page, "#position"), "forward 1 of 14");
+  await press(page, "b");
+  assert.equal(await text(page, "#position"), "backward 1 of 15");
+  for (const [key, selector] of [["g", ".table-view"], ["g", "#picture"], ["c", ".cost-table"], ["c", ".step-title"], ["h", ".well"], ["h", ".step-title"], ["/", "#find"]]) {
+    await press(page, key);
+    await page.waitForSelector(selector);
+  }
+  await page.waitForFunction(() => document.activeElement?.id === "find");
+  await page.keyboard.type("line 18");
+  await press(page, "Escape");
+  await press(page, "?");
+  assert.ok(await page.isVisible("dialog[open]"));
+  await press(page, "Escape");
+  assert.ok(!(await page.isVisible("dialog[open]")));
+
+  await page.evaluate(() => (document.activeElement?.blur(), scrollTo(0, 0)));
+  const places = [];
+  for (let i = 0; i < 60; i++) {
+    await page.keyboard.press("Tab");
+    const at = await page.evaluate(() => {
+      const element = document.activeElement;
+      if (!element || element === document.body) return null;
+      const style = getComputedStyle(element);
+      const inside = element.closest("g.box") ? getComputedStyle(element.querySelector(".frame")).strokeWidth : "0";
+      const shown = (parseFloat(style.outlineWidth) > 0 && style.outlineStyle !== "none") || parseFloat(inside) >= 4;
+      const all = [...document.querySelectorAll("*")];
+      return { order: all.indexOf(element), shown, what: element.outerHTML.slice(0, 80) };
+    });
+    if (at === null) break;
+    places.push(at);
+  }
+  assert.ok(places.length > 20 && places.length < 60, `${places.length} stops: there is a way out`);
+  assert.deepEqual(places.filter((one) => !one.shown).map((one) => one.what), []);
+  assert.deepEqual(places.map((one) => one.order), places.map((one) => one.order).sort((a, b) => a - b));
+
+  await page.focus("[role=listbox]");
+  await press(page, "ArrowDown", 3);
+  await press(page, "Enter");
+  assert.equal(await text(page, "#position"), "backward 4 of 15");
+  await page.focus(".box.now");
+  await press(page, "ArrowUp");
+  assert.notEqual(await page.evaluate(() => document.activeElement.getAttribute("data-box")), null);
+  await press(page, "Enter");
+  assert.notEqual(await text(page, "#position"), "backward 4 of 15");
+  await closed(page);
+});
+
+async function violations(page) {
+  await page.evaluate(axe);
+  const { violations: found } = await page.evaluate(() =>
+    globalThis.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }),
+  );
+  return found.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map((node) => node.html.slice(0, 120)).join(" | ")}`);
+}
+
+test("16: axe finds nothing in any theme and width; nothing scrolls sideways at 390 and 320", async () => {
+  for (const scheme of [{ colorScheme: "light" }, { colorScheme: "dark" }, { forcedColors: "active" }]) {
+    for (const width of [1440, 960, 390]) {
+      const page = await open("seed", { width, ...scheme, hash: "#step=29&v=0,1,0" });
+      assert.deepEqual(await violations(page), [], `${JSON.stringify(scheme)} ${width}`);
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${width}`);
+      await closed(page);
+    }
+  }
+  const states = [["seed", "#panel=cost&view=table"], ["invalid", "#panel=health"], ["failing", ""], ["network", ""], ["long", "#step=3000"], ["hostile", ""], ["twice", ""]];
+  for (const [name, hash] of states) {
+    const page = await open(name, { hash: hash || "#step=1" });
+    assert.deepEqual(await violations(page), [], `${name} ${hash}`);
+    for (const width of [1440, 1024, 720, 390, 320]) {
+      await page.setViewportSize({ width, height: 800 });
+      await settled(page);
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name} ${width}`);
+    }
+    await closed(page);
+  }
+});
+
+const STATES = [
+  ["seed", "step", { hash: "#step=22" }],
+  ["seed", "what-if-dark", { hash: "#step=29&v=0,1,0", colorScheme: "dark" }],
+  ["long", "folded", { hash: "#step=3000" }],
+  ["invalid", "health", { hash: "#panel=health" }],
+  ["seed", "phone", { hash: "#step=22", width: 390, height: 844 }],
+];
+
+test("17: text in the picture is 10 px or more, none is cut by its box, nothing lies on anything", async () => {
+  for (const [name, title, options] of [...STATES, ["network", "network", {}], ["seed", "narrow", { width: 960 }]]) {
+    const page = await open(name, options);
+    await page.waitForTimeout(400);
+    const found = await page.evaluate(() => {
+      const wrong = [];
+      const rectangle = (element) => element.getBoundingClientRect();
+      const svg = document.querySelector("#picture");
+      const scale = rectangle(svg).width / svg.viewBox.baseVal.width;
+      for (const element of svg.querySelectorAll("text")) {
+        const size = parseFloat(getComputedStyle(element).fontSize) * scale;
+        if (size < 9.99) wrong.push(`${element.textContent}: ${size} px`);
+        const frame = element.closest(".box")?.querySelector(".frame");
+        const [inner, outer] = [rectangle(element), frame && rectangle(frame)];
+        if (outer && !element.matches(".arriving") && (inner.left < outer.left - 1 || inner.right > outer.right + 1)) wrong.push(`${element.textContent}: out of its box`);
+      }
+      const bodies = [...svg.querySelectorAll(".box .frame, .pill rect")].map((element) => [element.closest("g").textContent, rectangle(element)]);
+      bodies.forEach(([a, one], i) => {
+        for (const [b, other] of bodies.slice(i + 1)) {
+          const apart = one.right <= other.left + 1 || other.right <= one.left + 1 || one.bottom <= other.top + 1 || other.bottom <= one.top + 1;
+          if (!apart) wrong.push(`${a} lies on ${b}`);
+        }
+      });
+      for (const box of svg.querySelectorAll(".box")) {
+        const texts = [...box.querySelectorAll("text")].map(rectangle);
+        texts.forEach((one, i) => texts.slice(i + 1).forEach((other) => {
+          const apart = one.right <= other.left + 1 || other.right <= one.left + 1 || one.bottom <= other.top + 3 || other.bottom <= one.top + 3;
+          if (!apart) wrong.push(`text on text in ${box.textContent}`);
+        }));
+      }
+      for (const element of document.querySelectorAll("main *, header *, footer *")) {
+        if (element.closest("svg, .unseen") || !element.childNodes.length) continue;
+        const says = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+        if (says && parseFloat(getComputedStyle(element).fontSize) < 10) wrong.push(`${element.className}: small`);
+      }
+      for (const cell of document.querySelectorAll(".matrix td, .addition td, .v-cell, .facts dd, #position, .sum")) {
+        if (cell.scrollWidth > cell.clientWidth + 1 && cell.clientWidth > 0) wrong.push(`cut: ${cell.innerText || cell.value}`);
+      }
+      return wrong;
+    });
+    if (SHOTS) writeFileSync(`${SHOTS}/${title}.png`, await page.screenshot());
+    assert.deepEqual(found, [], title);
+    await closed(page);
+  }
+});
+
+test("18: two thousand nodes: boxes, first paint, unfolding, stepping, no long task", async () => {
+  const where = await browser.newContext({ viewport: { width: 1440, height: 960 } });
+  const page = await where.newPage();
+  await page.addInitScript(() => {
+    globalThis.long = [];
+    new PerformanceObserver((list) => globalThis.long.push(...list.getEntries().map((entry) => [entry.startTime, entry.duration]))).observe({ type: "longtask", buffered: true });
+  });
+  await page.goto(String(pathToFileURL(`${PAGES}/long.html`)));
+  await page.waitForSelector("#picture .box");
+  const measured = { paint: await page.evaluate(() => performance.now()) };
+  const boxes = () => page.$$eval("#picture .box", (all) => all.length);
+  assert.ok((await boxes()) <= 150);
+  await page.waitForTimeout(300);
+  const began = await page.evaluate(() => performance.now());
+  const before = await boxes();
+  await page.evaluate(() => document.querySelector(".box.group .plus").dispatchEvent(new MouseEvent("click", { bubbles: true })));
+  await page.waitForFunction((old) => document.querySelectorAll("#picture .box").length !== old, before);
+  measured.unfold = (await page.evaluate(() => performance.now())) - began;
+  for (let i = 0; i < 12; i++) {
+    await page.evaluate(() => document.querySelector(".box.group .plus")?.dispatchEvent(new MouseEvent("click", { bubbles: true })));
+    await page.waitForTimeout(60);
+    assert.ok((await boxes()) <= 150);
+  }
+  measured.steps = await page.evaluate(async () => {
+    const times = [];
+    for (let i = 0; i < 20; i++) {
+      const from = performance.now();
+      document.querySelector("#step").click();
+      await new Promise((done) => setTimeout(done));
+      times.push(performance.now() - from);
+    }
+    return times.sort((a, b) => a - b)[10];
+  });
+  measured.longest = Math.max(0, ...(await page.evaluate((from) => globalThis.long.filter(([start]) => start > from).map(([, duration]) => duration), began)));
+  console.log(`2 000 nodes, ms: ${JSON.stringify(measured, (_, value) => (typeof value === "number" ? Math.round(value) : value))}`);
+  await page.keyboard.press("/");
+  await page.fill("#find", "tanh");
+  await page.keyboard.press("Enter");
+  await where.close();
+  const huge = await open("huge");
+  assert.ok((await huge.$$eval("#picture .box", (all) => all.length)) <= 150);
+  await press(huge, "ArrowRight", 3);
+  await closed(huge);
+});
+
+test("19: hostile names and sources are text", async () => {
+  for (const hash of ["#step=20", "#step=29&view=table", "#step=14&panel=cost"]) {
+    const page = await open("hostile", { hash });
+    for (let i = 0; i < 16; i++) await page.keyboard.press("ArrowRight");
+    await settled(page);
+    assert.notEqual(await page.title(), "owned");
+    assert.equal(await page.$$eval("img", (all) => all.length), 0);
+    assert.equal(await page.$$eval("script", (all) => all.length), 2);
+    const seen = await page.evaluate(() => document.querySelector("#app").textContent);
+    assert.ok(seen.includes("onerror"));
+    assert.doesNotMatch(seen, /[\u202a-\u202e\u2028\u2029]/);
+    await closed(page);
+  }
+});
+
+test("20: nan and inf are shown and survive a replay", async () => {
+  const page = await open("invalid", { hash: "#step=99" });
+  assert.match(await text(page, ".answer"), /nan/);
+  assert.equal(await page.inputValue('[data-v="1"]'), "inf");
+  await press(page, "h");
+  await page.waitForSelector(".findings");
+  await page.click(".findings button");
+  assert.ok((await page.$$eval(".box.path", (boxes) => boxes.length)) > 0);
+  const before = await text(page, 'table[aria-label="x.grad"]');
+  await page.fill('[data-v="2"]', "inf");
+  await settled(page);
+  assert.match(await text(page, 'table[aria-label="x.grad"]'), /inf/);
+  await page.fill('[data-v="2"]', "nan");
+  await settled(page);
+  assert.match(await text(page, 'table[aria-label="x.grad"]'), /nan/);
+  await page.click("#yours");
+  assert.equal(await text(page, 'table[aria-label="x.grad"]'), before);
+  await closed(page);
+});
+
+test("21: in a notebook's cell the page runs; without scripts something still is there", async () => {
+  const page = await open("notebook");
+  const frame = page.frame({ url: "about:srcdoc" });
+  await frame.waitForSelector("#picture .box");
+  assert.equal(await page.$eval("iframe", (element) => element.previousElementSibling.hidden), true);
+  assert.match(await frame.$eval("#position", (element) => element.innerText), /backward 1 of 15/);
+  await closed(page);
+  const still = await open("notebook", { javaScriptEnabled: false });
+  assert.ok(await still.isVisible("div > :first-child"));
+  await closed(still);
+});
+
+test("22: the saved picture opens alone and matches the screen", async () => {
+  const page = await open("seed", { hash: "#step=22" });
+  await page.waitForTimeout(400);
+  const [download] = await Promise.all([page.waitForEvent("download"), page.click("text=Save SVG")]);
+  assert.match(download.suggestedFilename(), /\.svg$/);
+  const source = readFileSync(await download.path(), "utf8");
+  assert.doesNotMatch(source, /var\(|class=|href=|<script/);
+  const alone = await page.context().newPage();
+  await alone.setContent(`<body style="margin:0">${source}</body>`);
+  const words = (where) => where.$$eval("svg text", (all) => all.map((one) => one.textContent));
+  assert.deepEqual(await words(alone), await page.$$eval("#picture text", (all) => all.map((one) => one.textContent)));
+  const boxes = (where, selector) => where.$$eval(selector, ([svg]) => {
+    const origin = svg.getBoundingClientRect();
+    return [...svg.querySelectorAll("text")].map((one) => {
+      const { x, y, width } = one.getBoundingClientRect();
+      return [x - origin.x, y - origin.y, width].map(Math.round);
+    });
+  });
+  const [there, here] = [await boxes(alone, "svg"), await boxes(page, "#picture")];
+  there.forEach((one, i) => one.forEach((value, k) => assert.ok(Math.abs(value - here[i][k]) <= 2, `text ${i}: ${one} and ${here[i]}`)));
+  const colours = (where, selector) => where.$$eval(`${selector} rect`, (all) => all.map((one) => [getComputedStyle(one).fill, getComputedStyle(one).stroke]));
+  assert.deepEqual((await colours(alone, "svg")).slice(1), await colours(page, "#picture"));
+  await closed(page);
+});
+
+test("23: a failed run opens, with the failing node outlined, the whole message and the line", async () => {
+  const { error, calls } = trace("failing");
+  const page = await open("failing");
+  const said = await text(page, ".failed-run");
+  assert.ok(said.includes(error.type));
+  assert.ok(said.includes(`:${error.place.line}`));
+  assert.ok(error.message.split("\n").every((line) => said.replace(/\s+/g, " ").includes(line.trim().replace(/\s+/g, " "))));
+  assert.equal(await page.$$eval(".box.failed", (all) => all.length), 1);
+  assert.equal(await page.getAttribute(".box.failed", "data-box"), `t${error.tensor}`);
+  assert.ok(calls[error.call].tensors.length > 0);
+  await closed(page);
+  const refused = await open("refused");
+  assert.ok((await text(refused, ".failed-run")).includes(trace("refused").error.type));
+  await closed(refused);
+});
+
+test("24: on paper: answer, picture and tape on white", async () => {
+  const page = await open("seed", { colorScheme: "dark" });
+  await page.emulateMedia({ media: "print", colorScheme: "dark" });
+  await page.waitForSelector(".printed tr:nth-child(15)");
+  for (const selector of [".answer", "#picture", ".printed"]) assert.ok(await page.isVisible(selector), selector);
+  for (const selector of ["footer", ".modes", ".left-pane"]) assert.ok(!(await page.isVisible(selector)), selector);
+  assert.equal(await page.$eval("body", (body) => getComputedStyle(body).backgroundColor), "rgb(255, 255, 255)");
+  const fill = await page.$eval(".box .frame", (frame) => getComputedStyle(frame).fill);
+  assert.equal(fill, "rgb(255, 255, 255)");
+  assert.ok((await page.pdf()).length > 10_000);
+  await closed(page);
+});
+
+test("several calls: a picker, and gradients that add up", async () => {
+  const page = await open("twice");
+  await page.selectOption(".calls select", "1");
+  await settled(page);
+  assert.match(await text(page, ".gloss"), /adds up/);
+  await closed(page);
+});

@@ -1,0 +1,135 @@
+"""Writes the pages that the browser tests open: python pages.py FOLDER."""
+
+import json
+import sys
+from pathlib import Path
+
+import pullback as pb
+from pullback.explain import page
+
+FOLDER = Path(sys.argv[1])
+NASTY = "</script><img src=x onerror=\"document.title='owned'\">"
+
+
+def seed(dtype=None):
+    x = pb.tensor([1.0, 2.0], dtype=dtype, requires_grad=True)
+    y = pb.zeros(3, dtype=dtype)
+    y[0] = 3*x[0]**2  # fmt: skip
+    y[1] = x[0]**2 + 2*x[1]**3  # fmt: skip
+    y[2] = 10*x[1]  # fmt: skip
+    y.backward(pb.tensor([1.0, 10.0, 100.0], dtype=dtype))
+
+
+def twice():
+    w = pb.tensor([[0.5, -1.0], [2.0, 0.25]], requires_grad=True)
+    for scale in (1.0, 2.0):
+        loss = ((w @ pb.tensor([scale, 1.0])) ** 2).sum()
+        loss.backward()
+
+
+def invalid():
+    x = pb.tensor([0.0, -1.0, 4.0], requires_grad=True)
+    root = pb.sqrt(x)
+    y = root * pb.tensor([0.0, 1.0, 1.0]) + pb.log(x)
+    y.backward(pb.tensor([1.0, float("inf"), 0.0]))
+
+
+def wide():
+    x = pb.tensor([float(i) for i in range(40)], requires_grad=True)
+    y = pb.sin(x) * x
+    y.backward(pb.tensor([1.0] * 40))
+
+
+def long(operations):
+    x = pb.tensor([0.5, 1.5], requires_grad=True)
+    y = x
+    for _ in range(operations // 5):
+        a = pb.sin(y)
+        b = a * 0.5
+        c = b + x
+        d = pb.tanh(c)
+        y = y + d
+    y.backward(pb.tensor([1.0, 2.0]))
+
+
+def network():
+    model = pb.nn.Sequential(pb.nn.Linear(3, 4), pb.nn.ReLU(), pb.nn.Linear(4, 4), pb.nn.ReLU(), pb.nn.Linear(4, 2))
+    loss = (model(pb.ones(5, 3)) ** 2).mean()
+    loss.backward()
+
+
+def several():
+    x = pb.tensor([3.0, 1.0, 2.0, 5.0], requires_grad=True)
+    values, _ = pb.sort(x)
+    a, b = pb.chunk(values, 2)
+    (a * b).backward(pb.tensor([1.0, 1.0]))
+
+
+def failing():
+    x = pb.tensor([1.0, 2.0], requires_grad=True)
+    y = pb.exp(x)
+    x[0] = y[1]
+
+
+def refused():
+    x = pb.tensor([1.0, 2.0], requires_grad=True)
+    y = pb.exp(x) * 2
+    y @ pb.ones(3)
+
+
+def traced(program, *args, **options):
+    try:
+        with pb.explain.record(**options) as ex:
+            program(*args)
+    except RuntimeError:
+        pass
+    return ex
+
+
+def hostile():
+    trace = traced(seed, pb.float64).to_dict()
+    names = [
+        NASTY,
+        "__DATA__ {trace} {program}",
+        "\u05d0\u05d1\u05d2 \u202e abc",
+        "\U0001f600\U0001f680",
+        "n" * 10_000,
+        "a\u2028b\u2029c",
+        "'\"&lt;",
+    ]
+    call = trace["calls"][0]
+    for i, tensor in enumerate(call["tensors"]):
+        tensor["name"] = names[i % len(names)]
+        tensor["expr"] = NASTY
+    call["text"] = f"y.backward({NASTY})"
+    trace["title"] = f"title {NASTY}"
+    for source in trace["sources"]:
+        source["file"] = NASTY
+        source["lines"] = [f"{NASTY} {names[2]} {names[5]}"] * len(source["lines"])
+    for step in call["steps"]:
+        step["note"] = NASTY
+    return trace
+
+
+def write(name, trace, **options):
+    (FOLDER / f"{name}.html").write_text(page.to_html(trace, **options), encoding="utf-8")
+    (FOLDER / f"{name}.json").write_text(json.dumps(trace), encoding="utf-8")
+
+
+def main():
+    first = traced(seed, pb.float64)
+    write("seed", first.to_dict())
+    write("single", traced(seed).to_dict())
+    for program in (twice, invalid, wide, network, failing, refused, several):
+        write(program.__name__, traced(program).to_dict())
+    write("long", traced(long, 2000).to_dict())
+    write("huge", traced(long, 20_000, max_nodes=20_000).to_dict())
+    write("hostile", hostile())
+    write("redacted", traced(seed, redact=True).to_dict())
+    cell = first._repr_mimebundle_()["text/html"]
+    (FOLDER / "notebook.html").write_text(
+        f"<!doctype html><meta charset=utf-8><body><div>{cell}</div>", encoding="utf-8"
+    )
+
+
+main()

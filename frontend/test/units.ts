@@ -1,0 +1,205 @@
+// The parts of the page that need no browser.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { array, bytes, clip, number, seconds } from "../src/format";
+import { isGroup, MOST_BOXES, opening, tree, unfold, visible, walk, type Group } from "../src/fold";
+import { arrange, spread } from "../src/layers";
+import { visibleText } from "../src/load";
+import { Model, unitAt } from "../src/model";
+import { obstacle, recorded, replay, unit } from "../src/replay";
+import { parseNumber, readHash } from "../src/state";
+import { decode, product, type Arr, type Call, type Place, type Scope, type Tensor, type Trace } from "../src/trace";
+
+const scalar = (value: number): Arr => ({ shape: [], dtype: "float64", data: [value] });
+
+function tensor(i: number, inputs: number[], at: { line?: number; scope?: number; op?: string } = {}): Tensor {
+  const leaf = inputs.length === 0;
+  const place: Place | null = at.line === undefined ? null : { source: 0, line: at.line, column: null, end_line: null, end_column: null };
+  return {
+    name: `t${i}`, expr: null, role: leaf ? "leaf" : "inner", op: leaf ? null : at.op ?? "mul", grad_fn: leaf ? null : "MulBackward0", node: i, output: 0, inputs,
+    shape: [], dtype: "float64", is_leaf: leaf, requires_grad: true, version: 0, data: scalar(i), value_from: "recorded", saved: [], bytes: 8, place,
+    scope: at.scope ?? null, time: 1e-6,
+  };
+}
+
+/** A trace whose tensors are these; every local Jacobian is 2. */
+function traced(tensors: Tensor[], scopes: Scope[] = []): Trace {
+  const last = tensors.length - 1;
+  tensors[last]!.role = "output";
+  const common = { op: "mul", ran: null, note: null, place: null, scope: null, time: 1e-6, live_bytes: 8 };
+  const inner = tensors.flatMap((one, i) => (one.op === null ? [] : [i]));
+  const uses = new Map<number, number>();
+  for (const i of inner) for (const to of tensors[i]!.inputs) uses.set(to, (uses.get(to) ?? 0) + 1);
+  const gathered = new Map<number, number>([[last, 1]]);
+  const seen = new Map<number, number>();
+  const backward = [...inner].reverse().map((i, k) => {
+    const v = gathered.get(i) ?? 0;
+    const terms = tensors[i]!.inputs.map((to, input) => {
+      const before = gathered.get(to);
+      gathered.set(to, (before ?? 0) + 2 * v);
+      seen.set(to, (seen.get(to) ?? 0) + 1);
+      return {
+        to, input, jacobians: [{ form: "dense" as const, rows: 1, cols: 1, data: [2] }], missing: null, ran: null, out: scalar(2 * v),
+        before: before === undefined ? null : scalar(before), after: scalar(gathered.get(to)!), nth: seen.get(to)!, of: uses.get(to)!,
+      };
+    });
+    return { ...common, phase: "backward" as const, number: k + 1, node: "MulBackward0", outputs: [i], v: [scalar(v)], terms };
+  });
+  const forward = inner.map((i, k) => ({ ...common, phase: "forward" as const, number: k + 1, node: "MulBackward0", outputs: [i], v: [], terms: [] }));
+  const call: Call = {
+    text: "y.backward()", kind: "backward", place: null, outputs: [{ tensor: last, gradient: scalar(1), implicit: true }], tensors,
+    steps: [...forward, ...backward],
+    leaves: tensors.flatMap((one, i) => (one.op === null ? [{ tensor: i, grad: scalar(gathered.get(i) ?? 0), grad_before: null, grad_after: null, contributions: [], jacobians: [null], missing: "" }] : [])),
+    findings: [], cost: { forward: null, backward: null, kept_bytes: 0, peak_bytes: 0, estimated: false },
+  };
+  return {
+    schema: "pullback-trace", version: 1, pullback: "0", title: null, recorded: true, primary: 0, sources: [{ file: "a.py", first: 1, lines: [] }], scopes, calls: [call],
+    error: null, limits: { values: 64, jacobian: 1024, max_nodes: 20000, redacted: false, notes: [] },
+  };
+}
+
+const loop = (n: number, lines: number[]) =>
+  traced([tensor(0, []), ...Array.from({ length: n }, (_, i) => tensor(i + 1, i % 3 ? [i] : [i, 0], { line: lines[i % lines.length]! }))]);
+
+test("numbers are short and keep what is not finite", () => {
+  assert.deepEqual([0, 26, 0.1 + 0.2, 1e-9, 1.5e12, NaN, Infinity, -Infinity].map((value) => number(value)), ["0", "26", "0.3", "1e-9", "1.5e12", "nan", "inf", "-inf"]);
+  assert.equal(number([1, -2]), "1-2j");
+  assert.equal(number(decode(["Infinity", 0.5])), "inf+0.5j");
+  assert.equal(array({ shape: [2, 2], dtype: "float64", data: [1, 2, 3, "NaN"] }, "python"), "[[1., 2.], [3., nan]]");
+  assert.equal(array({ shape: [3], dtype: "int64", data: [1, 2, 3] }, "python"), "[1, 2, 3]");
+  assert.equal(array(null), "None");
+  assert.match(array({ shape: [100, 10], dtype: "float64", stats: { min: 0, max: 1, mean: 0, norm: 3, zeros: 1, nans: 2, infs: 0 } }), /100×10, norm 3, 2 nan/);
+  assert.equal(seconds(2.3e-6), "2.3 µs");
+  assert.equal(seconds(null), "not timed");
+  assert.equal(bytes(312), "312 B");
+  assert.equal(clip("😀😀😀😀", 3), "😀😀…");
+});
+
+test("texts that would act are seen instead", () => {
+  assert.equal(visibleText("a\u202eb\u2028c\u0007"), "a\\u202eb\\u2028c\\u0007");
+  assert.equal(visibleText("שלום\tok"), "שלום\tok");
+});
+
+test("v @ J: a zero of J joins nothing, a diagonal is one factor each", () => {
+  assert.deepEqual(product([1, 10], { form: "dense", rows: 2, cols: 2, data: [6, 0, 2, 24] }), [26, 240]);
+  assert.deepEqual(product([Infinity, 1], { form: "dense", rows: 2, cols: 2, data: [1, 0, 0, 1] }), [Infinity, 1]);
+  assert.deepEqual(product([0, 2], { form: "diagonal", rows: 2, cols: 2, data: ["Infinity", 3] }), [NaN, 6]);
+});
+
+test("the recorded v, replayed, gives the recorded numbers; another is linear in v", () => {
+  const trace = loop(30, [5]);
+  const call = trace.calls[0]!;
+  assert.equal(obstacle(call), null);
+  assert.deepEqual(replay(call, [[1]]).grads, recorded(call).grads);
+  const twice = replay(call, [[2]]).grads[0]!.data![0] as number;
+  assert.equal(twice, 2 * (call.leaves[0]!.grad.data![0] as number));
+  assert.deepEqual(unit(call, 0, 0), [[1]]);
+  call.steps.at(-1)!.terms[0]!.jacobians = [null];
+  assert.match(obstacle(call)!, /not stored/);
+});
+
+test("addresses: what is not understood is left out", () => {
+  assert.deepEqual(readHash("#step=29&v=0,1,nan;-inf&call=2&theme=dark&view=table&leaf=3"), {
+    step: 29, v: [[0, 1, NaN], [-Infinity]], call: 1, theme: "dark", view: "table", leaf: 2,
+  });
+  assert.deepEqual(readHash("#step=-1&v=1,x&theme=pink&call=0"), {});
+  assert.deepEqual(["1e3", " -2 ", "", "abc", "inf", "0x"].map(parseNumber), [1000, -2, null, null, Infinity, null]);
+});
+
+function inside(root: Group): number[] {
+  const { homes } = walk(root);
+  return [...homes.keys()].sort((a, b) => a - b);
+}
+
+test("folding keeps every tensor once and in order, finds loops, and stays under its cap", () => {
+  for (const [n, lines] of [[12, [5]], [40, [5, 6, 7]], [2000, [5, 6, 7]], [3000, [5]], [700, []]] as const) {
+    const trace = loop(n, [...lines]);
+    const call = trace.calls[0]!;
+    const root = tree(trace, call);
+    assert.deepEqual(inside(root), call.tensors.map((_, i) => i));
+    const { groups, homes } = walk(root);
+    for (const group of groups.slice(1)) {
+      const members = groups.length && group.children.length ? inside(group) : [];
+      assert.deepEqual(members, members.map((_, i) => members[0]! + i), `${group.label} is an interval`);
+      assert.ok(group.children.length <= 24);
+    }
+    if (lines.length > 1) assert.ok(groups.some((group) => group.kind === "loop" && /lines 5 to 7 ×/.test(group.label)));
+    let open: ReadonlySet<string> = opening(root, homes, [call.tensors.length >> 1]);
+    for (let i = 0; i < 40; i++) {
+      const items = visible(root, open);
+      assert.ok(items.length <= MOST_BOXES);
+      const closed = items.find(isGroup);
+      if (!closed) break;
+      open = unfold(root, open, closed).open;
+      assert.ok(open.has(closed.id));
+    }
+  }
+});
+
+test("folding never merges across scopes, and a leaf lies where it is used", () => {
+  const scopes: Scope[] = [0, 1, 2].map((i) => ({ kind: "module", name: `model.${i}`, type: "Linear", parent: null, nth: 1 }));
+  const tensors = [tensor(0, [])];
+  for (let layer = 0; layer < 3; layer++) {
+    const [weight, last] = [tensors.length, tensors.length - 1];
+    tensors.push(tensor(weight, []), tensor(weight + 1, [last, weight], { scope: layer, op: "matmul" }), tensor(weight + 2, [weight + 1], { scope: layer, op: "relu" }));
+  }
+  const trace = traced(tensors, scopes);
+  const { groups, homes } = walk(tree(trace, trace.calls[0]!));
+  assert.ok(groups.some((group) => group.kind === "loop" && group.label === "Linear ×3"));
+  for (const layer of [0, 1, 2]) {
+    const [weight, product] = [1 + 3 * layer, 2 + 3 * layer];
+    assert.equal(homes.get(weight)!.label, `model.${layer}`);
+    assert.equal(homes.get(product), homes.get(weight));
+  }
+  assert.equal(homes.get(0)!.label, "model.0");
+});
+
+test("a step over a folded box is one step", () => {
+  const model = new Model(loop(2000, [5, 6, 7]), loop(2000, [5, 6, 7]).calls[0]!);
+  const { units } = model.drawing(model.opening());
+  assert.equal(units[0]!.first, 1);
+  assert.equal(units.at(-1)!.last, model.call.steps.length);
+  units.slice(1).forEach((one, i) => assert.equal(one.first, units[i]!.last + 1));
+  assert.ok(units.length < 400);
+  for (const position of [1, 500, 2000, 4000]) {
+    const found = units[unitAt(units, position)]!;
+    assert.ok(found.first <= position && position <= found.last);
+  }
+  assert.equal(unitAt(units, 0), -1);
+});
+
+test("places are pushed apart no further than they must be", () => {
+  assert.deepEqual(spread([0, 0, 10], [1, 1, 1], [4, 4]), [-2, 2, 10]);
+  assert.deepEqual(spread([5, 1], [1, 3], [2]), [0.5, 2.5]);
+  assert.deepEqual(spread([], [], []), []);
+});
+
+test("a drawing: values above what is made of them, nothing on anything, edges clear of boxes", () => {
+  const boxes = Array.from({ length: 60 }, (_, i) => ({ id: `b${i}`, width: 120 + (i % 5) * 15, height: 40 + (i % 3) * 16 }));
+  const edges = boxes.slice(1).flatMap((box, k) => {
+    const i = k + 1;
+    return [...new Set([i - 1, i >> 1, Math.max(0, i - 7)])].map((from) => ({ from: `b${from}`, to: box.id, width: 20 + (i % 4) * 20, height: 20 }));
+  });
+  const drawn = arrange(boxes, edges);
+  const frames = boxes.map((box) => ({ ...box, ...drawn.boxes[box.id]! }));
+  const labels = edges.map((edge, i) => ({ width: edge.width, height: edge.height, x: drawn.edges[i]!.label.x - edge.width / 2, y: drawn.edges[i]!.label.y - 10, id: "" }));
+  const all = [...frames, ...labels];
+  all.forEach((one, i) => {
+    assert.ok(one.x >= 0 && one.y >= 0 && one.x + one.width <= drawn.width && one.y + one.height <= drawn.height);
+    for (const other of all.slice(i + 1)) {
+      const apart = one.x + one.width <= other.x || other.x + other.width <= one.x || one.y + one.height <= other.y || other.y + other.height <= one.y;
+      assert.ok(apart, `${one.id} and ${other.id}`);
+    }
+  });
+  edges.forEach(({ from, to }, i) => {
+    const { points } = drawn.edges[i]!;
+    assert.ok(drawn.boxes[from]!.y < drawn.boxes[to]!.y);
+    points.slice(1).forEach((point, k) => assert.ok(point.y >= points[k]!.y));
+    for (const frame of frames.filter(({ id }) => id !== from && id !== to)) {
+      for (const point of points) assert.ok(point.x <= frame.x || point.x >= frame.x + frame.width || point.y < frame.y - 1 || point.y > frame.y + frame.height + 1, `${from} to ${to} through ${frame.id}`);
+    }
+  });
+  assert.deepEqual(arrange(boxes, edges), drawn);
+  const ring = arrange(boxes.slice(0, 2), [{ from: "b0", to: "b1", width: 0, height: 0 }, { from: "b1", to: "b0", width: 0, height: 0 }]);
+  assert.equal(ring.edges.length, 2);
+});

@@ -1,0 +1,44 @@
+"""The command line: `pullback explain script.py`, `pullback run script.py`; `python -m pullback` is the same."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+
+SUBCOMMANDS = {
+    "explain": ("pullback.explain.command", "show what the backward calls of a script computed"),
+    "run": ("pullback.command.run", "run a program written for torch"),
+}
+"""Each subcommand's module, which has `main(arguments) -> exit code` and is imported when it is asked for."""
+
+USAGE = 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The exit code of one command line, the program's own by default.
+
+    >>> from pullback.command import main
+    >>> main(["--version"])
+    pullback 0.1.0
+    0
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    name = given[0] if given else "--help"
+    if name in {"-h", "--help"}:
+        print(_help())  # noqa: T201  # what a command is for
+        return 0 if given else USAGE
+    if name in {"-V", "--version"}:
+        print(f"pullback {importlib.import_module('pullback').__version__}")  # noqa: T201  # as above
+        return 0
+    if name not in SUBCOMMANDS:
+        print(f"pullback: there is no command {name!r}\n\n{_help()}", file=sys.stderr)  # noqa: T201  # as above
+        return USAGE
+    code: int = importlib.import_module(SUBCOMMANDS[name][0]).main(given[1:])
+    return code
+
+
+def _help() -> str:
+    width = max(map(len, SUBCOMMANDS))
+    lines = [f"  pullback {name:{width}}  {about}" for name, (_, about) in SUBCOMMANDS.items()]
+    return "\n".join(["usage: pullback COMMAND ...", "", *lines, "", "pullback COMMAND --help says more."])

@@ -1,0 +1,75 @@
+"""`pullback run script.py [arguments]`: a program that says `import torch` runs on pullback, and is not changed for it."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import sys
+from collections.abc import Sequence
+from types import TracebackType
+
+from ..compat.torch import install
+
+USAGE = """usage: pullback run SCRIPT [ARGUMENT ...]
+       pullback run -m MODULE [ARGUMENT ...]
+
+Runs a program as `python SCRIPT` or `python -m MODULE` does, with pullback in the place of torch: `import torch` and the
+imports of its modules give pullback, in this process and in those that the program starts with multiprocessing.
+Its exit code is the program's."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """The exit code of `pullback run` with these arguments; what the program raises goes through as it would in Python.
+
+    >>> from pullback.command.run import main
+    >>> main(["--help"])  # doctest: +ELLIPSIS
+    usage: pullback run SCRIPT [ARGUMENT ...]
+    ...
+    0
+    """
+    given = list(arguments)
+    if given and given[0] in {"-h", "--help"}:
+        print(USAGE)  # noqa: T201  # what a command is for
+        return 0
+    as_module = given[:1] == ["-m"]
+    given = given[as_module:]
+    if not given or (given[0].startswith("-") and not os.path.exists(given[0])):  # noqa: PTH110  # the name as given
+        print(USAGE, file=sys.stderr)  # noqa: T201  # as above
+        return 2
+    if not as_module and not os.path.exists(given[0]):  # noqa: PTH110  # as above
+        print(f"pullback run: can't open file {given[0]!r}: there is none", file=sys.stderr)  # noqa: T201  # as above
+        return 2
+    install()
+    sys.argv = given
+    try:
+        _run(given[0], as_module)
+    except Exception as error:  # noqa: BLE001  # whatever the program raises is shown as Python shows it
+        _show(error)
+        return 1
+    return 0
+
+
+def _run(program: str, as_module: bool) -> None:
+    """Run a script or a module as the main one; `sys.path` begins as Python would have it."""
+    if as_module:
+        if not sys.flags.safe_path:
+            sys.path[0] = os.getcwd()  # noqa: PTH109  # as Python writes it there
+        runpy.run_module(program, run_name="__main__", alter_sys=True)
+        return
+    if os.path.isfile(program) and not sys.flags.safe_path:  # noqa: PTH113  # the name as given
+        sys.path[0] = os.path.dirname(os.path.realpath(program))  # noqa: PTH120  # as Python writes it there
+    runpy.run_path(program, run_name="__main__")
+
+
+def _show(error: Exception) -> None:
+    """Print an exception without the lines of this module and of runpy, which its program knows nothing of."""
+    traceback: TracebackType | None = error.__traceback__
+    while traceback is not None and _ours(traceback):
+        traceback = traceback.tb_next
+    error.__traceback__ = traceback
+    sys.excepthook(type(error), error, traceback)
+
+
+def _ours(traceback: TracebackType) -> bool:
+    file = traceback.tb_frame.f_code.co_filename
+    return file == __file__ or "runpy" in file

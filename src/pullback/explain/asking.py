@@ -1,0 +1,249 @@
+"""The ways in: explain a tensor, explain a function, record a program."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import sys
+from collections.abc import Callable, Sequence
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from .._backward import check_output, cotangent
+from .._core import Carrier
+from .._creation import as_tensor
+from .._node import Node
+from .._pass import restrict, youngest_first
+from .._tensor import Tensor
+from .arrays import Array, Limits
+from .calls import backward_text, finished
+from .explanation import Explanation
+from .naming import Variable, names_in
+from .recording import CALLS, Recording, ends_of, failures, grad_of, shortened_tape
+from .rules import raw
+from .scopes import program_frame
+from .sources import place_of
+from .tracing import Tracer
+from .walking import check, jacobians, refused, unit_row, walk
+
+
+def explain(
+    target: Any,
+    *args: Any,
+    gradient: Any = None,
+    inputs: Any = None,
+    values: int = 64,
+    jacobian: int = 1024,
+    max_nodes: int = 20_000,
+    lines: bool = True,
+    timing: bool = True,
+    redact: bool = False,
+) -> Explanation:
+    """What `backward(gradient)` does on a tensor, on a list of tensors, or on what a function of some arguments returns.
+
+    Of a tensor, its tape is run as backward would run it, but nothing is written: no `.grad`, no hook runs, the graph
+    is kept. Values between are known where a rule or the program has kept them. A function is run while everything is recorded:
+    `explain(f, x, gradient=v)` calls `f(x)`; arguments that are arrays or lists become leaves.
+
+    `gradient` is the vector v, as for `backward`, and a list for a list of tensors; `inputs` restricts to ways to these
+    tensors. Arrays of more than `values` elements are kept as ends and statistics, local Jacobians of more than
+    `jacobian` elements are not built, and of a longer tape the newest `max_nodes` nodes are shown. `lines=False` looks
+    no source up, `timing=False` measures no times. `redact=True` leaves out all values and the program's text, but not
+    expressions and names, for a report that others may see.
+
+    Raises
+    ------
+    RuntimeError
+        If the tensor does not require grad, if the gradient is missing or does not fit, or if the graph was freed.
+    TypeError
+        If the target is neither a tensor nor a function, or the function returns neither a tensor nor several.
+
+    >>> import pullback
+    >>> x = pullback.tensor([1.0, 2.0], requires_grad=True)
+    >>> ex = pullback.explain(x**2, gradient=[1.0, 10.0])
+    >>> ex.steps[0].node, ex.steps[0].terms[0].J.tolist(), ex.leaf(x).grad
+    ('PowBackward0', [[2.0, 0.0], [0.0, 4.0]], array([ 2., 40.], dtype=float32))
+    """
+    limits = _limits(values, jacobian, max_nodes, lines, timing, redact)
+    frame = program_frame(2)
+    if isinstance(target, Carrier) or (isinstance(target, (list, tuple)) and target):
+        if args:
+            raise TypeError(
+                f"explain() of a tensor takes no further arguments, but was given {len(args)}: use gradient=v"
+            )
+        return _of_tensors(target, gradient, inputs, limits, frame, {}, None)
+    if not callable(target):
+        raise TypeError(
+            f"explain() expects a tensor that requires grad, or a function and its arguments, not {type(target).__name__}"
+        )
+    return _of_function(target, args, gradient, inputs, limits, frame)
+
+
+def record(
+    *,
+    calls: int = CALLS,
+    values: int = 64,
+    jacobian: int = 1024,
+    max_nodes: int = 20_000,
+    lines: bool = True,
+    timing: bool = True,
+    redact: bool = False,
+) -> Recording:
+    """A block in which everything is recorded: `with pullback.explain.record() as ex:`.
+
+    Each backward call in it becomes one of `ex.calls`, and runs as it always does; `ex` shows the last. Of more than
+    `calls` backward calls the last so many are kept. The other options are those of `explain`. An exception in the
+    block passes through, and leaves `ex` with the tape up to there.
+
+    >>> import pullback
+    >>> w = pullback.tensor([1.0, 2.0], requires_grad=True)
+    >>> with pullback.explain.record() as ex:
+    ...     loss = (w * w).sum()
+    ...     loss.backward()
+    >>> len(ex.calls), w.grad
+    (1, tensor([2., 4.]))
+    >>> ex.nodes
+    [<w * w: MulBackward0, shape (2,), line 2>, <loss: SumBackward0, shape (), line 2>]
+    """
+    if calls < 1:
+        raise ValueError(f"record(calls={calls}): at least one call is kept")
+    return Recording(_limits(values, jacobian, max_nodes, lines, timing, redact), calls)
+
+
+def last_error() -> Recording:
+    """The recording that was ended last by an exception, with the tape up to there.
+
+    Raises
+    ------
+    RuntimeError
+        If there is none.
+    """
+    if not failures:
+        raise RuntimeError("no recording has ended in an exception: run the program inside pullback.explain.record()")
+    return failures[0]
+
+
+def _limits(values: int, jacobian: int, max_nodes: int, lines: bool, timing: bool, redact: bool) -> Limits:
+    for name, value in (("values", values), ("jacobian", jacobian), ("max_nodes", max_nodes)):
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise TypeError(f"{name} is a number of elements, an int, not {type(value).__name__}")
+        if value < 1:
+            raise ValueError(f"{name}={value}: expected a positive number")
+    return Limits(values, jacobian, max_nodes, lines, timing, redact)
+
+
+def _of_function(
+    function: Callable[..., Any], args: Sequence[Any], gradient: Any, inputs: Any, limits: Limits, frame: FrameType
+) -> Explanation:
+    """Run a function while recording, and explain what it returns."""
+    given = [_leaf(arg) for arg in args]
+    recording = Recording(limits, base=sys._getframe(0), skip=1)
+    with recording:
+        result = function(*given)
+    names = _argument_names(function, given)
+    if not isinstance(result, Carrier) and not (
+        isinstance(result, (list, tuple)) and result and all(isinstance(each, Carrier) for each in result)
+    ):
+        raise TypeError(
+            f"explain(): the function {getattr(function, '__name__', function)!s} returned {type(result).__name__}, "
+            "expected a tensor, or several in a tuple"
+        )
+    return _of_tensors(result, gradient, inputs, limits, frame, names, recording)
+
+
+def _leaf(arg: Any) -> Any:
+    """An argument as the function gets it: numbers that are no tensor become a leaf."""
+    if isinstance(arg, np.ndarray) or (isinstance(arg, list) and arg):
+        tensor = as_tensor(arg)
+        if tensor._dtype.kind in "fc":
+            return tensor.detach().clone().requires_grad_()
+        return tensor
+    return arg
+
+
+def _argument_names(function: Callable[..., Any], args: Sequence[Any]) -> dict[Node, Variable]:
+    try:
+        bound = inspect.signature(function).bind(*args).arguments
+    except (TypeError, ValueError):
+        return {}
+    pairs: list[tuple[str, Any]] = []
+    for name, value in bound.items():
+        pairs += [(f"{name}[{i}]", each) for i, each in enumerate(value)] if type(value) is tuple else [(name, value)]
+    tensors = [(name, value) for name, value in pairs if isinstance(value, Carrier) and value._node is not None]
+    return {value._node: Variable(name, value._array) for name, value in tensors}
+
+
+def _of_tensors(
+    target: Any,
+    gradient: Any,
+    inputs: Any,
+    limits: Limits,
+    frame: FrameType,
+    names: dict[Node, Variable],
+    recording: Recording | None,
+) -> Explanation:
+    """Walk back from tensors, and explain what happens on the way."""
+    tensors = list(target) if isinstance(target, (list, tuple)) else [target]
+    for index, tensor in enumerate(tensors):
+        check_output(index, tensor)
+        if tensor.level or tensor.interpreter is not Tensor.interpreter:
+            raise RuntimeError("explain() inside a transform: explain the function that is transformed, from outside")
+    roots = _roots(tensors, gradient, several=isinstance(target, (list, tuple)))
+    order = youngest_first([node for node, _ in roots])
+    needed = None if inputs is None else restrict(order, _nodes(inputs))
+    nodes = [node for node in order if needed is None or node in needed]
+    check(nodes)
+    records = {} if recording is None else recording._records
+    tape, notes = shortened_tape(nodes[::-1], records, {**names_in(frame), **names}, limits)
+    for tensor in tensors:
+        tape.know(tensor._node, tensor._array, "output")
+    tracer = Tracer(tape, roots, ends_of(nodes, needed))
+    owner = tensors[0].interpreter
+    walk(owner, nodes, roots, needed, tracer)
+    with raw():
+        built = jacobians(owner, nodes, roots, needed, tracer.ends, limits)
+    implicit = [gradient is None] * len(roots)
+    text = backward_text(tape, roots, implicit=all(implicit))
+    call = finished(tracer.call(text, "explain", place_of((frame.f_code, frame.f_lasti)), implicit), tracer, *built)
+    for leaf, node in zip(call.leaves, [n for n in tracer.ends if n in tracer.arrivals], strict=True):
+        leaf.grad_before = leaf.grad_after = grad_of(node, limits)
+
+    def rows(index: int) -> Array:
+        reason = refused(nodes, roots, limits)
+        if reason is not None:
+            raise RuntimeError(f"the Jacobian was not built: {reason}")
+        end = [n for n in tracer.ends if n in tracer.arrivals][index]
+        empty = np.zeros(math.prod(end.shape))
+        parts = [[unit_row(owner, nodes, root, v, i, needed, [end])[0] for i in range(v.size)] for root, v in roots]
+        return np.stack([empty if g is None else g.reshape(-1) for part in parts for g in part])
+
+    scopes = () if recording is None else recording.scopes
+    ex = Explanation([call], limits, recorded=recording is not None, scopes=scopes, rows=rows, tensors=tape.traced)
+    ex.notes += notes
+    ex._start = lambda: roots[0][0]
+    return ex
+
+
+def _roots(tensors: Sequence[Any], gradient: Any, *, several: bool) -> list[tuple[Node, Array]]:
+    """Where the walk starts, each tensor's node with its vector."""
+    given = list(gradient) if several and gradient is not None else [gradient] * len(tensors)
+    if len(given) != len(tensors):
+        raise RuntimeError(f"got {len(tensors)} tensors and {len(given)} gradients: pass one gradient per tensor")
+    tape = tensors[0].interpreter
+    return [
+        (tensor._node, cotangent(tape, tensor, v, index, create_graph=False))
+        for index, (tensor, v) in enumerate(zip(tensors, given, strict=True))
+    ]
+
+
+def _nodes(inputs: Any) -> list[Node]:
+    """The nodes of the tensors that are asked for."""
+    listed = [inputs] if isinstance(inputs, Carrier) else list(inputs)
+    if not listed:
+        raise RuntimeError("explain(): inputs cannot be empty. Leave it out to show every leaf of the graph")
+    for index, each in enumerate(listed):
+        if getattr(each, "_node", None) is None:
+            raise RuntimeError(f"explain(): input {index} does not require grad, so no gradient reaches it")
+    return [each._node for each in listed]

@@ -1,0 +1,328 @@
+"""`pullback explain`: run a program while recording, and show what its backward calls did."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import linecache
+import os
+import runpy
+import sys
+import traceback
+import types
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TextIO
+
+from .arrays import Limits
+from .choosing import calls_at, only_inputs
+from .explanation import SUFFIXES, Explanation
+from .naming import names_of
+from .page import browse
+from .reading import read
+from .recording import Recording
+from .text import step_text
+
+DONE, RAISED, USAGE, NOTHING, FOUND = range(5)
+KINDS = {"nan": {"nan"}, "inf": {"inf"}, "zero": {"zero", "dead"}, "tiny": {"tiny"}, "huge": {"huge"}}
+EXITS = "exit code: 0 done, 1 the program raised, 2 usage, 3 no backward() ran, 4 --fail-on found something"
+
+
+class Program(NamedTuple):
+    """What to run: 'script', 'module' or 'code', what it is, and its arguments."""
+
+    kind: str
+    what: str
+    arguments: list[str]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """The exit code of `pullback explain` with these arguments.
+
+    >>> from pullback.explain.command import main
+    >>> code = "import pullback as pb; x = pb.ones(2, requires_grad=True); (x * x).sum().backward()"
+    >>> main(["--no-timing", "--values", "1", "-c", code])  # doctest: +ELLIPSIS
+    (x * x).sum().backward()...
+    0
+    """
+    own, program = split(list(arguments))
+    try:
+        options = _parser().parse_args(own)
+        _check(options, program)
+    except SystemExit as stop:
+        return DONE if not stop.code else USAGE
+    assert program is not None
+    limits = Limits(values=options.values, max_nodes=options.max_nodes, timing=options.timing, redact=options.redact)
+    if program.kind == "script" and program.what.endswith(".json"):
+        return _show_saved(program.what, options)
+    recording = Recording(limits, base=sys._getframe(0))
+    raised = run(program, recording, quiet=options.json)
+    return _report(recording, options, raised)
+
+
+# 1. Arguments
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="pullback explain",
+        usage="pullback explain [options] script.py [arguments] | -m module | -c code | trace.json",
+        description="Run a program and show what each of its backward() calls did.",
+        epilog=EXITS,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("-o", "--save", action="append", default=[], metavar="FILE", help=f"write {' '.join(SUFFIXES)}; repeatable")
+    add("--json", action="store_true", help="print the trace; what the program prints goes to the standard error")
+    add("--open", action="store_true", help="open the page in a browser")
+    add("--call", default="last", metavar="N|all", help="which backward call to print, from 1 (default: the last)")
+    add("--at", metavar="FILE:LINE", help="the calls, or else the steps, of one line")
+    add("--inputs", metavar="x,w", help="only ways to the leaves of these names")
+    add("--step", type=int, metavar="N", help="print one backward step")
+    add("--jacobian", action="store_true", help="print the Jacobian of the call, row by row")
+    add("--cost", action="store_true", help="print time and bytes by line, operation and scope")
+    add("--health", action="store_true", help="print what went wrong with numbers, and nothing else")
+    add("--fail-on", type=_kinds, default=set(), metavar="nan,inf,zero", help="exit with 4 if there is such a value")
+    add("--values", type=_positive, default=64, metavar="N", help="keep arrays of up to N elements whole")
+    add("--max-nodes", type=_positive, default=20_000, metavar="N", help="show so many operations at most")
+    add("--width", type=_positive, metavar="N", help="columns of the text (default: those of the terminal)")
+    add("--redact", action="store_true", help="leave all values and the source out")
+    add("--no-timing", dest="timing", action="store_false", help="measure no times")
+    add("--no-color", dest="color", action="store_false", help="no colors; NO_COLOR does the same")
+    return parser
+
+
+def _kinds(text: str) -> set[str]:
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    unknown = [word for word in words if word not in KINDS]
+    if unknown or not words:
+        raise argparse.ArgumentTypeError(f"expected some of {', '.join(KINDS)}, not {text!r}")
+    return {kind for word in words for kind in KINDS[word]}
+
+
+def _positive(text: str) -> int:
+    if not text.isdigit() or not int(text):
+        raise argparse.ArgumentTypeError(f"expected a positive number, not {text!r}")
+    return int(text)
+
+
+def split(arguments: list[str]) -> tuple[list[str], Program | None]:
+    """The options before the program, and the program: all that follows is its own."""
+    takes = {
+        option for action in _parser()._actions if action.nargs is None and action.option_strings
+        for option in action.option_strings
+    }  # fmt: skip
+    place = 0
+    while place < len(arguments):
+        word = arguments[place]
+        if word in {"-m", "-c"}:
+            if place + 1 == len(arguments):
+                return [*arguments[:place], word], None
+            kind = "module" if word == "-m" else "code"
+            return arguments[:place], Program(kind, arguments[place + 1], arguments[place + 2 :])
+        if not word.startswith("-") or word == "-":
+            return arguments[:place], Program("script", word, arguments[place + 1 :])
+        place += 2 if word in takes else 1
+    return arguments, None
+
+
+def _check(options: argparse.Namespace, program: Program | None) -> None:
+    """Refuse what cannot be done before anything runs."""
+    parser = _parser()
+    if program is None:
+        parser.error("which program? Give a script, -m module, -c code or a saved trace.json")
+    for name in options.save:
+        if Path(name).suffix.lower() not in SUFFIXES:
+            parser.error(f"-o {name}: the suffix says what to write, one of {' '.join(SUFFIXES)}")
+    if program.kind == "script" and not Path(program.what).exists():
+        parser.error(f"there is no file {program.what}")
+    if options.call not in {"last", "all"} and not (options.call.isdigit() and int(options.call)):
+        parser.error(f"--call {options.call}: expected a number from 1, 'last' or 'all'")
+    if options.at is not None and not options.at.rpartition(":")[2].isdigit():
+        parser.error(f"--at {options.at}: expected FILE:LINE, such as train.py:41")
+
+
+# 2. Running
+
+
+def run(program: Program, recording: Recording, *, quiet: bool = False) -> str | None:
+    """Run a program while recording; what it ended with if it failed, as text."""
+    before = sys.argv, sys.path[:], sys.modules.get("__main__")
+    first = program.what if program.kind == "script" else "-c" if program.kind == "code" else program.what
+    sys.argv = [first, *program.arguments]
+    folder = str(Path(program.what).resolve().parent) if program.kind == "script" else ""
+    sys.path.insert(0, folder)
+    out = contextlib.redirect_stdout(sys.stderr) if quiet else contextlib.nullcontext()
+    try:
+        with out, recording:
+            variables = _started(program)
+        recording.keep_tape(names_of(variables))
+    except SystemExit as stop:
+        return None if stop.code in {None, 0} else f"the program exited with {stop.code}"
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  # whatever the program raises is shown
+        sys.stderr.write("".join(_traceback(error)))
+        return f"the program raised {type(error).__name__}"
+    finally:
+        sys.argv, sys.path[:] = before[0], before[1]
+        if before[2] is not None:
+            sys.modules["__main__"] = before[2]
+    return None
+
+
+def _started(program: Program) -> dict[str, Any]:
+    """Run a program as Python would, and give its variables."""
+    if program.kind == "script":
+        return runpy.run_path(program.what, run_name="__main__")
+    if program.kind == "module":
+        return runpy.run_module(program.what, run_name="__main__", alter_sys=True)
+    name = "<string>"
+    lines = [f"{line}\n" for line in program.what.split("\n")]
+    linecache.cache[name] = (len(program.what), None, lines, name)
+    main = types.ModuleType("__main__")
+    sys.modules["__main__"] = main
+    exec(compile(program.what, name, "exec"), main.__dict__)  # noqa: S102  # what was asked for
+    return main.__dict__
+
+
+def _traceback(error: BaseException) -> Iterator[str]:
+    """The error as Python shows it, without the frames that are not the program's."""
+    trace = error.__traceback__
+    while trace is not None and _ours(trace.tb_frame.f_code.co_filename):
+        trace = trace.tb_next
+    yield from traceback.format_exception(type(error), error, trace)
+
+
+def _ours(file: str) -> bool:
+    return file.startswith("<frozen") or os.path.dirname(file) == os.path.dirname(__file__)  # noqa: PTH120  # as text
+
+
+# 3. Showing
+
+
+def _report(recording: Recording, options: argparse.Namespace, raised: str | None) -> int:
+    """Print and write what was asked for, and say how it went."""
+    ran = recording.count
+    ex: Explanation = recording
+    if ex.all_calls:
+        ex = _chosen(recording, options)
+        _show(ex, options)
+    for line in _messages(raised, ran, recording):
+        print(f"pullback explain: {line}", file=sys.stderr)  # noqa: T201  # beside the explanation
+    if raised is not None:
+        return RAISED
+    if not ran:
+        return NOTHING
+    found = recording.kinds & options.fail_on
+    if found:
+        print(f"pullback explain: found {', '.join(sorted(found))}", file=sys.stderr)  # noqa: T201  # as above
+        return FOUND
+    return DONE
+
+
+def _messages(raised: str | None, ran: int, recording: Recording) -> Iterator[str]:
+    if raised is not None:
+        what = (
+            "the tape up to there"
+            if recording.all_calls
+            else "there is no tape, nothing that requires grad was computed"
+        )
+        yield f"{raised}; this is {what}" if recording.all_calls else f"{raised}; {what}"
+    elif not ran:
+        yield "no backward() ran" + (", this is the tape of what was computed" if recording.all_calls else "")
+    if ran > len(recording.all_calls):
+        yield f"of {ran} backward calls the last {len(recording.all_calls)} are kept"
+
+
+def _chosen(recording: Explanation, options: argparse.Namespace) -> Explanation:
+    """The calls that were asked for, and which of them is shown."""
+    calls = list(recording.all_calls)
+    if options.inputs:
+        calls = [only_inputs(call, options.inputs.split(",")) for call in calls]
+    if options.at is not None:
+        calls = calls_at(calls, options.at)
+    ex = Explanation(
+        calls, recording.limits, recorded=recording.recorded, scopes=recording.scopes, failure=recording.failure
+    )
+    ex.notes = recording.notes
+    if options.call.isdigit():
+        ex.shown = min(int(options.call), len(calls)) - 1
+    return ex
+
+
+def _show(ex: Explanation, options: argparse.Namespace) -> None:
+    for name in options.save:
+        ex.save(name)
+        print(f"pullback explain: wrote {name}", file=sys.stderr)  # noqa: T201  # beside the explanation
+    if options.open:
+        browse(ex.to_html())
+    if options.json:
+        _write(sys.stdout, json.dumps(ex.to_dict(), ensure_ascii=True) + "\n")
+        return
+    asked = any([options.step, options.jacobian, options.cost, options.health])
+    if options.save and not asked and options.call == "last":
+        return
+    every = range(len(ex.all_calls)) if options.call == "all" else [ex.primary]
+    for index in every:
+        ex.shown = index
+        _write(sys.stdout, _text(ex, options))
+
+
+def _text(ex: Explanation, options: argparse.Namespace) -> str:
+    """What is printed of one call."""
+    ascii = not _unicode(sys.stdout)
+    width = options.width or _width(sys.stdout)
+    color = bool(options.color and sys.stdout.isatty() and not os.environ.get("NO_COLOR"))
+    parts: list[str] = []
+    if options.step:
+        if options.step > len(ex.steps):
+            return f"there is no step {options.step}: the call has {len(ex.steps)} backward steps\n"
+        parts.append(step_text(ex, options.step, width=width, ascii=ascii))
+    if options.jacobian:
+        parts += [_jacobian(leaf) for leaf in ex.leaves]
+    if options.cost:
+        parts += [ex.cost().table(what) + "\n" for what in ("line", "op", "scope")]
+    if options.health:
+        found = [f"{each.kind}: {each.why}" for each in ex.health]
+        parts.append("\n".join(found or ["nothing wrong with the numbers"]) + "\n")
+    if not parts:
+        parts.append(ex.to_text(width=width, ascii=ascii, color=color))
+    text = "\n".join(parts)
+    return text.encode("ascii", "backslashreplace").decode() if ascii else text
+
+
+def _jacobian(leaf: Any) -> str:
+    if leaf.J is None:
+        return f"{leaf.tensor.name}: the Jacobian was not built: {leaf.missing}\n"
+    return f"Jacobian by {leaf.tensor.name}\n{leaf.J}\n"
+
+
+def _unicode(stream: TextIO) -> bool:
+    return (getattr(stream, "encoding", None) or "ascii").lower().replace("-", "").startswith("utf")
+
+
+def _width(stream: TextIO) -> int:
+    try:
+        return os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError, AttributeError):
+        return int(os.environ.get("COLUMNS") or 100)
+
+
+def _write(stream: TextIO, text: str) -> None:
+    stream.write(text)
+    stream.flush()
+
+
+def _show_saved(name: str, options: argparse.Namespace) -> int:
+    """Show a trace that was saved."""
+    try:
+        ex = read(name)
+    except (ValueError, OSError) as error:
+        print(f"pullback explain: {error}", file=sys.stderr)  # noqa: T201  # why nothing is shown
+        return USAGE
+    shown = _chosen(ex, options)
+    _show(shown, options)
+    kinds = {finding.kind for call in ex.all_calls for finding in call.findings}
+    if kinds & options.fail_on:
+        return FOUND
+    return DONE if any(call.steps for call in ex.all_calls) else NOTHING

@@ -1,0 +1,223 @@
+"""The trace file: an explanation as JSON, after `schema.json` beside this file."""
+
+from __future__ import annotations
+
+import json
+import os.path
+from collections.abc import Iterable, Sequence
+from importlib import resources
+from typing import Any
+
+from .arrays import Limits, as_json, maybe_json, number
+from .notes import note
+from .rules import Jacobian
+from .sources import Place, text_of
+from .trace import Call, Failure, Finding, Leaf, Scope, Step, Term, Traced
+
+NAME, VERSION = "pullback-trace", 1
+MOST_LINES = 2000
+"""Of a longer file, the lines around those that matter are stored."""
+AROUND = 20
+
+
+def schema() -> Any:
+    """The JSON Schema of the trace file."""
+    return json.loads(resources.files(__package__).joinpath("schema.json").read_text(encoding="utf-8"))
+
+
+def document(
+    calls: Sequence[Call],
+    primary: int | None,
+    limits: Limits,
+    version: str,
+    *,
+    recorded: bool,
+    scopes: Iterable[Scope],
+    failure: Failure | None,
+    notes: Sequence[str],
+    title: str | None,
+) -> dict[str, Any]:
+    """Everything as one JSON document."""
+    writer = _Writer(limits)
+    written = [writer.call(call) for call in calls]
+    error = None if failure is None else writer.failure(failure)
+    return {
+        "schema": NAME,
+        "version": VERSION,
+        "pullback": version,
+        "title": title,
+        "recorded": recorded,
+        "primary": primary,
+        "sources": writer.sources(),
+        "scopes": [_scope(scope) for scope in scopes],
+        "calls": written,
+        "error": error,
+        "limits": {
+            "values": limits.values,
+            "jacobian": limits.jacobian,
+            "max_nodes": limits.max_nodes,
+            "redacted": limits.redact,
+            "notes": list(dict.fromkeys(notes)),
+        },
+    }
+
+
+def _scope(scope: Scope) -> dict[str, Any]:
+    parent = None if scope.parent is None else scope.parent.index
+    return {"kind": scope.kind, "name": scope.name, "type": scope.type, "parent": parent, "nth": scope.nth}
+
+
+def _jacobian(local: Jacobian | None) -> dict[str, Any] | None:
+    if local is None:
+        return None
+    return {"form": local.form, "rows": local.rows, "cols": local.cols, "data": list(map(number, local.data))}
+
+
+class _Writer:
+    """Writes calls, and remembers the files that their places lie in."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.files: dict[str, int] = {}
+        self.lines: dict[str, set[int]] = {}
+        self.ids: dict[Traced, int] = {}
+
+    def place(self, place: Place | None) -> dict[str, Any] | None:
+        if place is None or not self.limits.lines:
+            return None
+        source = self.files.setdefault(place.file, len(self.files))
+        self.lines.setdefault(place.file, set()).add(place.line)
+        columns = {"column": place.column, "end_line": place.end_line, "end_column": place.end_column}
+        return {"source": source, "line": place.line, **columns}
+
+    def sources(self) -> list[dict[str, Any]]:
+        return [self._source(file) for file in self.files]
+
+    def _source(self, file: str) -> dict[str, Any]:
+        lines, first = text_of(file).lines, 1
+        if self.limits.redact:
+            lines = []
+        if len(lines) > MOST_LINES:
+            first = max(1, min(self.lines[file]) - AROUND)
+            lines = lines[first - 1 : min(max(self.lines[file]) + AROUND, first + MOST_LINES)]
+        return {"file": os.path.basename(file) or file, "first": first, "lines": lines}  # noqa: PTH119  # see _sites
+
+    def call(self, call: Call) -> dict[str, Any]:
+        self.ids = {tensor: index for index, tensor in enumerate(call.tensors)}
+        places = {step: index for index, step in enumerate((*call.forward, *call.steps))}
+        terms = {term: (places[step], n) for step in call.steps for n, term in enumerate(step.terms)}
+        return {
+            "text": call.text,
+            "kind": call.kind,
+            "place": self.place(call.place),
+            "outputs": [
+                {"tensor": self.ids[out.tensor], "gradient": as_json(out.gradient), "implicit": out.implicit}
+                for out in call.outputs
+            ],
+            "tensors": [self.tensor(tensor) for tensor in call.tensors],
+            "steps": [self.step(step) for step in places],
+            "leaves": [self.leaf(leaf, terms) for leaf in call.leaves],
+            "findings": [self.finding(each, places) for each in call.findings],
+            "cost": {
+                "forward": call.seconds("forward"),
+                "backward": call.seconds("backward"),
+                "kept_bytes": call.kept_bytes,
+                "peak_bytes": call.peak_bytes,
+                "estimated": call.estimated,
+            },
+        }
+
+    def tensor(self, tensor: Traced) -> dict[str, Any]:
+        return {
+            "name": tensor.name,
+            "expr": tensor.expr,
+            "role": tensor.role,
+            "op": tensor.op,
+            "grad_fn": tensor.grad_fn,
+            "node": tensor.node,
+            "output": tensor.output,
+            "inputs": [self.ids[each] for each in tensor.inputs if each in self.ids],
+            "shape": list(map(int, tensor.shape)),
+            "dtype": str(tensor.dtype),
+            "is_leaf": tensor.is_leaf,
+            "requires_grad": tensor.requires_grad,
+            "version": tensor.version,
+            "data": maybe_json(tensor.data),
+            "value_from": tensor.value_from,
+            "saved": [
+                {
+                    "name": saved.name,
+                    "text": saved.text,
+                    "tensor": None if saved.tensor is None else self.ids.get(saved.tensor),
+                    "value": maybe_json(saved.value),
+                }
+                for saved in tensor.saved
+            ],
+            "bytes": tensor.bytes,
+            "place": self.place(tensor.place),
+            "scope": None if tensor.scope is None else tensor.scope.index,
+            "time": tensor.time,
+        }
+
+    def step(self, step: Step) -> dict[str, Any]:
+        return {
+            "phase": step.phase,
+            "number": step.index,
+            "node": step.node,
+            "op": step.op,
+            "outputs": [self.ids[each] for each in step.outputs],
+            "v": list(map(maybe_json, step.vs)),
+            "terms": list(map(self.term, step.terms)),
+            "ran": step.ran,
+            "note": note(step),
+            "place": self.place(step.place),
+            "scope": None if step.scope is None else step.scope.index,
+            "time": step.time,
+            "live_bytes": max(0, int(step.live_bytes)),
+        }
+
+    def finding(self, finding: Finding, places: dict[Step, int]) -> dict[str, Any]:
+        return {
+            "kind": finding.kind,
+            "phase": finding.phase,
+            "step": None if finding.step is None else places[finding.step],
+            "tensor": self.ids[finding.tensor],
+            "element": None if finding.element is None else list(finding.element),
+            "place": self.place(finding.place),
+            "why": finding.why,
+            "path": [places[step] for step in finding.path],
+        }
+
+    def failure(self, failure: Failure) -> dict[str, Any]:
+        return {
+            "type": failure.type,
+            "message": failure.message,
+            "place": self.place(failure.place),
+            "call": failure.call,
+            "tensor": None if failure.tensor is None else self.ids.get(failure.tensor),
+        }
+
+    def term(self, term: Term) -> dict[str, Any]:
+        return {
+            "to": self.ids[term.to],
+            "input": term.input,
+            "jacobians": list(map(_jacobian, term.jacobians)),
+            "missing": term.missing,
+            "ran": term.ran,
+            "out": as_json(term.out),
+            "before": maybe_json(term.before),
+            "after": as_json(term.after),
+            "nth": term.nth,
+            "of": term.of,
+        }
+
+    def leaf(self, leaf: Leaf, terms: dict[Term, tuple[int, int]]) -> dict[str, Any]:
+        return {
+            "tensor": self.ids[leaf.tensor],
+            "grad": as_json(leaf.grad),
+            "grad_before": maybe_json(leaf.grad_before),
+            "grad_after": maybe_json(leaf.grad_after),
+            "contributions": [{"step": terms[term][0], "term": terms[term][1]} for _, term in leaf.contributions],
+            "jacobians": list(map(_jacobian, leaf.jacobians)),
+            "missing": leaf.missing,
+        }

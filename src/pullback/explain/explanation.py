@@ -1,0 +1,283 @@
+"""Explanation: what one backward call did, to be read as objects, as text, as pictures and as a page."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._core import Carrier
+from .._tensor import Tensor
+from .arrays import Array, Limits
+from .costs import Cost
+from .document import document
+from .dot import to_dot
+from .mermaid import to_mermaid
+from .page import browse, mimebundle, to_html
+from .pictures import to_svg
+from .plots import plot
+from .text import to_text
+from .trace import Call, Failure, Finding, Leaf, Scope, Step, Traced
+
+SUFFIXES = (".html", ".svg", ".dot", ".mmd", ".json", ".txt")
+
+
+class Explanation:
+    """What backward did: every step with its numbers, and how to show them.
+
+    In a terminal it shows itself as text, in a notebook as a page. `steps` are the backward steps in the order they
+    ran, `nodes` the operations, `tensors` these and the leaves; `health` lists what went wrong with numbers.
+
+    >>> import pullback
+    >>> x = pullback.tensor([1.0, 2.0], requires_grad=True)
+    >>> ex = pullback.explain(x * x, gradient=[1.0, 10.0])
+    >>> ex.jacobian(x)
+    array([[2., 0.],
+           [0., 4.]], dtype=float32)
+    >>> ex.steps[0].node, ex.steps[0].v
+    ('MulBackward0', array([ 1., 10.], dtype=float32))
+    >>> x.grad is None
+    True
+    """
+
+    def __init__(
+        self,
+        calls: Iterable[Call],
+        limits: Limits,
+        *,
+        recorded: bool,
+        scopes: Sequence[Scope] = (),
+        failure: Failure | None = None,
+        rows: Callable[[int], Array] | None = None,
+        tensors: Any = None,
+    ) -> None:
+        self.all_calls: Any = calls
+        self.limits = limits
+        self.recorded = recorded
+        self.scopes: Sequence[Scope] = scopes
+        self.failure = failure
+        self.notes: list[str] = []
+        self.shown: int | None = None
+        self._rows = rows
+        self._start: Callable[[], Any] | None = None
+        self._known = tensors
+
+    # What there is
+
+    @property
+    def call(self) -> Call:
+        """The call that is shown: the last.
+
+        Raises
+        ------
+        RuntimeError
+            If there was none.
+        """
+        if not self.all_calls:
+            raise RuntimeError(
+                "nothing has been recorded: no backward() ran inside record(), and no operation on a tensor that "
+                "requires grad. Call backward() inside the block, or explain(y, gradient=v)"
+            )
+        return self.all_calls[self.primary]  # type: ignore[no-any-return]  # a list or a deque
+
+    @property
+    def primary(self) -> int:
+        """Which of the calls is shown: the last, unless `shown` says another."""
+        return len(self.all_calls) - 1 if self.shown is None else self.shown
+
+    @property
+    def calls(self) -> list[Explanation]:
+        """An explanation for each backward call."""
+        return [
+            Explanation([call], self.limits, recorded=self.recorded, scopes=self.scopes, tensors=self._known)
+            for call in self.all_calls
+        ]
+
+    @property
+    def steps(self) -> list[Step]:
+        """The backward steps, in the order they ran."""
+        return self.call.steps
+
+    @property
+    def forward(self) -> list[Step]:
+        """The operations as steps, oldest first."""
+        return self.call.forward
+
+    @property
+    def tensors(self) -> list[Traced]:
+        """The values on the tape, inputs before what was made of them."""
+        return self.call.tensors
+
+    @property
+    def nodes(self) -> list[Traced]:
+        """The values that operations made: `tensors` without the leaves."""
+        return [tensor for tensor in self.call.tensors if not tensor.is_leaf]
+
+    @property
+    def leaves(self) -> list[Leaf]:
+        """Where gradients ended up."""
+        return self.call.leaves
+
+    @property
+    def health(self) -> list[Finding]:
+        """NaN, inf and dead gradients, with the step in which each was born."""
+        return self.call.findings
+
+    def cost(self) -> Cost:
+        """Time and bytes."""
+        return Cost(self.call)
+
+    # Jacobians
+
+    def leaf(self, x: Any = None) -> Leaf:
+        """The leaf for a tensor, or of a name; without one, the only leaf.
+
+        Raises
+        ------
+        KeyError
+            If there is no such leaf.
+        """
+        leaves = self.call.leaves
+        if x is None and len(leaves) == 1:
+            return leaves[0]
+        names = ", ".join(leaf.tensor.name for leaf in leaves) or "none"
+        if x is None:
+            raise KeyError(f"there are {len(leaves)} leaves, so say which one: {names}")
+        for leaf in leaves:
+            if leaf.tensor.name == x if isinstance(x, str) else leaf.tensor is x or self._is(leaf, x):
+                return leaf
+        what = repr(x) if isinstance(x, str) else "this tensor"
+        raise KeyError(f"{what} is no leaf of this call: the gradient reached {names}")
+
+    def _is(self, leaf: Leaf, x: Any) -> bool:
+        node = getattr(x, "_node", None) if isinstance(x, Carrier) else None
+        return node is not None and self._known is not None and self._known.get(node) is leaf.tensor
+
+    def jacobian(self, x: Any = None) -> Array:
+        """The Jacobian of the output by a leaf: one row for each output, both flattened.
+
+        Its rows are what the tape gives for unit vectors. Larger ones than `jacobian=` are made when asked for, where
+        the tape is still there.
+
+        Raises
+        ------
+        RuntimeError
+            If it was not built, and cannot be built any more.
+        """
+        leaf = self.leaf(x)
+        found = leaf.J
+        if found is None and self._rows is not None:
+            found = self._rows(self.call.leaves.index(leaf))
+        if found is None:
+            raise RuntimeError(f"the Jacobian by {leaf.tensor.name} was not built: {leaf.missing}")
+        return found
+
+    def rows(self, x: Any = None) -> list[tuple[Array, Array]]:
+        """Each unit vector, and the row of the Jacobian that backward gives for it."""
+        matrix = self.jacobian(x)
+        return list(zip(np.eye(len(matrix), dtype=matrix.dtype), matrix, strict=True))
+
+    def why(self, x: Any) -> str:
+        """One sentence: why the gradient of a tensor is None, zero or NaN."""
+        reasons = importlib.import_module("pullback.reasons")  # it is read only when somebody asks
+        node = None if self._start is None else self._start()
+        if node is None:
+            raise RuntimeError("why() needs the graph of this call, which is gone: ask pullback.why(x, loss) earlier")
+        data = self.call.outputs[0].tensor
+        output = Tensor.interpreter.wrap(np.zeros(data.shape, data.dtype), node)
+        return reasons.why(x, output)  # type: ignore[no-any-return]  # a sentence
+
+    # Ways to show it
+
+    def to_dict(self, *, title: str | None = None) -> dict[str, Any]:
+        """The trace file as a dictionary of plain values, after `schema.json`."""
+        calls = list(self.all_calls)
+        return document(
+            calls,
+            self.primary if calls else None,
+            self.limits,
+            importlib.import_module("pullback").__version__,
+            recorded=self.recorded,
+            scopes=self.scopes,
+            failure=self.failure,
+            notes=self.notes,
+            title=title,
+        )
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """The trace file."""
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def to_text(self, *, width: int = 100, ascii: bool = False, color: bool = False) -> str:
+        """The explanation as text, in lines of at most `width` characters."""
+        return to_text(self, width=width, ascii=ascii, color=color)
+
+    def to_dot(self, *, detail: str = "auto") -> str:
+        """The graph in Graphviz's language; `detail` is 'full', with all attributes, 'compact' or 'auto'."""
+        return to_dot(self.call, detail)
+
+    def to_mermaid(self, *, max_edges: int = 450) -> str:
+        """The graph in Mermaid's language; what is beyond `max_edges` is folded."""
+        return to_mermaid(self.call, max_edges)
+
+    def to_svg(self, *, detail: str = "auto") -> str:
+        """The graph as a picture, drawn by Graphviz's `dot`."""
+        return to_svg(self.call, detail)
+
+    def to_html(self, *, title: str | None = None, theme: str = "auto") -> str:
+        """The explanation as one page that needs nothing else."""
+        return to_html(self.to_dict(title=title), theme=theme)
+
+    def save(self, path: Any, *, title: str | None = None) -> None:
+        """Write the explanation to a file, in the form that its suffix names.
+
+        Raises
+        ------
+        ValueError
+            If the suffix is none of .html, .svg, .dot, .mmd, .json and .txt.
+        """
+        file = Path(path)
+        makers: dict[str, Callable[[], str]] = {
+            ".html": lambda: self.to_html(title=title),
+            ".svg": self.to_svg,
+            ".dot": self.to_dot,
+            ".mmd": self.to_mermaid,
+            ".json": self.to_json,
+            ".txt": self.to_text,
+        }
+        if file.suffix.lower() not in makers:
+            raise ValueError(f"save({str(path)!r}): the suffix says what to write, one of {', '.join(SUFFIXES)}")
+        file.write_text(makers[file.suffix.lower()](), encoding="utf-8", newline="\n")
+
+    def show(self) -> Path:
+        """Write the page to a temporary file and open it in a browser; the path is printed where there is none."""
+        return browse(self.to_html())
+
+    def plot(self, statistic: str = "norm", *, ax: Any = None) -> Any:
+        """Gradient flow as matplotlib's Axes: a bar for each leaf of the call, or, for several calls, a line.
+
+        `statistic` is 'mean', 'largest', 'norm' or 'zeros'.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            If no gradient reached a leaf, or `statistic` is not known.
+        """
+        steps = [{leaf.tensor.name: leaf.flow for leaf in call.leaves} for call in self.all_calls if call.steps]
+        names = list(dict.fromkeys(name for step in steps for name in step))
+        return plot(names, steps, statistic, ax=ax)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def __repr__(self) -> str:
+        return self.to_text() if self.all_calls else "<nothing recorded: no backward() ran>"
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return mimebundle(self)

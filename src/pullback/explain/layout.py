@@ -1,0 +1,93 @@
+"""Text in columns: how wide things are, how they are cut, and what may be printed at all."""
+
+from __future__ import annotations
+
+import itertools
+import unicodedata
+from collections.abc import Sequence
+
+GAP = 2
+
+
+def printable(text: str, *, ascii: bool = False) -> str:
+    """A text on one line without characters that steer a terminal or turn the direction of writing: these as escapes."""
+    if text.isascii() and text.isprintable():
+        return text
+    safe = "".join(char if char.isprintable() and not _turns(char) else _escaped(char) for char in text)
+    return safe.encode("ascii", "backslashreplace").decode() if ascii else safe
+
+
+def _turns(char: str) -> bool:
+    """Whether a character turns the direction of writing, or joins others: what is read is then not what is there."""
+    return unicodedata.category(char) in {"Cf", "Cc", "Zl", "Zp"}
+
+
+def _escaped(char: str) -> str:
+    return " " if char in "\t\n\r" else char.encode("unicode_escape").decode()
+
+
+def columns(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
+    )
+
+
+def cut(text: str, width: int) -> str:
+    """A text of at most so many columns; two dots stand for what is cut off."""
+    if columns(text) <= width:
+        return text
+    ends = itertools.accumulate(map(columns, text))
+    kept = sum(1 for _ in itertools.takewhile(lambda end: end <= width - 2, ends))
+    return f"{text[:kept]}.." if width >= 2 else "." * width
+
+
+def pad(text: str, width: int, *, right: bool = False) -> str:
+    """A text filled up with spaces."""
+    space = " " * max(0, width - columns(text))
+    return space + text if right else text + space
+
+
+def fitted(natural: Sequence[int], least: Sequence[int], room: int) -> list[int]:
+    """Widths for columns that want to be so wide: the widest give way first, none below its least."""
+    widths = list(natural)
+    while sum(widths) + GAP * (len(widths) - 1) > room:
+        spare = [width - low for width, low in zip(widths, least, strict=True)]
+        widest = max(range(len(widths)), key=lambda i: (spare[i] > 0, widths[i]))
+        if spare[widest] <= 0:
+            break
+        widths[widest] -= 1
+    return widths
+
+
+def table(rows: Sequence[Sequence[str]], room: int, *, right: frozenset[int], least: Sequence[int]) -> list[str]:
+    """Rows as aligned lines; a row of two cells is a number and a remark that takes the rest of the line."""
+    full = [row for row in rows if len(row) == len(least)]
+    natural = [max((columns(row[i]) for row in full), default=0) for i in range(len(least))]
+    widths = fitted(natural, [min(a, b) for a, b in zip(natural, least, strict=True)], room)
+    return [line for row in rows for line in _lines(row, widths, room, right)]
+
+
+def _lines(row: Sequence[str], widths: Sequence[int], room: int, right: frozenset[int]) -> list[str]:
+    if len(row) == len(widths):
+        cells = [
+            pad(cut(cell, width), width, right=i in right)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        return [(" " * GAP).join(cells).rstrip()]
+    *head, last = row
+    before = "".join(pad(cell, widths[i], right=i in right) + " " * GAP for i, cell in enumerate(head))
+    return wrapped(before, [f"{word} " for word in last.split(" ")], room)
+
+
+def wrapped(head: str, words: Sequence[str], room: int) -> list[str]:
+    """A heading and words that flow into as many lines as they need, those after the first indented."""
+    lines, line = [], head
+    for word in words:
+        if columns(line) > columns(head) and columns(line) + columns(word.rstrip()) > room:
+            lines.append(line.rstrip())
+            line = " " * columns(head)
+        line += cut(word, max(4, room - columns(head)))
+    return [*lines, line.rstrip()]

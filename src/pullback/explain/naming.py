@@ -1,0 +1,206 @@
+"""What the program calls its tensors, and what is said of a node in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from types import FrameType, ModuleType
+from typing import Any, NamedTuple
+
+from .._core import Carrier
+from .._memory import version
+from .._node import SAVED_NAMES, AccumulateGrad, Node, Output
+from .._sites import internal
+from .arrays import Array, Limits, described
+from .numbers import element, vector
+from .sources import Place, Words
+
+SEVERAL = (list, tuple)
+MOST_ELEMENTS = 100
+"""Longer lists and dictionaries are not searched for tensors."""
+WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[A-Z])(?=[A-Z][a-z])")
+"""Where a new word begins in MaxPool2DWithIndices."""
+CALLERS = 3
+"""So many functions of the program, the innermost first, are asked for the names of their variables."""
+
+
+class Variable(NamedTuple):
+    """What the program calls a tensor, and its value; None if it has been written since, perhaps behind the tape's back."""
+
+    name: str
+    array: Any
+
+
+def names_in(frame: FrameType | None) -> dict[Node, Variable]:
+    """What the variables of a function, of its module, and of its callers call the tensors they hold, by their nodes."""
+    found: dict[Node, Variable] = {}
+    seen: set[int] = set()
+    searched = 0
+    while frame is not None and searched < CALLERS:
+        if not internal[frame.f_code.co_filename]:
+            searched += 1
+            _collect(frame.f_locals, found)
+            if id(frame.f_globals) not in seen:
+                seen.add(id(frame.f_globals))
+                _collect(frame.f_globals, found)
+        frame = frame.f_back
+    return found
+
+
+def names_of(variables: Mapping[str, Any]) -> dict[Node, Variable]:
+    """What these variables call the tensors they hold."""
+    found: dict[Node, Variable] = {}
+    _collect(variables, found)
+    return found
+
+
+def _collect(variables: Mapping[str, Any], found: dict[Node, Variable]) -> None:
+    deeper: list[tuple[str, Any]] = []
+    for name, value in list(variables.items()):
+        if name.startswith("__"):
+            continue
+        if isinstance(value, Carrier):
+            _note(value, name, found)
+        else:
+            deeper.append((name, value))
+    for name, value in deeper:
+        try:
+            held = list(_held(value))
+        except Exception:  # noqa: BLE001, S112  # an object that cannot be looked into is not: a name is no reason to fail
+            continue
+        for tensor, path in held:
+            _note(tensor, f"{name}{path}", found)
+
+
+def _note(tensor: Any, name: str, found: dict[Node, Variable]) -> None:
+    node = getattr(tensor, "_node", None)
+    if isinstance(node, Node) and not tensor.level:
+        found.setdefault(node, Variable(name, None if version(tensor) else tensor._array))
+
+
+def _held(value: Any) -> Iterator[tuple[Any, str]]:
+    """The tensors in a module, a list, a dictionary or an object's attributes, each with the way there."""
+    if hasattr(type(value), "named_parameters"):
+        yield from ((tensor, f".{path}") for path, tensor in value.named_parameters())
+    elif isinstance(value, SEVERAL) and len(value) <= MOST_ELEMENTS:
+        yield from ((item, f"[{i}]") for i, item in enumerate(value) if isinstance(item, Carrier))
+    elif type(value) is dict and len(value) <= MOST_ELEMENTS:
+        yield from ((item, f"[{key!r}]") for key, item in list(value.items()) if isinstance(item, Carrier))
+    elif type(getattr(value, "__dict__", None)) is dict and not isinstance(value, (type, ModuleType)):
+        for key, item in list(value.__dict__.items())[:MOST_ELEMENTS]:
+            if isinstance(item, Carrier):
+                yield item, f".{key}"
+
+
+def operation(node: Node) -> str | None:
+    """A node's operation in a word: `pow` of PowBackward0, `setitem` of CopySlices; None for a leaf."""
+    if isinstance(node, AccumulateGrad):
+        return None
+    if isinstance(node, Output):
+        assert node.edges[0] is not None
+        return operation(node.edges[0])
+    if node.title == "CopySlices":
+        return "setitem"
+    name = re.sub(r"Backward\d*$", "", node.title)
+    return WORD.sub("_", name).lower() or node.title
+
+
+def tensor_name(
+    node: Node, number: int, words: Words, place: Place | None, share: tuple[int, int], known: str | None, module: str
+) -> tuple[str, str | None]:
+    """What a tensor is called in short, and the whole expression that it is the value of, if any.
+
+    `share` says which of how many nodes of one expression this is: only the last is the value of the expression.
+    """
+    op = operation(node)
+    which = f"[{node.params}]" if isinstance(node, Output) else ""
+    nth, of = share
+    if words.written is not None:
+        name = known or (words.written if place is None else f"{words.written} after line {place.line}")
+        return (name, words.expr) if op == "setitem" or nth == of - 1 else (f"{op} in {words.expr}", None)
+    if nth == of - 1 and words.expr is not None:
+        return known or words.assigned or f"{words.expr}{which}", words.expr
+    if known is not None:
+        return known, None
+    if module:
+        return f"{module} {op}{which}", None
+    if words.expr is not None:
+        return f"{op} in {words.expr}{which}", None
+    return f"{op}#{number}{which}", None
+
+
+def leaf_name(number: int, words: Words, known: str | None) -> str:
+    """What a leaf is called."""
+    if known is not None:
+        return known
+    if words.expr is not None and words.expr.endswith(".requires_grad_()"):
+        return words.expr.removesuffix(".requires_grad_()")
+    return words.assigned or f"leaf#{number}"
+
+
+# What a node keeps
+
+
+def settings(node: Node) -> list[tuple[str, str]]:
+    """What a node's rules read besides arrays, as name and text: an index, an exponent, the shape of an input."""
+    if isinstance(node, (AccumulateGrad, Output)) or node.foreign:
+        return []
+    if node.title == "CopySlices":
+        return [("index", _path(node.params.get("path", ())))]
+    found: dict[str, str] = {}
+    primitive = node.primitive
+    rules = [primitive.joint] if primitive.joint is not None else list(primitive.rules)
+    for rule in rules:
+        if rule is None:
+            continue
+        code = rule.__code__
+        for name in code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]:
+            if isinstance(node.params, dict) and name in node.params:
+                found[name] = setting(node.params[name])
+        for name in code.co_varnames[2 : code.co_argcount]:
+            if name.endswith("_shape") and name[:-6] in primitive.inputs:
+                edge = node.edges[primitive.inputs.index(name[:-6])] if node.edges else None
+                shape = None if edge is None else edge.shape
+                found["shape"] = str(tuple(shape)) if shape is not None else "?"
+    return list(found.items())
+
+
+def setting(value: Any) -> str:
+    """Metadata in a few characters; an index as it is written."""
+    if isinstance(value, tuple) and value and value[-1] is Ellipsis:
+        value = value[:-1] if len(value) > 2 else value[0]
+    text = ", ".join(map(_indexed, value)) if isinstance(value, tuple) and _is_index(value) else _indexed(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _is_index(value: tuple[Any, ...]) -> bool:
+    return any(isinstance(part, slice) or part is Ellipsis or part is None for part in value)
+
+
+def _indexed(part: Any) -> str:
+    if isinstance(part, slice):
+        ends = ["" if end is None else str(end) for end in (part.start, part.stop)]
+        return ":".join([*ends, *([] if part.step is None else [str(part.step)])])
+    if part is Ellipsis:
+        return "..."
+    shape = getattr(part, "shape", None)
+    return f"{part.dtype} {'x'.join(map(str, shape))}" if shape else str(part)
+
+
+def _path(path: Sequence[Any]) -> str:
+    return (
+        " then ".join(setting(params["index"]) if "index" in params else primitive.name for primitive, params in path)
+        or "everything"
+    )
+
+
+def saved_name(name: str) -> str:
+    """torch's name for what a rule names: `self` for the first input, `other`, `result`."""
+    return SAVED_NAMES.get(name, name)
+
+
+def saved_text(array: Array, limits: Limits) -> str:
+    """A saved array in a few characters."""
+    if limits.redact or array.size > min(4, limits.values) or array.ndim > 1:
+        return described(array)
+    return vector(array) if array.ndim else element(array.item())

@@ -1,0 +1,51 @@
+"""The graph as a picture, drawn by Graphviz where it is installed."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+
+from .dot import to_dot
+from .trace import Call
+
+SECONDS = 60
+
+
+def drawable() -> bool:
+    """Whether there is a program that draws."""
+    return shutil.which("dot") is not None
+
+
+def to_svg(call: Call, detail: str = "auto") -> str:
+    """The graph as SVG.
+
+    Raises
+    ------
+    RuntimeError
+        If Graphviz's `dot` is not on the path, or fails.
+    """
+    dot = shutil.which("dot")
+    if dot is None:
+        raise RuntimeError(
+            "a picture is drawn by Graphviz, and there is no `dot` on the path. Install Graphviz, or save the page "
+            "(.html) or the text (.txt), which need nothing; .dot and .mmd can be drawn elsewhere"
+        )
+    try:
+        done = subprocess.run(  # noqa: S603  # a program of this name, and our own text
+            [dot, "-Tsvg"],
+            input=to_dot(call, detail).encode(),
+            capture_output=True,
+            timeout=SECONDS,
+            check=True,
+        )
+    except subprocess.CalledProcessError as error:
+        raise RuntimeError(f"dot failed: {error.stderr.decode(errors='replace').strip()[:500]}") from None
+    except subprocess.TimeoutExpired:
+        raise RuntimeError(f"dot took more than {SECONDS} seconds: save the page (.html), which folds") from None
+    return _standalone(done.stdout.decode())
+
+
+def _standalone(svg: str) -> str:
+    """The picture without a reference to the rules of SVG on the network."""
+    return re.sub(r"<!DOCTYPE[^>]*>\s*", "", svg)

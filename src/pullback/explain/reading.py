@@ -1,0 +1,208 @@
+"""A saved trace, read back into an explanation: `document`, the other way round."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .arrays import FINE, Kept, Limits, Marks, Stats, Summary, marks
+from .document import NAME, VERSION
+from .explanation import Explanation
+from .plots import Statistics, statistics
+from .rules import Jacobian
+from .sources import Place, remember
+from .trace import Call, Failure, Finding, Leaf, Output, Saved, Scope, Step, Term, Traced
+
+NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+
+
+def read(path: Any) -> Explanation:
+    """The explanation that was saved in a .json file.
+
+    Raises
+    ------
+    ValueError
+        If the file is no trace, or one of another version.
+    """
+    try:
+        return from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+        raise ValueError(f"{path} is no trace that can be shown: {type(error).__name__}: {error}") from None
+
+
+def from_dict(document: dict[str, Any]) -> Explanation:
+    """The explanation that `to_dict` wrote."""
+    if document["schema"] != NAME or document["version"] != VERSION:
+        raise ValueError(f"expected a {NAME} of version {VERSION}")
+    given = document["limits"]
+    limits = Limits(given["values"], given["jacobian"], given["max_nodes"], redact=given["redacted"])
+    reader = _Reader(document)
+    calls = [reader.call(call) for call in document["calls"]]
+    ex = Explanation(calls, limits, recorded=document["recorded"], scopes=reader.scopes)
+    ex.notes = list(given["notes"])
+    ex.shown = document["primary"]
+    if document["error"] is not None:
+        error = document["error"]
+        tensors = [] if error["call"] is None else calls[error["call"]].tensors
+        tensor = None if error["tensor"] is None else tensors[error["tensor"]]
+        ex.failure = Failure(error["type"], error["message"], reader.place(error["place"]), error["call"], tensor)
+    return ex
+
+
+class _Reader:
+    def __init__(self, document: dict[str, Any]) -> None:
+        self.files = [remember(source["file"], source["first"], source["lines"]) for source in document["sources"]]
+        self.scopes: list[Scope] = []
+        for index, each in enumerate(document["scopes"]):
+            parent = None if each["parent"] is None else self.scopes[each["parent"]]
+            self.scopes.append(Scope(index, each["kind"], each["name"], each["type"], parent, each["nth"]))
+        self.tensors: list[Traced] = []
+
+    def place(self, place: dict[str, Any] | None) -> Place | None:
+        if place is None:
+            return None
+        ends = place["column"], place["end_line"], place["end_column"]
+        return Place(self.files[place["source"]], place["line"], *ends)
+
+    def scope(self, index: int | None) -> Scope | None:
+        return None if index is None else self.scopes[index]
+
+    def call(self, given: dict[str, Any]) -> Call:
+        self.tensors = []
+        for each in given["tensors"]:
+            self.tensors.append(self.tensor(each))
+        for tensor, each in zip(self.tensors, given["tensors"], strict=True):
+            for saved in each["saved"]:
+                other = None if saved["tensor"] is None else self.tensors[saved["tensor"]]
+                tensor.saved.append(Saved(saved["name"], saved["text"], other, _maybe(saved["value"])))
+        steps = [self.step(each) for each in given["steps"]]
+        cost = given["cost"]
+        return Call(
+            text=given["text"],
+            kind=given["kind"],
+            place=self.place(given["place"]),
+            outputs=[
+                Output(self.tensors[each["tensor"]], _array(each["gradient"]), each["implicit"])
+                for each in given["outputs"]
+            ],
+            tensors=self.tensors,
+            forward=[step for step in steps if step.phase == "forward"],
+            steps=[step for step in steps if step.phase == "backward"],
+            leaves=[self.leaf(each, steps) for each in given["leaves"]],
+            findings=[self.finding(each, steps) for each in given["findings"]],
+            kept_bytes=cost["kept_bytes"],
+            estimated=cost["estimated"],
+        )
+
+    def tensor(self, given: dict[str, Any]) -> Traced:
+        data = _maybe(given["data"])
+        plain = {key: given[key] for key in ("name", "expr", "role", "op", "grad_fn", "node", "output", "time")}
+        plain |= {key: given[key] for key in ("requires_grad", "version", "value_from", "bytes")}
+        return Traced(
+            index=len(self.tensors),
+            inputs=[self.tensors[index] for index in given["inputs"]],
+            shape=tuple(given["shape"]),
+            dtype=np.dtype(given["dtype"]),
+            data=data,
+            place=self.place(given["place"]),
+            scope=self.scope(given["scope"]),
+            marks=_marks(data),
+            **plain,
+        )
+
+    def step(self, given: dict[str, Any]) -> Step:
+        outputs = [self.tensors[index] for index in given["outputs"]]
+        step = Step(given["phase"], given["number"], given["node"], given["op"], outputs)
+        step.vs = [_maybe(v) for v in given["v"]]
+        step.terms = [self.term(each) for each in given["terms"]]
+        step.ran, step.time, step.live_bytes = given["ran"], given["time"], given["live_bytes"]
+        step.place, step.scope = self.place(given["place"]), self.scope(given["scope"])
+        step.marks = next((found for v in step.vs if (found := _marks(v)).bad), FINE)
+        return step
+
+    def term(self, given: dict[str, Any]) -> Term:
+        out = _array(given["out"])
+        return Term(
+            self.tensors[given["to"]],
+            given["input"],
+            [_jacobian(each, out.dtype) for each in given["jacobians"]],
+            given["missing"],
+            given["ran"],
+            out,
+            _maybe(given["before"]),
+            _array(given["after"]),
+            given["nth"],
+            given["of"],
+            _marks(out),
+        )
+
+    def leaf(self, given: dict[str, Any], steps: list[Step]) -> Leaf:
+        grad = _array(given["grad"])
+        pairs = [(steps[each["step"]], steps[each["step"]].terms[each["term"]]) for each in given["contributions"]]
+        before, after = _maybe(given["grad_before"]), _maybe(given["grad_after"])
+        local = [_jacobian(each, grad.dtype) for each in given["jacobians"]]
+        leaf = Leaf(self.tensors[given["tensor"]], grad, before, after, pairs, local, given["missing"])
+        leaf.flow = _flow(grad)
+        return leaf
+
+    def finding(self, given: dict[str, Any], steps: list[Step]) -> Finding:
+        step = None if given["step"] is None else steps[given["step"]]
+        element = None if given["element"] is None else tuple(given["element"])
+        path = [steps[index] for index in given["path"]]
+        return Finding(given["kind"], given["phase"], step, self.tensors[given["tensor"]], element, given["why"], path)
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, list):
+        return complex(_number(value[0]), _number(value[1]))
+    return NUMBERS[value] if isinstance(value, str) else value
+
+
+def _array(given: dict[str, Any]) -> Kept:
+    dtype, shape = np.dtype(given["dtype"]), tuple(given["shape"])
+    if "data" in given:
+        return np.array(list(map(_number, given["data"])), dtype).reshape(shape)
+    summary: Summary = object.__new__(Summary)
+    summary.shape, summary.dtype = shape, dtype
+    summary.head = summary.tail = summary.stats = None
+    if "stats" in given:
+        summary.head, summary.tail = (np.array(list(map(_number, given[end])), dtype) for end in ("head", "tail"))
+        stats = {name: _number(value) for name, value in given["stats"].items()}
+        summary.stats = Stats(**stats)
+    return summary
+
+
+def _flow(grad: Kept) -> Statistics | None:
+    """What a plot draws of a gradient; the mean of one that is not whole is not known."""
+    if not isinstance(grad, Summary):
+        return statistics(grad)
+    stats = grad.stats
+    if stats is None:
+        return None
+    largest = max(abs(end) for end in (stats.min, stats.max) if end is not None) if stats.min is not None else math.nan
+    return Statistics(math.nan, largest, stats.norm, stats.zeros / max(1, grad.size), stats.nans + stats.infs)
+
+
+def _maybe(given: dict[str, Any] | None) -> Kept | None:
+    return None if given is None else _array(given)
+
+
+def _marks(value: Kept | None) -> Marks:
+    """What is remarkable about a value that was read; of one that is not whole, where is not known."""
+    if isinstance(value, Summary):
+        stats = value.stats
+        if stats is None:
+            return FINE
+        return Marks("nan" if stats.nans else "inf" if stats.infs else None, None, stats.zeros == value.size)
+    return FINE if value is None else marks(value)
+
+
+def _jacobian(given: dict[str, Any] | None, dtype: Any) -> Jacobian | None:
+    if given is None:
+        return None
+    data = np.array(list(map(_number, given["data"])), dtype)
+    return Jacobian(given["form"], given["rows"], given["cols"], data)

@@ -1,0 +1,300 @@
+"""Recording: everything a stretch of a program computes, and every backward call in it.
+
+Three hooks of the library are used, none of them explain's own: `compute` and `watcher` of the mode, which see
+operations, writes and passes of this thread, and the hooks of nodes, which see what a pass sends. Nothing else runs
+differently, and outside a recording nothing is looked at.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import time
+import weakref
+from collections import deque
+from collections.abc import Callable, Sequence
+from types import FrameType, TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from .._memory import Cell, cell_of, version
+from .._modes import FieldBlock, mode, quiet, running
+from .._node import AccumulateGrad, Hooks, Node, Output, hooks_of
+from .._pass import youngest_first
+from .._sites import internal
+from .arrays import Kept, Limits, kept, plain
+from .calls import call_text, finished
+from .explanation import Explanation
+from .naming import Variable, names_in
+from .rules import raw, several
+from .scopes import Scopes, program_frame
+from .sources import Place, place_of
+from .trace import Call, Failure
+from .tracing import Nodes, Record, Tracer
+from .walking import jacobians
+
+CALLS = 100
+"""Of a program that calls backward more often, the last so many calls are kept."""
+
+
+failures: deque[Recording] = deque(maxlen=1)
+"""The recording that ended in an exception last."""
+
+
+class Open:
+    """A backward call that is running."""
+
+    def __init__(self, walker: Any, tracer: Tracer, before: dict[Node, Kept | None]) -> None:
+        self.walker, self.tracer, self.before = walker, tracer, before
+        self.handles: list[Any] = []
+        self.bare: list[Node] = []
+        self.jacobians: tuple[dict[Node, Any], str | None] = ({}, None)
+        self.finish: Callable[[], Call] = lambda: tracer.call("", "backward", None, [False] * len(tracer.roots))
+
+    def watch(self, order: Sequence[Node]) -> None:
+        """Have the nodes tell what passes; their hooks come after the program's own."""
+        for node in order:
+            if node.hooks is None:
+                self.bare.append(node)
+            hooks = hooks_of(node)
+            self.handles.append(hooks.add("pre", functools.partial(self._arrived, node)))
+            if node.edges and not isinstance(node, Output):
+                self.handles.append(hooks.add("post", functools.partial(self._sent, node)))
+
+    @property
+    def runs(self) -> bool:
+        """Whether it is this call that runs, and no other over the same nodes, of a hook or of another thread."""
+        return running.get(None) is self.walker
+
+    def _arrived(self, node: Node, cotangents: Sequence[Any]) -> None:
+        if not self.runs:
+            return
+        arrays = [plain(g) for g in cotangents]
+        with raw():
+            self.tracer.arrived(node, arrays if several(node) else arrays[0])
+
+    def _sent(self, node: Node, results: Sequence[Any], cotangents: Sequence[Any]) -> None:
+        if self.runs:
+            self.tracer.sent(node, node.edges, [plain(result) for result in results])
+
+    def release(self) -> None:
+        """Take the hooks away, and leave no trace of them."""
+        for handle in self.handles:
+            handle.remove()
+        for node in self.bare:
+            hooks = node.hooks
+            if isinstance(hooks, Hooks) and not (hooks.pre or hooks.post or hooks.tensor or hooks.retained):
+                node.hooks = None
+
+
+class Recording(Explanation):
+    """A block of a program that is explained: `calls` has one explanation for each backward call in it.
+
+    The recording itself shows its last call. It belongs to the thread that enters it.
+    """
+
+    def __init__(self, limits: Limits, most: int = CALLS, base: FrameType | None = None, skip: int = 0) -> None:
+        super().__init__(deque(maxlen=most), limits, recorded=True)
+        self._base, self._skip = base, skip
+        self._records: weakref.WeakKeyDictionary[Node, Record] = weakref.WeakKeyDictionary()
+        self._told: weakref.WeakSet[Node] = weakref.WeakSet()
+        self._open: Open | None = None
+        self._block: FieldBlock | None = None
+        self._before: Any = None
+        self.count = 0
+        self.kinds: set[str] = set()
+
+    def __enter__(self) -> Self:
+        if self._block is not None:
+            raise RuntimeError("this recording has been entered already: call pullback.explain.record() for another")
+        self._scopes = Scopes(self._base or program_frame(2), skip=self._skip)
+        self.scopes = self._scopes.all
+        self._before = mode.get()
+        self._block = FieldBlock(compute=self._computed, watcher=self)
+        self._block.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._block is not None
+        self._block.__exit__(kind, error, trace)
+        try:
+            self._close()
+            if isinstance(error, Exception):
+                self._failed(error)
+                failures.append(self)
+                error.add_note("explain: the tape is kept; pullback.explain.last_error() shows it")
+        finally:
+            self._scopes.close()
+
+    # Operations
+
+    def _computed(
+        self, tape: Any, primitive: Any, args: Any, edges: Any, values: Any, params: Any, tracked: bool
+    ) -> Any:
+        """Compute an operation as it would have been, and note what it made."""
+        start = time.perf_counter()
+        if self._before.compute is not None:
+            out = self._before.compute(tape, primitive, args, edges, values, params, tracked)
+        else:
+            result = quiet.run(primitive.forward, *values, **params)
+            out = tape.finish(primitive, args, edges, result, params, tracked)
+        taken = time.perf_counter() - start
+        if tape.level == 0:
+            for piece in out if type(out) is tuple else (out,):
+                if piece._node is not None:
+                    self._note(piece, taken)
+        return out
+
+    def _note(self, tensor: Any, taken: float | None) -> None:
+        scope = self._scopes.enter(sys._getframe(1))
+        cell = tensor._cell or (None if tensor._inference else cell_of(tensor))
+        timed = taken if self.limits.timing else None
+        self._records[tensor._node] = Record(cell, self._scopes.execution, scope, timed, version(tensor))
+
+    def wrote(self, tensor: Any) -> None:
+        """A tensor has been written, and has a new history: its value is copied, as others may write it again."""
+        if self._before.watcher is not None:
+            self._before.watcher.wrote(tensor)
+        if tensor.level or tensor._node is None or isinstance(tensor._node, AccumulateGrad):
+            return
+        record = self._records.get(tensor._node)
+        if record is None:
+            self._note(tensor, None)
+            record = self._records[tensor._node]
+        array = plain(tensor)
+        record.cell = None if array is None else Cell(array.copy())
+        record.version = version(tensor)
+
+    # Passes
+
+    def begins(self, walker: Any, order: Sequence[Node], roots: Sequence[Any], needed: set[Node] | None) -> None:
+        """A pass is about to walk: have its nodes tell, and find out what must be known before anything is freed."""
+        if self._before.watcher is not None:
+            self._before.watcher.begins(walker, order, roots, needed)
+        if walker.tape.level or (self._open is not None and running.get(None) is self._open.walker):
+            return
+        self._close()
+        nodes = [node for node in order if needed is None or node in needed]
+        starts = [(node, plain(g)) for node, g in roots]
+        if not nodes or any(v is None for _, v in starts):
+            return
+        arrays: list[tuple[Node, np.ndarray[Any, Any]]] = [(node, v) for node, v in starts if v is not None]
+        caller, place, entry = where()
+        tracer = self._tracer(nodes, arrays, needed, caller)
+        before = {n: grad_of(n, self.limits) for n in tracer.ends}
+        self._open = opened = Open(walker, tracer, before)
+        with raw():
+            opened.jacobians = jacobians(walker.tape, order, arrays, needed, tracer.ends, self.limits)
+        text, implicit = call_text(tracer.tape, arrays, entry, place)
+
+        def finish() -> Call:
+            call = tracer.call(text, "backward", place, [implicit] * len(arrays))
+            return finished(call, tracer, *opened.jacobians)
+
+        opened.finish = finish
+        opened.watch(nodes)
+
+    def _tracer(self, nodes: Sequence[Node], roots: Any, needed: set[Node] | None, caller: FrameType) -> Tracer:
+        tape, notes = shortened_tape(nodes[::-1], self._records, names_in(caller), self.limits)
+        self.notes += notes
+        self._told.update(nodes)
+        return Tracer(tape, roots, ends_of(nodes, needed))
+
+    def ends(self, walker: Any) -> None:
+        """A pass has written its gradients."""
+        if self._before.watcher is not None:
+            self._before.watcher.ends(walker)
+        if self._open is not None and self._open.walker is walker:
+            self._close()
+
+    def _close(self) -> None:
+        """Make an explanation of the call that is open."""
+        opened, self._open = self._open, None
+        if opened is None:
+            return
+        opened.release()
+        call = opened.finish()
+        for leaf, node in zip(call.leaves, [n for n in opened.tracer.ends if n in opened.tracer.arrivals], strict=True):
+            leaf.grad_before, leaf.grad_after = opened.before[node], grad_of(node, self.limits)
+        self.count += 1
+        self.kinds |= {finding.kind for finding in call.findings}
+        self._start = weakref.ref(opened.tracer.roots[0][0])
+        self._known = weakref.WeakKeyDictionary(opened.tracer.tape.traced)
+        self.all_calls.append(call)
+
+    # Errors
+
+    def _failed(self, error: Exception) -> None:
+        """Note what the program raised, with the tape up to there."""
+        place, last = None, program_frame(2)
+        trace = error.__traceback__
+        while trace is not None:
+            code = trace.tb_frame.f_code
+            if not internal[code.co_filename]:
+                last = trace.tb_frame
+                place = place_of((code, trace.tb_lasti)) or Place(code.co_filename, trace.tb_lineno, None, None, None)
+            trace = trace.tb_next
+        self.failure = Failure(type(error).__name__, str(error), place)
+        self.keep_tape(names_in(last))
+        if self.all_calls:
+            self.failure.call = len(self.all_calls) - 1
+            tensors = self.all_calls[-1].tensors
+            self.failure.tensor = tensors[-1] if tensors and not self.all_calls[-1].outputs else None
+
+    def keep_tape(self, names: dict[Node, Variable]) -> None:
+        """Add the operations that no backward call has used as a call of their own, which has no backward steps."""
+        fresh = [node for node in list(self._records) if node not in self._told]
+        if not fresh:
+            return
+        nodes = youngest_first(fresh)
+        tape, notes = shortened_tape(nodes[::-1], self._records, names, self.limits)
+        self.notes += notes
+        tracer = Tracer(tape, [(nodes[0], np.zeros(()))], [])
+        tracer.travelling = 0
+        call = finished(tracer.call("no backward call", "backward", None, [True]), tracer, {}, None)
+        call.outputs = []
+        self.all_calls.append(call)
+
+
+def where() -> tuple[FrameType, Place | None, FrameType]:
+    """The program's frame that called backward, its place, and the library's function that it called."""
+    frame = entry = sys._getframe(1)
+    while internal[frame.f_code.co_filename] and frame.f_back is not None:
+        frame, entry = frame.f_back, frame
+    return frame, place_of((frame.f_code, frame.f_lasti)), entry
+
+
+def ends_of(nodes: Sequence[Node], needed: set[Node] | None) -> list[Node]:
+    """Where gradients are kept: in leaves, in tensors that retain theirs, and in what was asked for."""
+    found = []
+    for node in reversed(nodes):
+        retained = node.hooks is not None and node.hooks.retained is not None and node.hooks.retained() is not None
+        target = needed is not None and needed.isdisjoint(edge for edge in node.edges if edge is not None)
+        if isinstance(node, AccumulateGrad) or retained or target:
+            found.append(node)
+    return found
+
+
+def shortened_tape(
+    nodes: Sequence[Node], records: Any, names: dict[Node, Variable], limits: Limits
+) -> tuple[Nodes, list[str]]:
+    """A tape of no more nodes than the limit: of a longer one the newest, with all its leaves."""
+    surplus = len(nodes) - limits.max_nodes
+    if surplus <= 0:
+        return Nodes(nodes, records, names, limits), []
+    old = [node for node in nodes[:surplus] if isinstance(node, AccumulateGrad)]
+    note = f"{surplus - len(old)} of {len(nodes)} operations, the oldest, are left out: raise max_nodes= to have them"
+    return Nodes([*old, *nodes[surplus:]], records, names, limits), [note]
+
+
+def grad_of(node: Node, limits: Limits) -> Kept | None:
+    """What `.grad` of a leaf holds now."""
+    grad = node.grad if isinstance(node, AccumulateGrad) else None
+    if grad is None and node.hooks is not None and node.hooks.retained is not None:
+        tensor = node.hooks.retained()
+        grad = None if tensor is None else tensor._kept_grad
+    array = plain(grad)
+    return None if array is None else kept(array, limits)

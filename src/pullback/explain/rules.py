@@ -1,0 +1,211 @@
+"""What a rule is, in its own words, and the local Jacobian that it is the transpose of.
+
+Nothing here knows a derivative: the words are the rule's source, and a Jacobian is what the rule makes of the unit
+vectors. So neither can say anything else than what the pass does.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _xp
+from .._memory import Cell
+from .._modes import FieldBlock, quiet
+from .._node import Node, Output
+from .._shapes import sum_to
+from .arrays import Array, Limits
+from .sources import shortened, text_of
+
+
+class Jacobian(NamedTuple):
+    """A local Jacobian: rows are elements of the output, columns of the input; `diagonal` keeps the diagonal alone."""
+
+    form: str
+    rows: int
+    cols: int
+    data: Array
+
+    def dense(self) -> Array:
+        """The matrix."""
+        if self.form == "dense":
+            return self.data.reshape(self.rows, self.cols)
+        matrix = np.zeros((self.rows, self.cols), self.data.dtype)
+        np.fill_diagonal(matrix, self.data)
+        return matrix
+
+
+# 1. Jacobians
+
+MOST_RUNS = 50_000
+"""How often rules are run for one explanation before it has built enough."""
+
+
+class Builder:
+    """Builds the local Jacobians of one explanation, within its limits."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.runs = 0
+
+    def build(
+        self, node: Node, wanted: Sequence[int], dtype: Any
+    ) -> tuple[dict[int, list[Jacobian | None]], str | None]:
+        """For each wanted input one Jacobian for each output; and why some are missing."""
+        shapes = shapes_of(node)
+        found: dict[int, list[Jacobian | None]] = {index: [None] * len(shapes) for index in wanted}
+        reason = self._refused(node, dtype)
+        if reason is not None:
+            return found, reason
+        plain = {index for index in wanted if self._diagonal(node, index, shapes)}
+        if plain:
+            for index, result in self._rows(node, [np.ones(shapes[0], dtype)], plain):
+                found[index][0] = Jacobian("diagonal", result.size, result.size, result.reshape(-1).copy())
+        for place, shape in enumerate(shapes):
+            size = math.prod(shape)
+            small = {i for i in wanted if i not in plain and self._small(size * math.prod(_input_shape(node, i)))}
+            if not small:
+                continue
+            if self.runs + size > MOST_RUNS:
+                reason = "enough local Jacobians have been built for one explanation"
+                continue
+            rows: dict[int, list[Array]] = {index: [] for index in small}
+            for unit in range(size):
+                for index, result in self._rows(node, _units(shapes, place, unit, dtype), small):
+                    rows[index].append(result.reshape(-1))
+            for index, data in rows.items():
+                cols = math.prod(_input_shape(node, index))
+                matrix = np.concatenate(data) if data else np.zeros(0, dtype)
+                found[index][place] = Jacobian("dense", size, cols, matrix)
+        if reason is None and any(None in each for each in found.values()):
+            reason = f"it has more than {self.limits.jacobian} elements: raise jacobian= to have it"
+        return found, reason
+
+    def _refused(self, node: Node, dtype: Any) -> str | None:
+        if self.limits.redact:
+            return "values are left out (redact=True)"
+        if node.foreign:
+            return "the rule is the program's own, and is not run more often than the program asks"
+        if dtype.kind == "c" or any(edge is not None and _complex(edge) for edge in node.edges):
+            return "complex numbers: v @ J is not a product of matrices here"
+        if type(node.saved) is not tuple or any(
+            cell is not None and (type(cell) is not Cell or not isinstance(cell.array, (np.ndarray, np.generic, int)))
+            for cell in node.saved
+        ):
+            return "hooks keep the values that the rule needs, and are not run more often than the program asks"
+        return None
+
+    def _small(self, size: int) -> bool:
+        return size <= self.limits.jacobian
+
+    def _diagonal(self, node: Node, index: int, shapes: Sequence[tuple[int, ...]]) -> bool:
+        """Whether a Jacobian is a diagonal matrix by the kind of the operation, and small enough."""
+        shape = _input_shape(node, index)
+        size = math.prod(shape)
+        return node.primitive.kind == "elementwise" and shape == shapes[0] and size != 1 and self._small(size)
+
+    def _rows(self, node: Node, g: list[Array], wanted: set[int]) -> list[tuple[int, Array]]:
+        """What the rule makes of one cotangent for each output, for each wanted input."""
+        self.runs += 1
+        edges = tuple(edge if index in wanted else None for index, edge in enumerate(node.edges))
+        results = run_rule(node, g if several(node) else g[0], edges)
+        zeros = ((i, np.zeros(_input_shape(node, i), g[0].dtype)) for i in wanted)
+        return [(i, zero if results[i] is None else results[i]) for i, zero in zeros]
+
+
+def run_rule(node: Node, g: Any, edges: tuple[Node | None, ...]) -> list[Any]:
+    """The cotangents that a node's rule gives for those of its inputs that have an edge, each in its input's shape."""
+    results = quiet.run(node.pull, _xp, g, edges, node.saved, node.params)
+    return [
+        result if result is None or edge is None or edge.shape is None or result.shape == edge.shape
+        else sum_to(_xp, result, edge.shape)
+        for edge, result in zip(edges, results, strict=False)
+    ]  # fmt: skip
+
+
+def raw() -> FieldBlock:
+    """The mode in which rules are run here: nothing recorded, nobody told."""
+    return FieldBlock(grad=False, pack=None, unpack=None, compute=None, watcher=None)
+
+
+def shapes_of(node: Node) -> list[tuple[int, ...]]:
+    """The shapes of a node's outputs."""
+    if not several(node):
+        return [tuple(node.shape)]
+    return [() if shape is None else tuple(shape) for shape in node.params["shapes"]]
+
+
+def several(node: Node) -> bool:
+    """Whether an operation has several outputs: its tensors then stand at their own places."""
+    return isinstance(node.params, dict) and "shapes" in node.params and not isinstance(node, Output)
+
+
+def _input_shape(node: Node, index: int) -> tuple[int, ...]:
+    edge = node.edges[index]
+    return () if edge is None or edge.shape is None else tuple(edge.shape)
+
+
+def _complex(node: Node) -> bool:
+    array = getattr(node, "array", None)
+    return array is not None and array.dtype.kind == "c"
+
+
+def _units(shapes: Sequence[tuple[int, ...]], place: int, unit: int, dtype: Any) -> list[Array]:
+    """One cotangent for each output: zeros, with a single 1."""
+    g = [np.zeros(shape, dtype) for shape in shapes]
+    g[place].reshape(-1)[unit] = 1
+    return g
+
+
+# 2. Words
+
+
+@functools.lru_cache(maxsize=4096)
+def source_of(rule: Any) -> str | None:
+    """A rule as it is written, without `xp.`: `g * b`; a longer one as a call, `pad_pullback(g, x)`."""
+    code = getattr(rule, "__code__", None)
+    if code is None:
+        return None
+    if code.co_name != "<lambda>":
+        names = inspect.getargs(code).args[1:]
+        return f"{code.co_name}({', '.join(names)})"
+    columns = [
+        (line, start) for line, _, start, end in code.co_positions() if line and start is not None and start != end
+    ]
+    body = next((node.body for node in _lambdas(code.co_filename) if _covers(node, columns)), None)
+    return None if body is None else shortened(ast.unparse(body).replace("xp.", ""), 160)
+
+
+@functools.lru_cache(maxsize=64)
+def _lambdas(filename: str) -> list[ast.Lambda]:
+    """The lambdas of a file, the innermost before those around them."""
+    found = [node for node in ast.walk(text_of(filename).tree) if isinstance(node, ast.Lambda)]
+    return found[::-1]
+
+
+def _covers(node: ast.Lambda, columns: list[tuple[int, int]]) -> bool:
+    start, end = (node.lineno, node.col_offset), (node.end_lineno or 0, node.end_col_offset or 0)
+    return bool(columns) and all(start <= place < end for place in columns)
+
+
+def rule_words(node: Node, index: int | None = None) -> str | None:
+    """What ran for one input of a node, or for all of them."""
+    primitive = getattr(node, "primitive", None)
+    if primitive is None or node.foreign:
+        return None
+    if primitive.joint is not None:
+        return source_of(primitive.joint)
+    if index is not None:
+        rule = primitive.rules[index] if index < len(primitive.rules) else None
+        return None if rule is None else source_of(rule)
+    ran = [
+        rule for rule, edge in zip(primitive.rules, node.edges, strict=False) if rule is not None and edge is not None
+    ]
+    texts = [text for rule in ran if (text := source_of(rule)) is not None]
+    return "; ".join(texts) or None

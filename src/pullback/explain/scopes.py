@@ -1,0 +1,113 @@
+"""Which modules and functions of the program an operation runs in, read from the frames of the call."""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+from typing import Any
+
+from .._sites import internal
+from ..nn.modules.calls import Calls
+from .trace import Scope
+
+MODULE_CALL = Calls.__call__.__code__
+
+
+class Scopes:
+    """The scopes of one recording, and in which of them the program is now."""
+
+    def __init__(self, base: FrameType, *, skip: int = 0) -> None:
+        self.base = base
+        self.skip = skip
+        self.all: list[Scope] = []
+        self.execution = 0
+        self._frames: list[FrameType] = []
+        self._scopes: list[Scope | None] = []
+        self._entry: FrameType | None = None
+        self._counts: dict[tuple[Scope | None, str], int] = {}
+
+    def enter(self, frame: FrameType) -> Scope | None:
+        """The scope of an operation that is called from a frame; a new execution if the program has called anew.
+
+        The frames of the last operation are held until the next, so that a frame is the same only if its call is.
+        """
+        stack: list[FrameType] = []
+        entry = previous = None
+        walked: FrameType | None = frame
+        while walked is not None and walked is not self.base:
+            inside = internal[walked.f_code.co_filename]
+            if not inside and entry is None:
+                entry = previous
+            if not inside and walked.f_code.co_name == "<module>":
+                break  # what runs this module is none of the program's functions
+            if not inside or walked.f_code is MODULE_CALL:
+                stack.append(walked)
+            previous, walked = walked, walked.f_back
+        entry = entry or previous
+        if entry is not self._entry:
+            self._entry = entry
+            self.execution += 1
+        stack.reverse()
+        skip = self.skip if stack and stack[0].f_code is not MODULE_CALL else 0
+        return self._scope(stack[skip:], stack[skip - 1] if skip else walked)
+
+    def _scope(self, stack: list[FrameType], outside: FrameType | None) -> Scope | None:
+        common = 0
+        for old, new in zip(self._frames, stack, strict=False):
+            if old is not new:
+                break
+            common += 1
+        scopes = self._scopes[:common]
+        for place in range(common, len(stack)):
+            around = scopes[-1] if scopes else None
+            scopes.append(self._made(stack[place], stack[place - 1] if place else outside, around))
+        self._frames, self._scopes = stack, scopes
+        return scopes[-1] if scopes else None
+
+    def _made(self, frame: FrameType, outer: FrameType | None, around: Scope | None) -> Scope | None:
+        """The scope that a frame opens, or the one it belongs to."""
+        if frame.f_code is MODULE_CALL:
+            module = frame.f_locals["self"]
+            name = _module_name(module, outer, around)
+            return self._new("module", name, type(module).__name__, around)
+        name = frame.f_code.co_qualname.replace(".<locals>", "")
+        forward = around is not None and around.kind == "module" and frame.f_code.co_name == "forward"
+        return around if forward or frame.f_code.co_name.startswith("<") else self._new("function", name, name, around)
+
+    def _new(self, kind: str, name: str, type: str, around: Scope | None) -> Scope:
+        key = around, name
+        self._counts[key] = nth = self._counts.get(key, 0) + 1
+        scope = Scope(len(self.all), kind, name, type, around, nth)
+        self.all.append(scope)
+        return scope
+
+    def close(self) -> None:
+        """Let go of the program's frames."""
+        self._frames, self._scopes, self._entry = [], [], None
+
+
+def _module_name(module: Any, outer: FrameType | None, around: Scope | None) -> str:
+    """What the program calls a module: `model`, or `model.0` inside another."""
+    if outer is not None and outer.f_code is MODULE_CALL:
+        return _below(outer.f_locals["self"], module, around)
+    for variables in () if outer is None else (outer.f_locals, outer.f_globals):
+        for name, value in list(variables.items()):
+            if value is module and name != "self":
+                return name
+    caller = None if outer is None else outer.f_locals.get("self")
+    return _below(caller, module, around)
+
+
+def _below(parent: Any, module: Any, around: Scope | None) -> str:
+    for name, child in getattr(parent, "_modules", {}).items():
+        if child is module:
+            return f"{around.name}.{name}" if around is not None and around.kind == "module" else name
+    return type(module).__name__
+
+
+def program_frame(depth: int = 1) -> FrameType:
+    """The innermost frame outside pullback."""
+    frame = sys._getframe(depth)
+    while internal[frame.f_code.co_filename] and frame.f_back is not None:
+        frame = frame.f_back
+    return frame

@@ -1,0 +1,218 @@
+"""Where in the program's text a node was made, and what the program calls it.
+
+A node knows its instruction (`_sites`); the compiler knows which characters each instruction came from. The text there
+is the expression, and the statement around it says whether the value was given a name.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import itertools
+import linecache
+import os.path
+from types import CodeType
+from typing import Any, NamedTuple
+
+from .._sites import Site
+
+LONGEST = 200
+"""An expression of more characters is shortened."""
+
+
+class Place(NamedTuple):
+    """A stretch of a file: lines from 1, columns in characters from 0, the last column excluded."""
+
+    file: str
+    line: int
+    column: int | None
+    end_line: int | None
+    end_column: int | None
+
+    @property
+    def where(self) -> str:
+        """The file without its folder, and the line: `train.py:41`."""
+        return f"{os.path.basename(self.file)}:{self.line}"  # noqa: PTH119  # pathlib takes 6 ms to import
+
+
+class Words(NamedTuple):
+    """What the text at a place says: the expression, the name it is given, the name of what it writes to."""
+
+    expr: str | None
+    assigned: str | None
+    written: str | None
+
+
+NOTHING = Words(None, None, None)
+Span = tuple[int, int, int, int]
+
+
+@functools.lru_cache(maxsize=4096)
+def _positions(code: CodeType) -> list[Any]:
+    return list(code.co_positions())
+
+
+@functools.lru_cache(maxsize=4096)
+def place_of(site: Site) -> Place | None:
+    """The place of a site, None where the code has no lines."""
+    code, offset = site
+    positions = _positions(code)
+    line, end_line, column, end_column = positions[offset // 2] if offset // 2 < len(positions) else (None,) * 4
+    if line is None:
+        return None
+    if column is None or end_column is None or end_line is None:
+        return Place(code.co_filename, line, None, None, None)
+    text = text_of(code.co_filename)
+    column, end_column = text.characters(line, column), text.characters(end_line, end_column)
+    return Place(code.co_filename, line, column, end_line, end_column)
+
+
+def words_at(place: Place | None) -> Words:
+    """What the program's text says at a place."""
+    if place is None or place.column is None or place.end_line is None or place.end_column is None:
+        return NOTHING
+    return text_of(place.file).words((place.line, place.column, place.end_line, place.end_column))
+
+
+def shortened(text: str, most: int = LONGEST) -> str:
+    """A text on one line, its middle left out where it is too long."""
+    text = " ".join(text.split())
+    half = most // 2 - 2
+    return text if len(text) <= most else f"{text[:half]}...{text[-half:]}"
+
+
+class Text:
+    """The text of one file: its lines, and what they say at a span of characters."""
+
+    def __init__(self, lines: list[str], *, saved: bool = False) -> None:
+        self.read = lines
+        self.saved = saved
+        self.lines = [line.rstrip("\r\n") for line in lines]
+        self._words: dict[Span, Words] = {}
+
+    def words(self, span: Span) -> Words:
+        """The words in a span."""
+        if span not in self._words:
+            self._words[span] = self._found(span)
+        return self._words[span]
+
+    def _found(self, span: Span) -> Words:
+        line, column, end_line, end_column = span
+        if not 0 < end_line <= len(self.lines):
+            return NOTHING
+        if span in self.written:
+            name, expr = self.written[span]
+            return Words(expr, None, name)
+        if line == end_line:
+            segment = self.lines[line - 1][column:end_column]
+        else:
+            parts = (
+                self.lines[line - 1][column:],
+                *self.lines[line : end_line - 1],
+                self.lines[end_line - 1][:end_column],
+            )
+            segment = " ".join(part.strip() for part in parts)
+        return Words(shortened(segment) or None, self.assigned.get(span), None)
+
+    def characters(self, line: int, column: int) -> int:
+        """A column in characters of one in UTF-8 bytes, which is how the compiler counts."""
+        if line > len(self.lines) or self.lines[line - 1].isascii():
+            return column
+        return len(self.lines[line - 1].encode()[:column].decode(errors="ignore"))
+
+    @functools.cached_property
+    def tree(self) -> ast.Module:
+        """The file as Python reads it; an empty one if it cannot."""
+        try:
+            return ast.parse("\n".join(self.lines))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return ast.Module([], [])
+
+    @functools.cached_property
+    def assigned(self) -> dict[Span, str]:
+        """The values that are given a name, with it."""
+        found = {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
+                target = node.targets[-1] if isinstance(node, ast.Assign) else node.target
+                if not isinstance(target, (ast.Tuple, ast.List, ast.Subscript)):
+                    found[self._span(node.value)] = ast.unparse(target)
+        return found
+
+    @functools.cached_property
+    def written(self) -> dict[Span, tuple[str, str]]:
+        """The writes, `y[0] = ...` and `y += ...`: the name of what is written to, and the text."""
+        found = {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.AugAssign):
+                found[self._span(node)] = found[self._span(node.target)] = (
+                    _root(node.target),
+                    shortened(ast.unparse(node)),
+                )
+            elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+                found.setdefault(self._span(node), (_root(node), shortened(ast.unparse(node))))
+        return found
+
+    def _span(self, node: ast.expr | ast.stmt) -> Span:
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        start = self.characters(node.lineno, node.col_offset)
+        return node.lineno, start, node.end_lineno, self.characters(node.end_lineno, node.end_col_offset)
+
+
+def _root(target: ast.expr) -> str:
+    """The name of the tensor that `y[0][1] = ...` writes to."""
+    while isinstance(target, ast.Subscript):
+        target = target.value
+    return ast.unparse(target)
+
+
+_texts: dict[str, Text] = {}
+
+
+def text_of(filename: str) -> Text:
+    """The text of a file; an empty one if there is none. It is read anew when `linecache` has read it anew."""
+    text = _texts.get(filename)
+    if text is not None and text.saved:
+        return text
+    try:
+        lines = linecache.getlines(filename)
+    except (LookupError, SyntaxError, UnicodeDecodeError):  # doctest's patch of linecache; a file in no encoding
+        lines = []
+    if text is None or text.read is not lines:
+        _texts[filename] = text = Text(lines)
+    return text
+
+
+def remember(name: str, first: int, lines: list[str]) -> str:
+    """Make the lines of a saved trace known under a name that no file has, and give that name."""
+    key = f"<saved {len(_texts)}>/{name}"
+    _texts[key] = Text([*[""] * (first - 1), *lines], saved=True)
+    return key
+
+
+# Executions
+#
+# One expression can make several nodes (a layer, a loss), and one node after another can come from one line of a loop.
+
+
+def executions(sites: list[tuple[Site, str, Any]]) -> list[tuple[int, int]]:
+    """For nodes in the order they were made, with op and, if recorded, execution: each one's place among how many.
+
+    What was not recorded is guessed: operations of one site in a row are one execution, unless they repeat.
+    """
+    found: list[tuple[int, int]] = []
+    for (_, execution), group in itertools.groupby(sites, key=lambda entry: (entry[0], entry[2])):
+        names = [op for _, op, _ in group]
+        period = len(names) if execution is not None else _period(names)
+        found += [(index % period, period) for index in range(len(names))]
+    return found
+
+
+def _period(names: list[str]) -> int:
+    """The shortest length that a row of names is a repetition of."""
+    count = len(names)
+    for length in range(1, count // 2 + 1):
+        if count % length == 0 and all(names[i] == names[i - length] for i in range(length, count)):
+            return length
+    return count

@@ -1,0 +1,262 @@
+"""The parts of an explanation: tensors, steps, what a step sends, and where gradients end up.
+
+Plain objects: whatever shows an explanation reads them, or the JSON made of them. Arrays are NumPy arrays, or a
+`Summary` where they are too large to be kept whole.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .arrays import FINE, Array, Kept, Marks
+from .numbers import counted
+from .plots import Statistics
+from .rules import Jacobian
+from .sources import Place
+
+
+@dataclass(eq=False, slots=True)
+class Scope:
+    """A call of a module or of a function of the program, in which operations ran."""
+
+    index: int
+    kind: str
+    name: str
+    type: str
+    parent: Scope | None = field(repr=False)
+    nth: int = 1
+
+    @property
+    def path(self) -> tuple[Scope, ...]:
+        """This scope and those around it, the outermost first."""
+        found: list[Scope] = []
+        scope: Scope | None = self
+        while scope is not None:
+            found.append(scope)
+            scope = scope.parent
+        return tuple(reversed(found))
+
+    def __str__(self) -> str:
+        return self.name if self.nth == 1 else f"{self.name} (call {self.nth})"
+
+
+@dataclass(eq=False, slots=True)
+class Saved:
+    """One thing that a node keeps for backward: an array, or a setting such as an exponent or a shape."""
+
+    name: str
+    text: str
+    tensor: Traced | None = None
+    value: Kept | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Traced:
+    """A value on the tape, with the node that made it; a leaf was made by none.
+
+    `data` is None where the value is not known: see `value_from`.
+    """
+
+    index: int
+    name: str
+    expr: str | None
+    role: str
+    op: str | None
+    grad_fn: str | None
+    node: int
+    output: int
+    inputs: list[Traced]
+    shape: tuple[int, ...]
+    dtype: Any
+    requires_grad: bool = True
+    version: int | None = None
+    data: Kept | None = None
+    value_from: str = "not kept"
+    saved: list[Saved] = field(default_factory=list)
+    bytes: int = 0
+    place: Place | None = None
+    scope: Scope | None = None
+    time: float | None = None
+    marks: Marks = FINE
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether no operation made it."""
+        return self.op is None
+
+    @property
+    def line(self) -> int | None:
+        """The line of the program that made it."""
+        return None if self.place is None else self.place.line
+
+    @property
+    def stats(self) -> Any:
+        """The statistics of a value that is not kept whole; None for others."""
+        return getattr(self.data, "stats", None)
+
+    def __repr__(self) -> str:
+        made = "leaf" if self.op is None else self.grad_fn
+        return f"<{self.name}: {made}, shape {self.shape}{'' if self.line is None else f', line {self.line}'}>"
+
+
+@dataclass(eq=False, slots=True)
+class Term:
+    """What a step sends to one input: `v @ J = out`, added to what had arrived there before."""
+
+    to: Traced
+    input: int
+    jacobians: list[Jacobian | None]
+    missing: str | None
+    ran: str | None
+    out: Kept
+    before: Kept | None
+    after: Kept
+    nth: int = 1
+    of: int = 1
+    marks: Marks = FINE
+
+    @property
+    def J(self) -> Array | None:  # noqa: N802  # what it is called in mathematics
+        """The local Jacobian as a matrix, None where it was not built or belongs to several outputs."""
+        first = self.jacobians[0]
+        return None if first is None or len(self.jacobians) > 1 else first.dense()
+
+    def __repr__(self) -> str:
+        return f"<to {self.to.name}: {self.out}, contribution {self.nth} of {self.of}>"
+
+
+@dataclass(eq=False, slots=True)
+class Step:
+    """One operation, forward or backward. A backward step is one vector-Jacobian product, or the sum in a leaf."""
+
+    phase: str
+    index: int
+    node: str
+    op: str | None
+    outputs: list[Traced]
+    vs: list[Kept | None] = field(default_factory=list)
+    terms: list[Term] = field(default_factory=list)
+    ran: str | None = None
+    place: Place | None = None
+    scope: Scope | None = None
+    time: float | None = None
+    live_bytes: int = 0
+    marks: Marks = FINE
+
+    @property
+    def v(self) -> Kept | None:
+        """The vector that arrived: for the first output, where there are several."""
+        return self.vs[0] if self.vs else None
+
+    @property
+    def line(self) -> int | None:
+        """The line of the program where the operation is."""
+        return None if self.place is None else self.place.line
+
+    def __repr__(self) -> str:
+        where = "" if self.line is None else f", line {self.line}"
+        return f"<{self.phase} step {self.index}: {self.node} of {self.outputs[0].name}{where}>"
+
+
+@dataclass(eq=False, slots=True)
+class Leaf:
+    """Where a gradient ends up: what the call computed for it, and from which contributions."""
+
+    tensor: Traced
+    grad: Kept
+    grad_before: Kept | None
+    grad_after: Kept | None
+    contributions: list[tuple[Step, Term]]
+    jacobians: list[Jacobian | None]
+    missing: str | None = None
+    flow: Statistics | None = None
+
+    @property
+    def J(self) -> Array | None:  # noqa: N802  # what it is called in mathematics
+        """The Jacobian of the output by this leaf; None where it was not built."""
+        if any(each is None for each in self.jacobians) or not self.jacobians:
+            return None
+        return np.concatenate([each.dense() for each in self.jacobians if each is not None])
+
+    def __repr__(self) -> str:
+        return f"<{self.tensor.name}: {self.grad}, from {counted(len(self.contributions), 'contribution')}>"
+
+
+@dataclass(eq=False, slots=True)
+class Output:
+    """Where a call starts: a tensor, and the vector it was given."""
+
+    tensor: Traced
+    gradient: Kept
+    implicit: bool
+
+
+@dataclass(eq=False, slots=True)
+class Finding:
+    """Something that went wrong with numbers: what, where it was born, and where it was carried."""
+
+    kind: str
+    phase: str
+    step: Step | None
+    tensor: Traced
+    element: tuple[int, ...] | None
+    why: str
+    path: list[Step] = field(default_factory=list)
+
+    @property
+    def born(self) -> Step | None:
+        """The step in which it was born; None when it came from outside."""
+        return self.step
+
+    @property
+    def place(self) -> Place | None:
+        """The place of the program where it was born."""
+        return self.tensor.place if self.step is None else self.step.place
+
+    @property
+    def line(self) -> int | None:
+        """The line of the program where it was born."""
+        return None if self.place is None else self.place.line
+
+
+@dataclass(eq=False, slots=True)
+class Failure:
+    """What the program raised."""
+
+    type: str
+    message: str
+    place: Place | None
+    call: int | None = None
+    tensor: Traced | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Call:
+    """One call of backward, or what one would have done."""
+
+    text: str
+    kind: str
+    place: Place | None
+    outputs: list[Output]
+    tensors: list[Traced]
+    forward: list[Step]
+    steps: list[Step]
+    leaves: list[Leaf]
+    findings: list[Finding] = field(default_factory=list)
+    kept_bytes: int = 0
+    estimated: bool = True
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def peak_bytes(self) -> int:
+        """The most that kept values and travelling gradients take together."""
+        return max((step.live_bytes for step in (*self.forward, *self.steps)), default=0)
+
+    def seconds(self, phase: str) -> float | None:
+        """What a phase took, None where it was not measured."""
+        times = [step.time for step in (self.forward if phase == "forward" else self.steps)]
+        known = [time for time in times if time is not None]
+        return sum(known) if known else None

@@ -1,0 +1,339 @@
+"""How a walk over a tape becomes the parts of an explanation.
+
+A `Tracer` is told what arrives at each node and what its rule sends, by explain's own walk or by hooks in the program's.
+What is known of values, places and scopes comes from a recording, or else from what the nodes keep.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._memory import Cell, version
+from .._modes import quiet
+from .._node import AccumulateGrad, Node, Output
+from .arrays import FINE, Array, Kept, Limits, Marks, kept, marks, plain
+from .naming import Variable, leaf_name, operation, saved_name, saved_text, settings, tensor_name
+from .plots import statistics
+from .rules import Builder, rule_words, several
+from .sources import executions, place_of, shortened, words_at
+from .trace import Call, Leaf, Saved, Scope, Step, Term, Traced
+from .trace import Output as Start
+from .walking import Watch
+
+MANY = 2000
+"""Of a tape with more nodes, less is kept of each."""
+
+
+@dataclass(eq=False, slots=True)
+class Record:
+    """What a recording knows of one node: its value, which call of the program made it, where, and how long it took."""
+
+    cell: Any
+    execution: int
+    scope: Scope | None = None
+    time: float | None = None
+    version: int = 0
+
+
+class Nodes:
+    """The nodes of a call, oldest first, and what stands for each of their values."""
+
+    def __init__(
+        self, nodes: Sequence[Node], records: Mapping[Node, Record], names: Mapping[Node, Variable], limits: Limits
+    ) -> None:
+        self.records, self.names, self.limits = records, names, limits
+        self.small = limits._replace(values=min(limits.values, 8)) if len(nodes) > MANY else limits
+        self.made = [node for node in nodes if not isinstance(node, Output)]
+        self.numbers = {node: number for number, node in enumerate(self.made)}
+        self.traced: dict[Node, Traced] = {}
+        self.outputs: dict[Node, list[Traced]] = {}
+        shares = self._shares()
+        for node in nodes:
+            maker = node.edges[0] if isinstance(node, Output) else node
+            if maker is not None and (isinstance(node, Output) or not several(node)):
+                tensor = self._traced(node, maker, shares.get(maker, (0, 1)))
+                self.traced[node] = tensor
+                self.outputs.setdefault(maker, []).append(tensor)
+        self._values()
+        self._saved()
+
+    def _shares(self) -> dict[Node, tuple[int, int]]:
+        """Which of how many nodes of one expression each is."""
+        inner = [node for node in self.made if not isinstance(node, AccumulateGrad)]
+        entries = [
+            (node.site, node.title, record.execution if (record := self.record(node)) is not None else None)
+            for node in inner
+        ]
+        return dict(zip(inner, executions(entries), strict=True))
+
+    def record(self, node: Node) -> Record | None:
+        """What a recording knows of a node: for one with several outputs, of any of them."""
+        return self.records.get(node)
+
+    def _traced(self, node: Node, maker: Node, share: tuple[int, int]) -> Traced:
+        place = place_of(maker.site) if self.limits.lines else None
+        words = words_at(place)
+        record = self.record(node)
+        scope = None if record is None else record.scope
+        number = self.numbers[maker]
+        known = self.names[node].name if node in self.names else None
+        if isinstance(node, AccumulateGrad):
+            name, expr = leaf_name(number, words, known), None
+        else:
+            module = scope.name if scope is not None and scope.kind == "module" else ""
+            name, expr = tensor_name(node, number, words, place, share, known, module)
+        inputs: dict[int, Traced] = {}
+        for edge in maker.edges:
+            if edge is not None and edge in self.traced:
+                inputs[id(edge)] = self.traced[edge]
+        return Traced(
+            index=len(self.traced),
+            name=shortened(name),
+            expr=expr,
+            role="leaf" if isinstance(node, AccumulateGrad) else "inner",
+            op=operation(node),
+            grad_fn=None if isinstance(node, AccumulateGrad) else maker.title,
+            node=number,
+            output=node.params if isinstance(node, Output) else 0,
+            inputs=list(inputs.values()),
+            shape=tuple(node.shape or ()),
+            dtype=node.array.dtype if isinstance(node, AccumulateGrad) else None,
+            version=None if record is None else record.version,
+            place=place,
+            scope=scope,
+            time=None if record is None else record.time,
+        )
+
+    # Values
+
+    def know(self, node: Node, array: Any, source: str) -> None:
+        """Note the value of a tensor, unless it is known already."""
+        tensor = self.traced.get(node)
+        if tensor is None or (tensor.data is not None and source != "output"):
+            return
+        if not isinstance(array, np.ndarray) or tensor.shape != array.shape:
+            return
+        tensor.dtype, tensor.marks, tensor.value_from = array.dtype, marks(array), source
+        tensor.data = kept(array, self.limits if source in {"leaf", "output"} else self.small)
+
+    def _values(self) -> None:
+        for node in self.traced:
+            if isinstance(node, AccumulateGrad):
+                self.know(node, node.array, "leaf")
+                tensor = node.tensor()
+                if tensor is not None:
+                    self.traced[node].version = version(tensor)
+            elif (record := self.records.get(node)) is not None and record.cell is not None:
+                self.know(node, plain(record.cell.array), "recorded")
+            elif node in self.names:
+                self.know(node, self.names[node].array, "variable")
+
+    def _saved(self) -> None:
+        """What nodes keep; it also tells values of tensors that are not known otherwise."""
+        counted = {id(node.array) for node in self.made if isinstance(node, AccumulateGrad)}
+        for node in self.made:
+            if isinstance(node, AccumulateGrad) or type(node.saved) is not tuple or node not in self.outputs:
+                continue
+            first = self.outputs[node][0]
+            if not node.foreign:
+                for cell, (name, source) in zip(node.saved, node.primitive.kept(len(node.edges)), strict=False):
+                    self._keeps(node, first, cell, name, source, counted)
+            first.saved += [Saved(name, text) for name, text in settings(node)]
+
+    def _keeps(self, node: Node, first: Traced, cell: Any, name: str, source: int | None, counted: set[int]) -> None:
+        if cell is None:
+            return
+        array = cell.array if type(cell) is Cell else None
+        if not isinstance(array, np.ndarray):
+            text = "packed by a hook" if type(cell) is not Cell else str(array)
+            first.saved.append(Saved(saved_name(name), text))
+            return
+        owner = node if source is None else node.edges[source]
+        if owner is not None and not several(owner):
+            self.know(owner, array, "saved")
+        if id(array) not in counted:
+            counted.add(id(array))
+            first.bytes += array.nbytes
+        tensor = None if owner is None else self.traced.get(owner)
+        value: Kept | None = None
+        if tensor is not None and tensor.value_from in {"saved", "recorded"}:
+            value = tensor.data  # a leaf may have been written since: what a rule keeps is the value of then
+        elif not self.limits.redact:
+            value = kept(array, self.small)
+        first.saved.append(Saved(saved_name(name), saved_text(array, self.limits), tensor, value))
+
+
+class Tracer(Watch):
+    """Makes a call of what it is told about a walk."""
+
+    def __init__(self, tape: Nodes, roots: Sequence[tuple[Node, Array]], ends: Sequence[Node]) -> None:
+        self.tape, self.roots, self.ends = tape, roots, ends
+        limits = tape.limits
+        self.builder = Builder(
+            limits._replace(jacobian=min(limits.jacobian, 64)) if tape.small is not limits else limits
+        )
+        self.totals: dict[Node, tuple[Any, Kept, Marks]] = {}
+        self.terms: dict[Node, list[tuple[Step, Term]]] = {}
+        self.parts: dict[Node, dict[int, Array]] = {}
+        self.arrivals: dict[Node, Array] = {}
+        self.steps: list[Step] = []
+        self.current: Step | None = None
+        self.built: tuple[dict[int, Any], str | None] = ({}, None)
+        self.started = 0.0
+        self.kept = sum(tensor.bytes for tensor in tape.traced.values())
+        self.travelling = sum(v.nbytes for _, v in roots)
+
+    def arrived(self, node: Node, g: Any) -> None:
+        """See `Watch`."""
+        if node in self.ends:
+            array = np.asarray(g)
+            converted = isinstance(node, AccumulateGrad) and array.dtype.kind == node.array.dtype.kind
+            self.arrivals[node] = array.astype(node.array.dtype) if converted else array  # as `.grad` gets it
+        if isinstance(node, Output):
+            assert node.edges[0] is not None
+            self.parts.setdefault(node.edges[0], {})[node.params] = g
+            self._typed(node, g)
+            return
+        outputs = self.tape.outputs.get(node)
+        if outputs is None:
+            self.current = None
+            return
+        step = Step("backward", len(self.steps) + 1, node.title, outputs[0].op, outputs)
+        step.place, step.scope, step.ran = outputs[0].place, outputs[0].scope, rule_words(node)
+        if isinstance(node, AccumulateGrad):
+            step.place = None
+        arrivals = [self.parts.get(node, {}).get(each.output) for each in outputs] if several(node) else [g]
+        if not several(node):
+            self._typed(node, g)
+        told = [None if each is None else self._told(node, each, outputs[0]) for each in arrivals]
+        step.vs = [None if each is None else each[1] for each in told]
+        step.marks = worst([each[2] for each in told if each is not None])
+        self.totals.pop(node, None)
+        self.steps.append(step)
+        self.current = step
+        self.travelling -= 0 if isinstance(node, AccumulateGrad) else sum(e.nbytes for e in arrivals if e is not None)
+        self.kept -= outputs[0].bytes
+        step.live_bytes = self.kept + self.travelling
+        wanted = [i for i, edge in enumerate(node.edges) if edge is not None and edge in self.tape.traced]
+        dtype = next(each.dtype for each in arrivals if each is not None)
+        self.built = self.builder.build(node, wanted, dtype) if wanted else ({}, None)
+        self.started = time.perf_counter()
+
+    def sent(self, node: Node, edges: Sequence[Node | None], results: Sequence[Any]) -> None:
+        """See `Watch`."""
+        taken = time.perf_counter() - self.started
+        step = self.current
+        if isinstance(node, Output) or step is None:
+            return
+        if self.tape.limits.timing:
+            step.time = taken
+        places = [each.output for each in step.outputs]
+        for index, (edge, result) in enumerate(zip(edges, results, strict=False)):
+            if edge is None or result is None or edge not in self.tape.traced:
+                continue
+            out = np.asarray(result)
+            to = self.tape.traced[edge]
+            before = self.totals.get(edge)
+            total = out if before is None else quiet.run(np.add, before[0], out)
+            after = self.totals[edge] = self._told(edge, total, to)
+            built, missing = self.built
+            local = built.get(index) or [None] * (max(places) + 1)
+            term = Term(
+                to,
+                index,
+                [local[place] for place in places],
+                missing if any(local[place] is None for place in places) else None,
+                rule_words(node, index),
+                after[1] if before is None else self._kept(out, to),
+                None if before is None else before[1],
+                after[1],
+                marks=after[2] if before is None else marks(out),
+            )
+            self.terms.setdefault(edge, []).append((step, term))
+            term.nth = len(self.terms[edge])
+            step.terms.append(term)
+            self.travelling += out.nbytes if before is None else 0
+        step.live_bytes = self.kept + self.travelling
+
+    def _told(self, node: Node, array: Any, tensor: Traced) -> tuple[Any, Kept, Marks]:
+        """A cotangent of a node with what is kept of it, which is found out once."""
+        known = self.totals.get(node)
+        if known is not None and known[0] is array:
+            return known
+        return array, self._kept(array, tensor), marks(array)
+
+    def _kept(self, array: Any, tensor: Traced) -> Kept:
+        whole = tensor.role != "inner" or tensor.index == self.tape.traced[self.roots[0][0]].index
+        return kept(array, self.tape.limits if whole else self.tape.small)
+
+    def _typed(self, node: Node, g: Any) -> None:
+        tensor = self.tape.traced.get(node)
+        if tensor is not None and tensor.dtype is None:
+            tensor.dtype = g.dtype
+
+    # The call
+
+    def call(self, text: str, kind: str, place: Any, implicit: Sequence[bool]) -> Call:
+        """Everything that has been told, as a call."""
+        tape = self.tape
+        for entries in self.terms.values():
+            for _, term in entries:
+                term.of = len(entries)
+        outputs = []
+        for (node, v), left_out in zip(self.roots, implicit, strict=True):
+            tensor = tape.traced[node]
+            tensor.role = "leaf" if tensor.is_leaf else "output"
+            outputs.append(Start(tensor, kept(v, tape.limits), left_out))
+        default = self.roots[0][1].dtype
+        for tensor in tape.traced.values():
+            if tensor.dtype is None:
+                tensor.dtype = default
+        leaves = [self._leaf(node) for node in self.ends if node in self.arrivals and node in tape.traced]
+        forward, total = self._forward()
+        return Call(
+            text=text,
+            kind=kind,
+            place=place,
+            outputs=outputs,
+            tensors=list(tape.traced.values()),
+            forward=forward,
+            steps=self.steps,
+            leaves=leaves,
+            kept_bytes=total,
+            estimated=kind == "explain",
+        )
+
+    def _leaf(self, node: Node) -> Leaf:
+        limits, arrived = self.tape.limits, self.arrivals[node]
+        leaf = Leaf(self.tape.traced[node], kept(arrived, limits), None, None, self.terms.get(node, []), [])
+        leaf.flow = None if limits.redact else statistics(arrived)
+        return leaf
+
+    def _forward(self) -> tuple[list[Step], int]:
+        """The operations, oldest first, and how many bytes they keep together."""
+        total = 0
+        steps: list[Step] = []
+        for node in self.tape.made:
+            outputs = self.tape.outputs.get(node)
+            if outputs is None or isinstance(node, AccumulateGrad):
+                continue
+            first = outputs[0]
+            total += first.bytes
+            step = Step("forward", len(steps) + 1, node.title, first.op, outputs)
+            step.place, step.scope, step.time, step.live_bytes = first.place, first.scope, first.time, total
+            step.marks = worst([tensor.marks for tensor in outputs])
+            steps.append(step)
+        return steps, total
+
+
+def worst(found: Sequence[Marks]) -> Marks:
+    """The first mark of something bad; zero only if all are."""
+    bad = next((each for each in found if each.bad is not None), None)
+    if bad is not None:
+        return bad
+    return Marks(zero=True) if found and all(each.zero for each in found) else FINE

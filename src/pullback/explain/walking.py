@@ -1,0 +1,151 @@
+"""A walk back over a tape that changes nothing: no hook runs, nothing is freed, no `.grad` is written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import _xp
+from .._modes import running
+from .._node import AccumulateGrad, Node, Parts
+from .._pass import Pass
+from .arrays import Array, Limits
+from .rules import Jacobian, raw, run_rule
+
+MOST_RULES = 20_000
+"""A Jacobian is made row by row while that takes no more rules than these."""
+
+
+class Watch:
+    """Who is told of a walk: what arrives at a node, then what its rule gives."""
+
+    def arrived(self, node: Node, g: Any) -> None:
+        """A cotangent, or one for each output, has arrived at a node."""
+
+    def sent(self, node: Node, edges: Sequence[Node | None], results: Sequence[Any]) -> None:
+        """The rule has run, and these go to the inputs that have an edge."""
+
+
+def check(order: Iterable[Node]) -> None:
+    """Refuse a tape that an earlier pass has freed, in the words of that pass."""
+    for node in order:
+        if type(node.saved) is not tuple:
+            raise node.saved.error(node)
+
+
+def walk(
+    tape: Any, order: Sequence[Node], roots: Sequence[tuple[Node, Array]], needed: set[Node] | None, watch: Watch
+) -> dict[Node, Any]:
+    """Run the nodes in order, and give what arrives at the leaves."""
+    pending: dict[Node, Any] = {}
+    for node, v in roots:
+        pending[node] = pending[node] + v if node in pending else v
+    ends: dict[Node, Any] = {}
+    token = running.set(Pass(tape, False, False, True, None))  # for rules of the program's own, which ask for it
+    try:
+        with raw(), np.errstate(all="ignore"):
+            for node in order:
+                g = pending.pop(node, None)
+                if g is None:
+                    continue
+                if isinstance(g, Parts):
+                    g = g.filled(_xp, node.params["shapes"])
+                watch.arrived(node, g)
+                edges = followed(node, needed)
+                if isinstance(node, AccumulateGrad):
+                    ends[node] = g
+                if not any(edges):
+                    continue
+                results = run_rule(node, g, edges)
+                watch.sent(node, edges, results)
+                for edge, result in zip(edges, results, strict=False):
+                    if edge is not None and result is not None:
+                        before = pending.get(edge)
+                        pending[edge] = result if before is None else before + result
+    finally:
+        running.reset(token)
+    return ends
+
+
+def followed(node: Node, needed: set[Node] | None) -> tuple[Node | None, ...]:
+    """The edges of a node that a walk follows."""
+    return node.edges if needed is None else tuple(edge if edge in needed else None for edge in node.edges)
+
+
+class Ends(Watch):
+    """Remembers what arrives at some nodes."""
+
+    def __init__(self, nodes: Iterable[Node]) -> None:
+        self.nodes = set(nodes)
+        self.found: dict[Node, Any] = {}
+
+    def arrived(self, node: Node, g: Any) -> None:
+        """See `Watch`."""
+        if node in self.nodes:
+            self.found[node] = g
+
+
+def jacobians(
+    tape: Any,
+    order: Sequence[Node],
+    roots: Sequence[tuple[Node, Array]],
+    needed: set[Node] | None,
+    targets: Sequence[Node],
+    limits: Limits,
+) -> tuple[dict[Node, list[Jacobian | None]], str | None]:
+    """For each target the Jacobians of the outputs, row by row with unit vectors; and why some are missing."""
+    found: dict[Node, list[Jacobian | None]] = {target: [None] * len(roots) for target in targets}
+    reason = refused(order, roots, limits)
+    if reason is not None:
+        return found, reason
+    for place, (root, v) in enumerate(roots):
+        small = [t for t in targets if v.size * math.prod(t.shape) <= limits.jacobian]
+        if len(small) < len(targets):
+            reason = f"it has more than {limits.jacobian} elements: raise jacobian= to have it"
+        if not small:
+            continue
+        if v.size * len(order) > MOST_RULES:
+            reason = (
+                f"its {v.size} rows take {v.size} walks over {len(order)} nodes: ask jacobian(x) of a tensor's explain"
+            )
+            continue
+        data = [np.zeros((v.size, math.prod(t.shape)), v.dtype) for t in small]
+        for index in range(v.size):
+            for matrix, g in zip(data, unit_row(tape, order, root, v, index, needed, small), strict=True):
+                if g is not None:
+                    matrix[index] = g.reshape(-1)
+        for target, matrix in zip(small, data, strict=True):
+            found[target][place] = Jacobian("dense", matrix.shape[0], matrix.shape[1], matrix.reshape(-1))
+    return found, reason
+
+
+def refused(order: Sequence[Node], roots: Sequence[tuple[Node, Array]], limits: Limits) -> str | None:
+    """Why a tape is not walked more often than the program asks; None if it may be."""
+    if limits.redact:
+        return "values are left out (redact=True)"
+    if any(node.foreign or node.hooks is not None for node in order):
+        return "a rule or a hook on the way is the program's own, and is not run more often than the program asks"
+    arrays = [v for _, v in roots] + [node.array for node in order if isinstance(node, AccumulateGrad)]
+    if any(array.dtype.kind == "c" for array in arrays):
+        return "complex numbers: v @ J is not a product of matrices here"
+    return None
+
+
+def unit_row(
+    tape: Any,
+    order: Sequence[Node],
+    root: Node,
+    v: Array,
+    index: int,
+    needed: set[Node] | None,
+    targets: Sequence[Node],
+) -> list[Any]:
+    """What one unit vector pulls back to at each target, None where nothing arrives."""
+    unit = np.zeros(v.shape, v.dtype)
+    unit.reshape(-1)[index] = 1
+    ends = Ends(targets)
+    walk(tape, order, [(root, unit)], needed, ends)
+    return [ends.found.get(target) for target in targets]

@@ -1,0 +1,219 @@
+"""`pullback explain`: what it runs, prints and writes, and its exit codes."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pullback.command import main
+
+GOOD = """import sys
+import pullback as pb
+
+x = pb.tensor([1.0, 2.0], requires_grad=True)
+y = x * float(sys.argv[1] if len(sys.argv) > 1 else 3)
+y.backward(pb.tensor([1.0, 10.0]))
+print("arguments", sys.argv[1:])
+"""
+
+FAILS = """import pullback as pb
+
+def work(t):
+    h = t * 3
+    return h @ pb.ones(7)
+
+x = pb.tensor([1.0, 2.0], requires_grad=True)
+work(x).backward()
+"""
+
+NANS = "import pullback as pb; x = pb.tensor([0.0, 4.0], requires_grad=True); (x.sqrt() * 0).sum().backward()"
+
+
+@pytest.fixture
+def script(tmp_path):
+    def write(text, name="train.py"):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return str(path)
+
+    return write
+
+
+def run(*arguments, env=None):
+    return subprocess.run(
+        [sys.executable, "-m", "pullback", "explain", *arguments], capture_output=True, text=True, check=False, env=env
+    )
+
+
+def test_a_script_with_its_arguments(script, capsys):
+    before = sys.argv[:], sys.path[:], sys.modules["__main__"]
+    assert main(["explain", "--no-timing", script(GOOD), "7", "--json", "-o"]) == 0
+    out = capsys.readouterr().out
+    assert "arguments ['7', '--json', '-o']" in out
+    assert "x.grad = v @ J, and J (2x2) was never built" in out
+    assert "[7 70]" in out
+    assert (sys.argv, sys.path, sys.modules["__main__"]) == before
+
+
+def test_a_script_that_raises_gives_its_partial_trace(script, capsys, tmp_path):
+    path = script(FAILS)
+    assert main(["explain", "--no-timing", path]) == 1
+    out, err = capsys.readouterr()
+    assert "mul h = t * 3" in out
+    assert "failed      RuntimeError at train.py:5" in out
+    assert "the program raised RuntimeError; this is the tape up to there" in err
+    assert 'train.py", line 5, in work' in err
+    assert "runpy" not in err
+    assert main(["explain", "-o", str(tmp_path / "out.json"), path]) == 1
+    document = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    assert document["error"]["type"] == "RuntimeError"
+    assert document["error"]["place"]["line"] == 5
+    (call,) = document["calls"]
+    assert [step["phase"] for step in call["steps"]] == ["forward"]
+    assert call["tensors"][document["error"]["tensor"]]["name"] == "h"
+
+
+def test_an_error_before_anything_was_computed(script, capsys):
+    assert main(["explain", script("raise ValueError('early')")]) == 1
+    assert "there is no tape" in capsys.readouterr().err
+
+
+def test_the_exit_code_of_a_script_is_told(script, capsys):
+    assert main(["explain", script(GOOD + "sys.exit(0)")]) == 0
+    assert main(["explain", script(GOOD + "sys.exit(5)")]) == 1
+    assert "the program exited with 5" in capsys.readouterr().err
+
+
+def test_no_backward_is_an_exit_code_of_its_own(script, capsys):
+    assert main(["explain", script("print('nothing')")]) == 3
+    assert main(["explain", script("import pullback as pb\nx = pb.ones(2, requires_grad=True)\ny = x * 2")]) == 3
+    out, err = capsys.readouterr()
+    assert "no backward() ran, this is the tape of what was computed" in err
+    assert "mul y = x * 2" in out
+
+
+@pytest.mark.parametrize(("kinds", "code"), [("nan", 4), ("inf", 0), ("zero", 4), ("inf,nan", 4)])
+def test_fail_on(kinds, code, capsys):
+    assert main(["explain", "--fail-on", kinds, "-c", NANS]) == code
+    assert ("found" in capsys.readouterr().err) == (code == 4)
+
+
+def test_fail_on_sees_every_call(capsys):
+    code = NANS + "\nfor _ in range(150): (x * x).sum().backward()"
+    assert main(["explain", "--fail-on", "nan", "-c", code]) == 4
+    assert "of 151 backward calls the last 100 are kept" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["--nonsense"], ["-o", "x.pdf", "-c", "1"], ["nowhere.py"], ["--fail-on", "color", "-c", "1"], ["-m"],
+     ["--values", "none", "-c", "1"], ["--call", "0", "-c", "1"], ["--at", "train", "-c", "1"]],
+)  # fmt: skip
+def test_usage(arguments, capsys):
+    assert main(["explain", *arguments]) == 2
+    assert "usage: pullback explain" in capsys.readouterr().err
+
+
+def test_help(capsys):
+    assert main(["explain", "--help"]) == 0
+    out = capsys.readouterr().out
+    assert "--fail-on" in out
+    assert "3 no backward() ran" in out
+    assert main([]) == 2
+    assert main(["--help"]) == 0
+    assert main(["--version"]) == 0
+    assert main(["nonsense"]) == 2
+    assert "there is no command 'nonsense'" in capsys.readouterr().err
+
+
+def test_modules(tmp_path, capsys, monkeypatch):
+    (tmp_path / "planted_module.py").write_text(GOOD, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert main(["explain", "-m", "planted_module", "5"]) == 0
+    assert "[5 50]" in capsys.readouterr().out
+
+
+def test_json_is_all_that_is_printed(script):
+    done = run("--json", script(GOOD))
+    assert done.returncode == 0
+    document = json.loads(done.stdout)
+    assert document["calls"][0]["leaves"][0]["grad"]["data"] == [3, 30]
+    assert "arguments []" in done.stderr
+
+
+def test_ascii_where_the_terminal_has_no_more(script):
+    import os
+
+    path = script(GOOD.replace("y", "größe").replace("pgröße", "py").replace("sgrößes", "sys"))
+    env = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    done = run("--no-timing", path, env=env)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.isascii()
+    assert "gr\\xf6\\xdfe" in done.stdout
+
+
+def test_files_and_parts(script, tmp_path, capsys):
+    path = script(GOOD)
+    names = [str(tmp_path / f"out.{suffix}") for suffix in ("txt", "json", "dot", "mmd")]
+    assert main(["explain", *(part for name in names for part in ("-o", name)), path]) == 0
+    assert all(Path(name).stat().st_size for name in names)
+    assert "was never built" not in capsys.readouterr().out
+    assert main(["explain", "--step", "1", path]) == 0
+    assert "backward step 1 of 2: MulBackward0 of y, train.py:5" in capsys.readouterr().out
+    assert main(["explain", "--jacobian", "--cost", "--health", path]) == 0
+    out = capsys.readouterr().out
+    for part in ("Jacobian by x", "train.py:5", "nothing wrong with the numbers"):
+        assert part in out
+    assert main(["explain", "--step", "9", path]) == 0
+    assert "there is no step 9" in capsys.readouterr().out
+
+
+def test_a_saved_trace_is_shown_again(script, tmp_path, capsys):
+    saved = str(tmp_path / "trace.json")
+    assert main(["explain", "--no-timing", "-o", saved, script(GOOD)]) == 0
+    capsys.readouterr()
+    assert main(["explain", "--width", "90", saved]) == 0
+    assert "x.grad = v @ J" in capsys.readouterr().out
+    assert main(["explain", "-o", str(tmp_path / "again.dot"), saved]) == 0
+    (tmp_path / "bad.json").write_text("{}", encoding="utf-8")
+    assert main(["explain", str(tmp_path / "bad.json")]) == 2
+
+
+CALLS = """import pullback as pb
+x = pb.tensor([1.0, 2.0], requires_grad=True)
+w = pb.tensor([3.0, 4.0], requires_grad=True)
+for k in range(3):
+    (x * w * (k + 1)).sum().backward()
+(x + w).sum().backward()
+"""
+
+
+def test_which_call_and_which_part_of_it(script, capsys):
+    path = script(CALLS)
+    assert main(["explain", path]) == 0
+    assert "this is number 4 of 4" in capsys.readouterr().out
+    assert main(["explain", "--call", "2", path]) == 0
+    assert "this is number 2 of 4" in capsys.readouterr().out
+    assert main(["explain", "--call", "all", path]) == 0
+    assert capsys.readouterr().out.count("calls       ") == 4
+    assert main(["explain", "--at", "train.py:5", path]) == 0
+    assert "this is number 3 of 3" in capsys.readouterr().out
+    assert main(["explain", "--inputs", "w", path]) == 0
+    out = capsys.readouterr().out
+    assert "w.grad" in out
+    assert "x.grad" not in out
+    assert main(["explain", "--inputs", "w", "--json", path]) == 0
+    document = json.loads(capsys.readouterr().out)
+    for call in document["calls"]:
+        assert [call["tensors"][leaf["tensor"]]["name"] for leaf in call["leaves"]] == ["w"]
+
+
+def test_redacted(script, tmp_path):
+    name = tmp_path / "out.json"
+    assert main(["explain", "--redact", "-o", str(name), script(GOOD), "7"]) == 0
+    document = json.loads(name.read_text(encoding="utf-8"))
+    assert document["limits"]["redacted"]
+    assert all("data" not in step["v"][0] for step in document["calls"][0]["steps"] if step["v"])
+    assert document["sources"][0]["lines"] == []

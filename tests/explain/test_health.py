@@ -1,0 +1,179 @@
+"""Where NaN, inf and dead gradients are born: the right step, the right line, forward and backward told apart."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import pullback
+
+
+def line_of(function, part):
+    lines, first = inspect.getsourcelines(function)
+    return next(first + i for i, line in enumerate(lines) if part in line)
+
+
+def found(function, *start, dtype=None):
+    """The findings of one run, and the function's own place."""
+    x = pullback.tensor(list(start), requires_grad=True, dtype=dtype)
+    with pullback.explain.record() as ex:
+        function(x)
+    return ex.health
+
+
+def root_of_zero(x):
+    root = x.sqrt()
+    (root * 0).sum().backward()
+
+
+def test_zero_times_infinity_is_born_in_the_root():
+    (nan,) = [each for each in found(root_of_zero, 0.0, 4.0) if each.kind == "nan"]
+    assert (nan.phase, nan.born.node, nan.element) == ("backward", "SqrtBackward0", (0,))
+    assert nan.line == line_of(root_of_zero, "x.sqrt()")
+    assert "v = 0 times J = inf" in nan.why
+    assert nan.tensor.name == "x"
+
+
+def infinite_slope(x):
+    x.sqrt().sum().backward()
+
+
+def test_an_infinite_slope_is_inf():
+    (inf,) = found(infinite_slope, 0.0, 4.0)
+    assert (inf.kind, inf.phase, inf.born.node) == ("inf", "backward", "SqrtBackward0")
+    assert "v = 1 times J = inf" in inf.why
+
+
+def negative_log(x):
+    low = x.log()
+    up = low * 2
+    (up + 1).sum().backward()
+
+
+def test_a_nan_of_the_forward_pass_is_carried():
+    (nan,) = [each for each in found(negative_log, -1.0, 2.0) if each.phase == "forward"]
+    assert (nan.kind, nan.born.node, nan.element) == ("nan", "LogBackward0", (0,))
+    assert nan.line == line_of(negative_log, "x.log()")
+    assert nan.why == "log gives nan at [0], where x = -1"
+    assert [step.node for step in nan.path] == ["MulBackward0", "AddBackward0", "SumBackward0"]
+
+
+def ratio(x):
+    (x / x).sum().backward()
+
+
+def test_nothing_divided_by_nothing():
+    forward, backward = (next(f for f in found(ratio, 0.0, 1.0) if f.phase == p) for p in ("forward", "backward"))
+    assert (forward.kind, forward.born.node) == ("nan", "DivBackward0")
+    assert backward.born.node == "DivBackward0"
+    assert backward.tensor.name == "x"
+
+
+def dead(x):
+    hidden = (x - 10).relu()
+    (hidden * 3).sum().backward()
+
+
+def test_a_dead_activation():
+    (finding,) = found(dead, 1.0, 2.0)
+    assert (finding.kind, finding.born.node, finding.line) == ("dead", "ReluBackward0", line_of(dead, ".relu()"))
+    assert "every element lies where relu is flat" in finding.why
+    assert [step.node for step in finding.path] == ["SubBackward0"]
+
+
+def partly_dead(x):
+    (x - 1.5).relu().sum().backward()
+
+
+def test_an_activation_that_is_partly_dead_is_none():
+    assert found(partly_dead, 1.0, 2.0) == []
+
+
+def selected(x):
+    (x[0] * 2).backward()
+
+
+def test_zeros_of_a_selection_are_none():
+    assert found(selected, 1.0, 2.0) == []
+
+
+def overflow(x):
+    (x * 1e38).sum().backward()
+
+
+@pytest.mark.parametrize("dtype", [pullback.float32, pullback.float64])
+def test_overflow_is_of_the_dtype(dtype):
+    findings = found(overflow, 100.0, 1.0, dtype=dtype)
+    if dtype == pullback.float64:
+        assert {finding.kind for finding in findings} == {"huge"}
+        return
+    inf = findings[0]
+    assert (inf.kind, inf.phase, inf.born.node, inf.element) == ("inf", "forward", "MulBackward0", (0,))
+    assert "more than float32 can hold (3.403e38)" in inf.why
+    assert [step.node for step in inf.path] == ["SumBackward0"]
+
+
+def exponential(x):
+    (x.exp() - x.exp()).sum().backward()
+
+
+def test_a_nan_made_of_infs_is_a_birth_of_its_own():
+    kinds = [(each.kind, each.born.op) for each in found(exponential, 1000.0) if each.phase == "forward"]
+    assert kinds == [("inf", "exp"), ("inf", "exp"), ("nan", "sub")]
+
+
+def test_what_comes_in_is_born_outside():
+    x = pullback.tensor([1.0, float("nan")], requires_grad=True)
+    ex = pullback.explain((x * 2).sum())
+    (finding,) = [each for each in ex.health if each.phase == "forward"]
+    assert finding.born is None
+    assert finding.why == "x has nan at [1] before anything was computed"
+    x = pullback.tensor([1.0, 2.0], requires_grad=True)
+    (finding,) = pullback.explain(x * 2, gradient=[1.0, float("inf")]).health
+    assert finding.born is None
+    assert finding.why == "the gradient that backward was given has inf at [1]"
+    assert finding.path[0].node == "MulBackward0"
+
+
+def test_zero_factors():
+    x = pullback.tensor([1.0, 2.0], requires_grad=True)
+    (finding,) = pullback.explain((x * 0).sum()).health
+    assert (finding.kind, finding.born.node) == ("zero", "MulBackward0")
+    x = pullback.tensor([1.0, 2.0], requires_grad=True)
+    assert pullback.explain((x * 0 + x).sum()).health == []
+
+
+@pytest.mark.parametrize(("factor", "kind"), [(1e-12, "tiny"), (1e12, "huge")])
+def test_sizes(factor, kind):
+    x = pullback.tensor([1.0, 2.0], requires_grad=True)
+    (finding,) = pullback.explain((x * factor).sum()).health
+    assert finding.kind == kind
+
+
+def test_large_arrays_are_searched_whole():
+    values = np.ones(1000)
+    values[777] = -1
+    x = pullback.tensor(values, requires_grad=True)
+    with pullback.explain.record() as ex:
+        x.log().sum().backward()
+    assert ex.health[0].element == (777,)
+
+
+def test_cost_adds_up():
+    x = pullback.ones(1000, requires_grad=True)
+    with pullback.explain.record() as ex:
+        y = x.exp()
+        (y * y).sum().backward()
+    cost = ex.cost()
+    assert cost.kept_bytes == 4000  # exp's result, which is both factors
+    assert cost.peak_bytes >= 8000
+    assert len(cost.live_bytes) == len(ex.forward) + len(ex.steps)
+    for what in ("line", "op", "scope"):
+        rows = cost.by(what)
+        assert sum(row.forward or 0 for row in rows) == pytest.approx(cost.forward)
+        assert sum(row.backward or 0 for row in rows) == pytest.approx(cost.backward)
+        assert sum(row.bytes for row in rows) == 4000
+        assert sum(row.steps for row in rows) == len(ex.forward) + len(ex.steps)
+    with pytest.raises(ValueError, match="by 'line', 'op' or 'scope'"):
+        cost.by("color")
+    assert "exp" in cost.table("op")
