@@ -1,0 +1,143 @@
+"""The ledger of a pass: every cotangent that travelled, from which node to which, for those who look for a cause.
+
+A walk keeps the cotangents that wait in a dict. A ledger is such a dict that writes down what goes through it, so that
+a pass can be looked at without another walk.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ._core import Carrier
+from ._modes import FieldBlock, quiet
+from ._node import Node, Parts
+from ._pass import Pass, pull_back
+
+Array = np.ndarray[Any, np.dtype[Any]]
+ndarray = np.ndarray
+
+
+class Entry(NamedTuple):
+    """One contribution: what a node, given its own cotangent, sent along an edge, and what was kept for its rule."""
+
+    node: Node
+    incoming: Any
+    edge: Node
+    outgoing: Any
+    saved: Any
+
+    @property
+    def place(self) -> int:
+        """Which input of the node the edge belongs to."""
+        return self.node.edges.index(self.edge)
+
+
+class Ledger(dict[Node, Any]):
+    """The cotangents that wait in a pass, and all contributions to them in order."""
+
+    def __init__(self, pending: dict[Node, Any]) -> None:
+        super().__init__(pending)
+        self.entries: list[Entry] = []
+        self._node: Any = None
+        self._incoming: Any = None
+        self._saved: Any = None
+
+    def pop(self, node: Node, default: Any = None) -> Any:
+        """What has arrived at a node, which is the one that runs next."""
+        self._node, self._saved = node, node.saved
+        self._incoming = super().pop(node, default)
+        return self._incoming
+
+    def get(self, edge: Node, default: Any = None) -> Any:
+        """Nothing: so that each contribution arrives here alone."""
+        return default
+
+    def __setitem__(self, edge: Node, outgoing: Any) -> None:
+        self.entries.append(Entry(self._node, self._incoming, edge, outgoing, self._saved))
+        before = super().get(edge)
+        super().__setitem__(edge, outgoing if before is None else before + outgoing)
+
+    def into(self, node: Node) -> list[Entry]:
+        """The contributions to a node's cotangent."""
+        return [entry for entry in self.entries if entry.edge is node]
+
+
+class Listener:
+    """A watcher that keeps the ledger of a pass."""
+
+    ledger: Ledger
+
+    def begins(self, walker: Pass, order: Any, roots: Any, needed: Any) -> None:
+        """Have the pass write into a ledger."""
+        walker.walk = functools.partial(self._walk, walker, walker.walk)  # type: ignore[method-assign]  # this one's
+
+    def _walk(self, walker: Pass, walk: Any, order: Any, pending: dict[Node, Any], wanted: Any, needed: Any) -> None:
+        del walker.walk  # it refers to the walker itself
+        self.ledger = Ledger(pending)
+        walk(order, self.ledger, wanted, needed)
+
+    def ends(self, walker: Pass) -> None:
+        """Nothing is left to do."""
+
+    def wrote(self, tensor: Any) -> None:
+        """Writes do not matter to it."""
+
+
+def replayed(tape: Any, roots: Sequence[tuple[Node, Any]], target: Node) -> Ledger:
+    """The ledger of a pass from roots to one node, which changes nothing."""
+    listener = Listener()
+    with FieldBlock(watcher=listener, compute=None):
+        pull_back(tape, roots, targets=[target], retain_graph=True, create_graph=False)
+    return listener.ledger
+
+
+_prepared = quiet.copy
+
+
+def arrays(value: Any) -> Iterator[Array]:
+    """The arrays of real and complex numbers in a cotangent, which may be of several outputs."""
+    if isinstance(value, Parts):
+        value = list(value.values())
+    for piece in value if isinstance(value, (list, tuple)) else (value,):
+        array = piece._elements() if isinstance(piece, Carrier) else piece
+        if isinstance(array, (ndarray, np.generic)) and array.dtype.kind in "fc":
+            yield np.asarray(array)
+
+
+def finite(array: Array) -> bool:
+    """Whether all numbers are finite: by one sum of squares, which is not if one of them is not, and else anew.
+
+    The sum is computed by BLAS where it can be, at a fraction of the cost of an array of answers.
+    """
+    if array.dtype.kind != "f":
+        return array.dtype.kind != "c" or bool(np.isfinite(array).all())
+    if array.ndim == 0:
+        return math.isfinite(array)
+    if array.ndim == 1:
+        total = _prepared().run(array.dot, array)
+    elif array.flags.forc:
+        flat = array.ravel("K")
+        total = _prepared().run(flat.dot, flat)
+    else:
+        total = _prepared().run(array.sum)
+    return math.isfinite(total) or bool(np.isfinite(array).all())
+
+
+def all_finite(value: Any) -> bool:
+    """Whether all numbers of a cotangent are finite."""
+    return all(map(finite, arrays(value)))
+
+
+def all_zero(value: Any) -> bool:
+    """Whether all numbers of a cotangent are exactly zero."""
+    return not any(array.any() for array in arrays(value))
+
+
+def first(mask: Array) -> tuple[int, ...]:
+    """The index of the first true element."""
+    return tuple(int(place) for place in np.unravel_index(int(np.argmax(mask)), mask.shape))

@@ -1,0 +1,77 @@
+"""Observers: who looks at each operation of a block after it has been computed, and at each pass before it is walked.
+
+Observers stack: each hands on to the one that was there before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ._core import Primitive
+from ._modes import Mode, quiet, running
+
+
+class Observer:
+    """Sees every operation of its block: define `sees`, and `starts` for passes."""
+
+    def __init__(self, before: Mode) -> None:
+        self.computes = before.compute
+        self.before = before.watcher
+
+    def fields(self) -> dict[str, Any]:
+        """The fields of a mode in which this observer looks."""
+        alone = self.computes is None and self.before is None
+        return {"compute": self.compute, "watcher": self, "observer": self if alone else None}
+
+    def compute(
+        self,
+        tape: Any,
+        primitive: Primitive,
+        args: Sequence[Any],
+        edges: Sequence[Any],
+        values: Sequence[Any],
+        params: dict[str, Any],
+        tracked: bool,
+    ) -> Any:
+        """The result of an operation, as the tape boxes it."""
+        if self.computes is not None:
+            out = self.computes(tape, primitive, args, edges, values, params, tracked)
+        else:
+            result = quiet.copy().run(primitive.forward, *values, **params)
+            out = tape.finish(primitive, args, edges, result, params, tracked)
+        self.sees(primitive, params, values, out)
+        return out
+
+    def sees(self, primitive: Primitive, params: dict[str, Any], values: Sequence[Any], out: Any) -> None:
+        """An operation on arrays has given a tensor, or a tuple of them; in a recorded pass too, see `passing`."""
+        raise NotImplementedError
+
+    def begins(self, walker: Any, order: Any, roots: Any, needed: Any) -> None:
+        """A pass is about to walk."""
+        if self.before is not None:
+            self.before.begins(walker, order, roots, needed)
+        self.starts(walker, roots)
+
+    def starts(self, walker: Any, roots: Any) -> None:
+        """A pass is about to walk from these roots."""
+
+    def ends(self, walker: Any) -> None:
+        """A pass has written its gradients."""
+        if self.before is not None:
+            self.before.ends(walker)
+
+    def wrote(self, tensor: Any) -> None:
+        """A write has been recorded."""
+        if self.before is not None:
+            self.before.wrote(tensor)
+
+
+def passing() -> bool:
+    """Whether a pass is on its way, which is looked at as a whole."""
+    return running.get(None) is not None
+
+
+def pieces(out: Any) -> tuple[Any, ...]:
+    """The tensors that an operation gave."""
+    return out if type(out) is tuple else (out,)

@@ -1,0 +1,424 @@
+"""Anomaly mode: the first NaN or inf is an error that names the line, in the forward direction and in backward.
+
+Each result is asked once whether it is finite. What is not is a suspect, and a suspect need not be an error: `where` may
+deselect it, `exp` may make 0 of its -inf. So what its operation was, and what it was given, is remembered, and the error
+comes when the value matters. In a pass only the gradients it ends with are looked at; if one is not finite, the pass is
+walked again, with a ledger.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from .. import _xp
+from .._core import Primitive
+from .._diagnosis import Cause, born, cause, kind_of, made_at, number, word_of
+from .._ledger import Array, Ledger, arrays, finite, first
+from .._modes import ModeBlock, changed, mode, quiet
+from .._node import Node
+from .._observers import Observer, passing, pieces
+from .._pass import Pass
+from .._sites import Site, caller, describe
+
+POLICIES: dict[str, Callable[[Array], Array]] = {
+    "nan": np.isnan,
+    "inf": np.isinf,
+    "both": lambda array: ~np.isfinite(array),
+}
+MIXING = {"sum", "mean", "cumsum", "matmul", "einsum", "std", "var", "prod", "vector_norm"}
+TAME = {
+    "abs", "broadcast_to", "clip", "concat", "copy", "cos", "expand_dims", "flip", "getitem", "index",
+    "matrix_transpose", "maximum", "minimum", "negative", "permute_dims", "relu", "reshape", "roll", "sigmoid", "sign",
+    "sin", "split", "squeeze", "stack", "tanh", "unbind", "where",
+}  # fmt: skip
+"""Operations whose results are finite wherever their operands are: looked at only where a suspect may go in."""
+
+
+class AnomalyError(RuntimeError):
+    """A number that is not finite, found by anomaly mode.
+
+    `phase` is 'forward' or 'backward', `operation` and `site` say what made it and on which line, `index` where in the
+    result (in backward: in the gradient of the operation's input), `value` what it is. In backward `gradient` is the
+    number that came in and `factor` the local derivative there; `masked_by` is the line of the `where`, or other mask,
+    that had deselected the value, else None.
+    """
+
+    phase: str
+    operation: str
+    site: str
+    index: tuple[int, ...] | None
+    value: Any
+    gradient: Any = None
+    factor: Any = None
+    masked_by: str | None = None
+
+
+# 1. Forward
+
+
+class Birth(NamedTuple):
+    """An operation that made a number that is not finite of numbers that are."""
+
+    operation: str
+    site: Site
+    at: tuple[int, ...]
+    value: Any
+    given: str
+
+    def error(self, how: str) -> AnomalyError:
+        """The error, which says how the number was found to matter."""
+        place = f" at index {self.at}" if self.at else ""
+        error = AnomalyError(
+            f"{self.operation} at {describe(self.site)} gave {number(self.value)}{place}{self.given}, and {how}"
+        )
+        error.phase, error.operation, error.site = "forward", self.operation, describe(self.site)
+        error.index, error.value = self.at, self.value
+        return error
+
+
+class Suspect:
+    """A value with numbers that are not finite, and whether an operation has taken it since."""
+
+    __slots__ = ("array", "birth", "taken")
+
+    def __init__(self, array: Any, birth: Birth) -> None:
+        self.array = array
+        self.birth = birth
+        self.taken = False
+
+
+class Anomalies(Observer):
+    """Looks for numbers that are not finite."""
+
+    def __init__(self, before: Any, check_nan: bool, policy: str) -> None:
+        super().__init__(before)
+        self.check_nan = check_nan
+        self.bad = POLICIES[policy]
+        self.suspects: dict[int, Suspect] = {}
+        self.nodes: weakref.WeakKeyDictionary[Node, Birth] = weakref.WeakKeyDictionary()
+        self.alerted = False
+        self.dropped: Birth | None = None
+
+    def fields(self) -> dict[str, Any]:
+        """The fields of a mode in which this observer looks: at nothing where it shall not check."""
+        return super().fields() if self.check_nan else {"watcher": self}
+
+    def sees(self, primitive: Primitive, params: dict[str, Any], values: Sequence[Any], out: Any) -> None:
+        """Look at a result: most are finite, and that is all."""
+        suspects = self.suspects
+        if not suspects and (primitive.name in TAME or (type(out) is not tuple and finite(out._array))):
+            return
+        for piece in pieces(out):
+            array = piece._array
+            if finite(array):
+                if suspects and array.dtype.kind in "fc":
+                    self._take(values)
+            elif not passing():
+                self._suspect(primitive, params, values, piece)
+
+    def _take(self, values: Sequence[Any]) -> list[Birth]:
+        """Mark the suspects among some operands as taken, and give their births."""
+        found = [suspect for value in values if (suspect := self.suspects.get(id(value))) is not None]
+        for suspect in found:
+            suspect.taken = True
+        return [suspect.birth for suspect in found]
+
+    def _suspect(self, primitive: Primitive, params: dict[str, Any], values: Sequence[Any], piece: Any) -> None:
+        """Remember a result that is not finite, with the operation that began it; those of the user's making are not."""
+        array = piece._array
+        births = self._take(values) or _births(primitive, params, values, array)
+        if not births or not self.bad(array).any():
+            return
+        if primitive.name in MIXING and np.isnan(array).any():
+            raise births[0].error(
+                f"{word_of(primitive.node_name(params))} at {describe(caller())} made it part of a result"
+            )
+        key = id(array)
+        self.suspects[key] = Suspect(weakref.ref(array, functools.partial(self._gone, key)), births[0])
+        if piece._node is not None:
+            self.nodes[piece._node] = births[0]
+            self.alerted = True
+
+    def _gone(self, key: int, _: Any) -> None:
+        """A suspect's array has gone: that matters if nobody has ever taken it."""
+        suspect = self.suspects.pop(key, None)
+        if suspect is not None and not suspect.taken and self.dropped is None:
+            self.dropped = suspect.birth
+
+    def settle(self) -> None:
+        """Raise for a suspect that nothing has taken: it is what the block computed."""
+        left = next((suspect.birth for suspect in self.suspects.values() if not suspect.taken), self.dropped)
+        if left is not None:
+            raise left.error("nothing has masked it since")
+
+    # 2. Backward
+
+    def starts(self, walker: Pass, roots: Sequence[tuple[Node, Any]]) -> None:
+        """Look at the roots now, and at what the pass ends with."""
+        if not self.check_nan:
+            return
+        for node, _ in roots if self.alerted else ():
+            if (birth := self.nodes.get(node)) is not None:
+                raise birth.error("backward starts from it, or from what was made of it")
+        walker.walk = functools.partial(self._walk, walker, walker.walk)  # type: ignore[method-assign]  # this one's
+
+    def _walk(
+        self, walker: Pass, walk: Any, order: list[Node], pending: dict[Node, Any], wanted: Any, needed: Any
+    ) -> None:
+        """Walk, and if a gradient is not finite, give the graph back what it kept and find out where that began.
+
+        Where hooks or functions of users run, which may answer differently the next time, the first walk has a ledger.
+        """
+        del walker.walk  # it refers to the walker itself
+        kept = list(map(_saved, order))
+        start = dict(pending)
+        ledger = Ledger(pending) if any(map(_foreign, order)) or any(map(_hooks, order)) else None
+        walk(order, pending if ledger is None else ledger, wanted, needed)
+        broken = self._broken(walker)
+        if broken is None:
+            return
+        for node, saved in zip(order, kept, strict=True):
+            node.saved = saved
+        if ledger is None:
+            ledger = Ledger(start)
+            again = Pass(walker.tape, walker.create_graph, walker.recording, walker.xp is _xp, None)
+            again.walk(order, ledger, wanted, needed)
+        raise _pulled(ledger, *broken)
+
+    def _broken(self, walker: Pass) -> tuple[Node, tuple[int, ...]] | None:
+        """A node whose gradient is not finite among those that a pass has found, and where."""
+        ends: list[tuple[Any, Any]] = walker.leaves + list(walker.found.items())
+        ends += [(tensor._node, g) for tensor, g in walker.retained]
+        for node, g in ends:
+            for array in (g,) if type(g) is np.ndarray else arrays(g):
+                if not finite(array) and (bad := self.bad(array)).any():
+                    return node, first(bad)
+        return None
+
+
+_saved, _foreign, _hooks = map(operator.attrgetter, ("saved", "foreign", "hooks"))
+
+
+def _births(primitive: Primitive, params: dict[str, Any], values: Sequence[Any], array: Array) -> list[Birth]:
+    """What an operation began: a NaN if no operand has one, an inf if all operands are finite."""
+    operands = {
+        name: value
+        for name, value in zip(_names(primitive, len(values)), values, strict=True)
+        if isinstance(value, np.ndarray) and value.dtype.kind in "fc"
+    }
+    bad = np.isnan(array)
+    if bad.any():
+        new = not any(np.isnan(value).any() for value in operands.values())
+    else:
+        bad = np.isinf(array)
+        new = all(np.isfinite(value).all() for value in operands.values())
+    if not new:
+        return []
+    index = first(bad)
+    given = ", ".join(_shown(name, value, array.shape, index, primitive) for name, value in operands.items())
+    text = f" from {given}" if given else ""
+    return [Birth(word_of(primitive.node_name(params)), caller(), index, array[index], text)]
+
+
+def _names(primitive: Primitive, count: int) -> list[str]:
+    """The names of an operation's operands."""
+    names = list(primitive.inputs)
+    return names if len(names) == count else [f"operand {place}" for place in range(count)]
+
+
+def _shown(name: str, value: Array, shape: tuple[int, ...], index: tuple[int, ...], primitive: Primitive) -> str:
+    """An operand as text: its element there, or, where elements mix, its range."""
+    if primitive.kind == "elementwise":
+        return f"{name} = {number(np.broadcast_to(value, shape)[index])}"
+    if value.size == 0 or value.dtype.kind == "c":
+        return f"{name} of shape {value.shape}"
+    return f"{name} between {number(value.min())} and {number(value.max())}"
+
+
+def _pulled(ledger: Ledger, node: Node, index: tuple[int, ...]) -> AnomalyError:
+    """The error for a gradient that is not finite."""
+    place = quiet.run(born, ledger, node, index)
+    if place is None:
+        return _given(ledger, node, index)
+    found: Cause = quiet.run(cause, ledger, *place)
+    entry = found.entry
+    kind = kind_of(next(arrays(entry.outgoing)) if found.outgoing is None else found.outgoing)
+    text = (
+        f"Function '{entry.node.title}' returned {kind} values in its {entry.place}th output.\n"
+        f"  {made_at(entry.node)}{found.numbers()}"
+    )
+    advice = found.advice()
+    error = AnomalyError(f"{text}\n  {advice}" if advice else text)
+    error.operation, error.site = word_of(entry.node.title), describe(entry.node.site)
+    error.index, error.value = found.at, found.outgoing
+    error.gradient, error.factor = found.incoming, found.factor
+    error.masked_by = None if found.mask is None else describe(found.mask.node.site)
+    error.phase = "backward"
+    return error
+
+
+def _given(ledger: Ledger, node: Node, index: tuple[int, ...]) -> AnomalyError:
+    """The error for numbers that no rule made: the gradient that was passed, or a sum that overflows."""
+    entries = ledger.into(node)
+    summed = len(entries) > 1 and all(finite(array) for entry in entries for array in arrays(entry.outgoing))
+    origin = (
+        f"the contributions to the gradient of {made_at(node)} are finite, and their sum is not"
+        if summed
+        else "the gradient that was passed to backward is not finite"
+    )
+    error = AnomalyError(f"A gradient is not finite at index {index}: {origin}")
+    error.phase, error.operation, error.site = "backward", "backward", describe(node.site)
+    error.index, error.value = index, None
+    return error
+
+
+# 3. The mode
+
+
+def _checked(name: str, check_nan: object, policy: object) -> None:
+    if policy not in POLICIES:
+        raise ValueError(f"{name}: policy is 'nan', 'inf' or 'both', not {policy!r}")
+    if not isinstance(check_nan, bool):
+        raise TypeError(f"{name}(): argument 'check_nan' must be bool, not {type(check_nan).__name__}")
+
+
+class detect_anomaly(ModeBlock):  # noqa: N801  # torch's name
+    """A block in which the first NaN or inf raises `AnomalyError`, a RuntimeError that names the operation and the line.
+
+    An operation that makes NaN or inf of finite numbers is remembered, and raises when that matters: when NaN is added
+    into something (a sum, a mean, a matrix product), when backward starts from it, or when it is left at the end of the
+    block and nothing has taken it. What `where` deselects is no alarm, nor is -inf that `exp` or `softmax` makes 0 of, nor
+    what the program put in itself. backward raises if a gradient it ends with is not finite, before `.grad` is written,
+    and the graph is kept: the error has the forward line, the gradient that came in, the local factor, the index, and
+    recognises the zero of a mask times inf. The graph may have been recorded before the block.
+
+    Works as `with detect_anomaly():` and as a decorator. The mode belongs to the thread.
+
+    Parameters
+    ----------
+    check_nan
+        False looks at nothing: the mode is on in name, as in torch.
+    policy
+        'nan', 'inf', or 'both' (the default): what is an alarm.
+
+    Raises
+    ------
+    ValueError
+        If `policy` is none of those.
+    TypeError
+        If `check_nan` is not a bool.
+
+    >>> import pullback
+    >>> x = pullback.tensor([0.0, 4.0], requires_grad=True)
+    >>> with pullback.detect_anomaly():  # doctest: +ELLIPSIS
+    ...     (3 * x.sqrt()).sum().backward()
+    Traceback (most recent call last):
+        ...
+    pullback.autograd.anomaly_mode.AnomalyError: Function 'SqrtBackward0' returned inf values in its 0th output.
+      sqrt at ... at index (0,): incoming gradient 3 × local factor inf = inf, where result = 0
+      The derivative of sqrt at 0 is inf...
+    """
+
+    def __init__(self, check_nan: bool = True, *, policy: str = "both") -> None:
+        super().__init__()
+        _checked("detect_anomaly", check_nan, policy)
+        self._options = check_nan, policy
+        self._observers: list[Anomalies] = []
+
+    def _fields(self) -> dict[str, Any]:
+        self._observers.append(Anomalies(mode.get(), *self._options))
+        return self._observers[-1].fields()
+
+    def _fresh(self) -> ModeBlock:
+        check_nan, policy = self._options
+        return type(self)(check_nan, policy=policy)
+
+    def __exit__(self, *exc: object) -> None:
+        super().__exit__(*exc)
+        observer = self._observers.pop()
+        if exc[0] is None:
+            observer.settle()
+
+
+class set_detect_anomaly:  # noqa: N801  # torch's name
+    """Anomaly mode switched on or off: at once when called, until the end of the block when used with `with`.
+
+    `check_nan` and `policy` are those of `detect_anomaly`. Without a block, what is left at its end cannot be an alarm.
+
+    Raises
+    ------
+    TypeError
+        If `mode` or `check_nan` is not a bool.
+    ValueError
+        If `policy` is not known.
+
+    >>> import pullback
+    >>> with pullback.autograd.set_detect_anomaly(True):
+    ...     pullback.is_anomaly_enabled()
+    True
+    """
+
+    def __init__(self, mode: bool, check_nan: bool = True, *, policy: str = "both") -> None:
+        if not isinstance(mode, bool):
+            raise TypeError(
+                f"set_detect_anomaly(): argument 'mode' (position 1) must be bool, not {type(mode).__name__}"
+            )
+        _checked("set_detect_anomaly", check_nan, policy)
+        self._before = _switch(mode, check_nan, policy)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        observer = _observer()
+        mode.set(changed(**self._before))
+        if observer is not None and exc[0] is None:
+            observer.settle()
+
+
+def _switch(on: bool, check_nan: bool, policy: str) -> dict[str, Any]:
+    """Put an observer in the place of the one that may be there; the fields as they were."""
+    current = mode.get()
+    fields = {"compute": current.compute, "watcher": current.watcher}
+    old = _observer()
+    if old is current.watcher and old is not None:
+        mode.set(changed(compute=old.computes, watcher=old.before))
+    if on:
+        mode.set(changed(**Anomalies(mode.get(), check_nan, policy).fields()))
+    return fields
+
+
+def _observer() -> Anomalies | None:
+    """The observer of anomaly mode, if it is on."""
+    watcher = mode.get().watcher
+    while watcher is not None and not isinstance(watcher, Anomalies):
+        watcher = getattr(watcher, "before", None)
+    return watcher
+
+
+def is_anomaly_enabled() -> bool:
+    """Whether this thread is in anomaly mode.
+
+    >>> import pullback
+    >>> pullback.is_anomaly_enabled()
+    False
+    """
+    return _observer() is not None
+
+
+def is_anomaly_check_nan_enabled() -> bool:
+    """Whether anomaly mode looks at numbers: true also while it is off, as in torch.
+
+    >>> import pullback
+    >>> with pullback.detect_anomaly(check_nan=False):
+    ...     pullback.is_anomaly_check_nan_enabled()
+    False
+    """
+    observer = _observer()
+    return observer is None or observer.check_nan
