@@ -1,0 +1,180 @@
+"""The older of two forms, where torch has two, and methods that speak of other devices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import _creation, _dtypes, _placement, _refusals, vocabulary
+from ._core import Carrier
+from ._creation import as_tensor, chosen_dtype, from_numpy, made
+from ._placement import accept
+from ._views import write
+
+
+def range(
+    start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, requires_grad: bool = False, **placement: Any
+) -> Any:
+    """Numbers from start to end, both included, of the default dtype: `arange` is the form that replaced it.
+
+    Raises
+    ------
+    RuntimeError
+        If the step is zero, or leads away from the end.
+
+    >>> import pullback
+    >>> pullback.range(1, 3)
+    tensor([1., 2., 3.])
+    """
+    accept("range", placement)
+    if end is None:
+        start, end = 0, start
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if (end - start) * step < 0:
+        raise RuntimeError(f"upper bound and lower bound inconsistent with step sign: range({start}, {end}, {step})")
+    count = int((end - start) / step + 1)
+    return made((start + step * np.arange(count)).astype(chosen_dtype(dtype)), requires_grad)
+
+
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
+    """The powers of a vector's elements, a row for each, from the highest: those of `linalg.vander` begin with 1.
+
+    >>> import pullback
+    >>> pullback.vander(pullback.tensor([2, 3]))
+    tensor([[2, 1],
+            [3, 1]])
+    """
+    if not isinstance(x, Carrier):
+        raise _refusals.no_tensor("vander", "x", 1, x)
+    if x.ndim != 1:
+        raise RuntimeError(f"x must be a one-dimensional tensor, got the shape {tuple(x.shape)}: see linalg.vander")
+    if N is not None and N < 0:
+        raise RuntimeError(f"N must be non-negative, got {N}")
+    count = x.shape[0] if N is None else N
+    powers = vocabulary.load("linalg", "vander")(x, N=max(count, 2))[:, :count]
+    return powers if increasing else powers.flip(1)
+
+
+def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Any:
+    """A one-dimensional tensor on the memory of a buffer: `count` elements from a byte `offset` on, -1 for all.
+
+    Raises
+    ------
+    ValueError
+        If the buffer is too short, or no multiple of an element.
+
+    >>> import pullback
+    >>> pullback.frombuffer(bytearray([1, 0, 2, 0]), dtype=pullback.int16)
+    tensor([1, 2], dtype=pullback.int16)
+    """
+    array = np.frombuffer(buffer, _dtypes.as_dtype(dtype).numpy, count, offset)
+    shared = from_numpy(array if array.flags.writeable else array.copy())
+    return shared.requires_grad_() if requires_grad else shared
+
+
+def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Any:
+    """A tensor on the memory of an array of any library that has `__dlpack__`.
+
+    Raises
+    ------
+    TypeError
+        If it has none.
+
+    >>> import numpy
+    >>> import pullback
+    >>> pullback.from_dlpack(numpy.ones(2))
+    tensor([1., 1.], dtype=pullback.float64)
+    """
+    accept("from_dlpack", {"device": device})
+    if not hasattr(ext_tensor, "__dlpack__"):
+        raise TypeError(f"from_dlpack() takes an object with __dlpack__, not {type(ext_tensor).__name__}")
+    array = np.from_dlpack(ext_tensor)
+    return from_numpy(array.copy() if copy or not array.flags.writeable else array)
+
+
+def detach(input: Any) -> Any:
+    """The same values in the same memory, without the history.
+
+    >>> import pullback
+    >>> pullback.detach(pullback.ones(2, requires_grad=True)).requires_grad
+    False
+    """
+    return input.detach()
+
+
+def is_same_size(input: Any, other: Any) -> bool:
+    """Whether two tensors have the same shape.
+
+    >>> import pullback
+    >>> pullback.ones(2).is_same_size(pullback.zeros(2))
+    True
+    """
+    return bool(input.shape == other.shape)
+
+
+def new(self: Any, *args: Any) -> Any:
+    """A tensor in the dtype of this one: of sizes, with unset elements, or with the elements of a list, array or tensor.
+
+    >>> import pullback
+    >>> pullback.arange(2).new([1, 2, 3])
+    tensor([1, 2, 3])
+    """
+    if len(args) == 1 and not isinstance(args[0], (int, tuple)):
+        source = args[0]
+        return source.detach().to(self.dtype) if isinstance(source, Carrier) else as_tensor(source, self.dtype)
+    return _creation.empty(*args or (0,), dtype=self.dtype)
+
+
+def _elementwise(name: str, function: Any, operands: tuple[Any, ...]) -> Any:
+    """Python's function of each place of some tensors, written to the first, which must not be tracked."""
+    if any(operand.requires_grad for operand in operands):
+        raise RuntimeError(f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead.")
+    if not callable(function):
+        raise TypeError(f"{name}(): a function is needed, not {type(function).__name__}")
+    first, *others = (operand.numpy() for operand in operands)
+    columns = [np.broadcast_to(each, first.shape).ravel().tolist() for each in (first, *others)]
+    found = [function(*values) for values in zip(*columns, strict=True)]
+    return write(operands[0], made(np.array(found, first.dtype).reshape(first.shape), False), name)
+
+
+def apply_(self: Any, callable: Callable[[Any], Any]) -> Any:
+    """In place: a Python function of each element, which is slow.
+
+    >>> import pullback
+    >>> pullback.arange(3).apply_(lambda x: x * 10)
+    tensor([ 0, 10, 20])
+    """
+    return _elementwise("apply_", callable, (self,))
+
+
+def map_(self: Any, tensor: Any, callable: Callable[[Any, Any], Any]) -> Any:
+    """In place: a Python function of each element and that of another tensor, which is slow.
+
+    >>> import pullback
+    >>> pullback.arange(3).map_(pullback.arange(3), lambda a, b: a * b)
+    tensor([0, 1, 4])
+    """
+    return _elementwise("map_", callable, (self, tensor))
+
+
+def cuda(self: Any, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
+    """Refused: there is no other device than the CPU."""
+    return _placement.here("cuda" if device is None else device)
+
+
+def pin_memory(self: Any, device: Any = None) -> Any:
+    """Refused: there is no device for which memory could be pinned."""
+    return accept("pin_memory", {"pin_memory": True})
+
+
+def get_device(self: Any) -> int:
+    """The number of the tensor's device: -1, the CPU's."""
+    return -1
+
+
+def is_pinned(self: Any, device: Any = None) -> bool:
+    """False: there is no device for which memory could be pinned."""
+    return False

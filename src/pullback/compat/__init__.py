@@ -1,0 +1,1 @@
+"""Stand-ins for other libraries: programs written for them run on pullback."""

@@ -1,0 +1,351 @@
+"""What a traced value is to a program written for autograd: a box that behaves like the array in it.
+
+A box holds a tensor of some transform and speaks NumPy: its methods, operators and attributes are an array's, and
+NumPy's functions take it. Results that vary with what is traced are boxes again, all others plain arrays and numbers.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any, Self
+
+import numpy as np
+
+from ..._core import Carrier
+from ..._custom import tensor_of
+
+Function = Callable[..., Any]
+
+# What is constant between its steps has no derivative in autograd, and plain results.
+STEPS = {np.floor, np.ceil, np.rint, np.trunc, np.sign, np.floor_divide, np.fix, np.round, np.around}
+
+CONSTANT = (np.ndarray, np.generic, bool, int, float, complex, list, tuple, range)
+
+
+def seen(value: Any) -> Any:
+    """What a program sees of a value: a box if it varies with something, else an array, a number, or what it is."""
+    while isinstance(value, Carrier):
+        if value._node is not None or getattr(value, "batched", False) or getattr(value, "tangent", None) is not None:
+            return ArrayBox(value)
+        value = value._array
+    if isinstance(value, np.ndarray):
+        return value[()] if value.ndim == 0 and value.dtype != object else value
+    if isinstance(value, (list, tuple)):
+        parts = map(seen, value)
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    return value
+
+
+def opened(value: Any) -> Any:
+    """A value with tensors in the place of boxes, in lists and tuples, too."""
+    if isinstance(value, Box):
+        return value.tensor
+    if isinstance(value, (list, tuple)) and holds_box(value):
+        parts = map(opened, value)
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    return value
+
+
+def holds_box(value: Any) -> bool:
+    """Whether a value is a box, or a list or tuple with one in it."""
+    return isinstance(value, Box) or (isinstance(value, (list, tuple)) and any(map(holds_box, value)))
+
+
+def isbox(value: Any) -> bool:
+    """Whether a value is traced.
+
+    >>> from pullback.compat import autograd
+    >>> from pullback.compat.autograd.boxes import isbox
+    >>> float(autograd.grad(lambda x: x if isbox(x) else 2 * x)(3.0))
+    1.0
+    """
+    return isinstance(value, Box)
+
+
+def getval(value: Any) -> Any:
+    """The plain value of a box; anything else as it is.
+
+    >>> from pullback.compat import autograd
+    >>> from pullback.compat.autograd.boxes import getval
+    >>> float(autograd.grad(lambda x: x * getval(x))(3.0))
+    3.0
+    """
+    while isinstance(value, Box):
+        value = value._value
+    return value
+
+
+def _operation(function: Function) -> Function:
+    """An operator of two operands, the first of which is a box."""
+
+    def forward(self: Box, other: Any) -> Any:
+        if not isinstance(other, (Box, *CONSTANT)):
+            return NotImplemented
+        return seen(function(*_operands(self, other)))
+
+    return forward
+
+
+def _reflected(function: Function) -> Function:
+    """The same with the operands exchanged."""
+
+    def backward(self: Box, other: Any) -> Any:
+        if not isinstance(other, CONSTANT):
+            return NotImplemented
+        left, right = _operands(other, self)
+        return seen(function(_constant(left), right))
+
+    return backward
+
+
+def _operand(value: Any) -> Any:
+    if isinstance(value, Box):
+        return value.tensor
+    return np.asarray(value) if isinstance(value, (list, tuple, range)) else value
+
+
+def _operands(*values: Any) -> list[Any]:
+    """Operands of an operation; arrays beside a single traced number in the dtype that NumPy would compute in."""
+    given = [_operand(value) for value in values]
+    for box in values:
+        if isinstance(box, Box) and not box.ndim:
+            given = [_widened(value, box.dtype) if isinstance(value, np.ndarray) else value for value in given]
+    return given
+
+
+def _widened(array: Any, dtype: Any) -> Any:
+    narrow = array.dtype.kind in "fc" and array.dtype.itemsize < dtype.itemsize
+    return array.astype(np.result_type(array.dtype, dtype)) if narrow else array
+
+
+def _constant(value: Any) -> Any:
+    """An operand on the left: an array as a tensor, which then decides about the operation."""
+    return tensor_of(value) if isinstance(value, np.ndarray) else value
+
+
+class ArrayBox:
+    """A traced array or number.
+
+    >>> from pullback.compat import autograd
+    >>> autograd.elementwise_grad(lambda x: x.reshape(2, 2).T.dot(x[:2]))(np.array([1.0, 2.0, 3.0, 4.0]))
+    array([4., 8., 2., 2.])
+    """
+
+    __slots__ = ("tensor",)
+    __array_priority__ = 100.0
+
+    tensor: Any
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = tensor
+
+    @property
+    def _value(self) -> Any:
+        return seen(self.tensor._array)
+
+    @property
+    def _node(self) -> Any:
+        return self.tensor._node
+
+    @property
+    def _trace(self) -> int:
+        return int(self.tensor.level)
+
+    def __bool__(self) -> bool:
+        return bool(self.tensor)
+
+    def __str__(self) -> str:
+        return f"Autograd {type(self).__name__} with value {self._value!s}"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._value!r})"
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    # The protocols of NumPy
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        if not all(isinstance(value, (Box, *CONSTANT)) for value in inputs):
+            return NotImplemented
+        if "out" in options:
+            raise TypeError(
+                f"numpy.{ufunc.__name__} would write a traced value to an array, which cannot hold its history: write "
+                "a = a + b instead of a += b, and leave out= away"
+            )
+        if ufunc in STEPS:
+            return getattr(ufunc, method)(*map(getval, inputs), **options)
+        given = _operands(*inputs)
+        return seen(getattr(ufunc, method)(*given, **{key: opened(value) for key, value in options.items()}))
+
+    def __array_function__(self, function: Function, types: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+        if not all(issubclass(kind, (Box, np.ndarray)) for kind in types):
+            return NotImplemented
+        if function in STEPS:
+            return function(*map(getval, args), **kwargs)
+        return seen(function(*opened(args), **{key: opened(value) for key, value in kwargs.items()}))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        raise TypeError(
+            "a traced value cannot become a plain NumPy array: its gradient would be lost. Use autograd.numpy.array for "
+            "lists of traced values, np.concatenate or np.stack, and autograd.tracer.getval where no gradient is wanted"
+        )
+
+    def _number(self, *_: Any) -> Any:
+        raise TypeError(
+            "only plain numbers can be converted by float(), int() and complex(): this value is traced, and its gradient "
+            "would be lost. Use autograd.tracer.getval where no gradient is wanted. (Writing a traced value into an array, "
+            "a[i] = x, converts it, too: build the array with autograd.numpy.array instead.)"
+        )
+
+    __float__ = __int__ = __complex__ = __index__ = _number
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise TypeError(
+            "'ArrayBox' object does not support item assignment: autograd's arrays are values. Build the array from its "
+            "parts, with np.concatenate, np.stack or np.where"
+        )
+
+    # What an array knows of itself
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The length of each axis."""
+        return tuple(map(int, self.tensor.shape))
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return int(self.tensor.ndim)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return int(self.tensor.numel())
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """NumPy's dtype of the elements."""
+        dtype: np.dtype[Any] = self.tensor._dtype
+        return dtype
+
+    @property
+    def T(self) -> Any:  # noqa: N802  # NumPy's name
+        """The array with its axes in reverse."""
+        return np.transpose(self)
+
+    @property
+    def real(self) -> Any:
+        """The real part."""
+        return np.real(self)
+
+    @property
+    def imag(self) -> Any:
+        """The imaginary part."""
+        return np.imag(self)
+
+    def __len__(self) -> int:
+        if not self.ndim:
+            raise TypeError("object of type 'ArrayBox' has no len(): it is a single number")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.ndim:
+            raise TypeError("iteration over a 0-d array: this box is a single number")
+        return (self[place] for place in range(len(self)))
+
+    def __getitem__(self, index: Any) -> Any:
+        return seen(self.tensor[opened(_indices(index))])
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    # Methods whose arguments are not quite those of the function
+
+    def astype(self, dtype: Any, *_: Any, **options: Any) -> Any:
+        """The array in another dtype; the gradient comes back in this one."""
+        return seen(self.tensor.to(np.dtype(dtype)))
+
+    def copy(self, order: str = "C") -> Any:
+        """Itself: nothing writes to a box."""
+        return self
+
+    def dot(self, other: Any) -> Any:
+        """The product with another array."""
+        return np.dot(self, other)
+
+    def flatten(self, order: Any = "C") -> Any:
+        """All elements along one axis."""
+        return np.ravel(self, order=order)
+
+    def item(self, *index: int) -> Any:
+        """One element, which stays traced."""
+        return self.flatten()[index[0] if index else 0] if len(index) < 2 else self[index]
+
+    def reshape(self, *shape: Any, order: Any = "C") -> Any:
+        """The elements in another shape."""
+        return np.reshape(self, _several(shape), order=order)
+
+    def transpose(self, *axes: Any) -> Any:
+        """The array with its axes in another order."""
+        return np.transpose(self, _several(axes) or None)
+
+    def __matmul__(self, other: Any) -> Any:
+        return np.matmul(self, other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return np.matmul(other, self)
+
+    def __abs__(self) -> Any:
+        return seen(abs(self.tensor))
+
+    def __floordiv__(self, other: Any) -> Any:
+        return np.floor_divide(self, other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return np.floor_divide(other, self)
+
+    def __neg__(self) -> Any:
+        return seen(-self.tensor)
+
+    def __pos__(self) -> Any:
+        return self
+
+
+def _indices(index: Any) -> Any:
+    """An index as NumPy reads it: beside an array an integer is one, too, which decides where the axes go."""
+    if not isinstance(index, tuple):
+        return _listed(index)
+    parts = [list(part) if isinstance(part, tuple) else _listed(part) for part in index]
+    if any(np.ndim(part) for part in parts if isinstance(part, (list, np.ndarray))):
+        parts = [[part] if isinstance(part, (int, np.integer)) and type(part) is not bool else part for part in parts]
+    return tuple(parts)
+
+
+def _listed(index: Any) -> Any:
+    """An index as it is; columns of data frames and their like as arrays."""
+    return np.asarray(index) if hasattr(index, "__array__") and not isinstance(index, (np.generic, Box)) else index
+
+
+def _several(given: tuple[Any, ...]) -> Any:
+    """Numbers that come one by one, or as one tuple."""
+    return given[0] if len(given) == 1 and (given[0] is None or not isinstance(given[0], int)) else given
+
+
+Box = ArrayBox  # the only kind
+
+for _name in ("add", "sub", "mul", "truediv", "mod", "pow"):
+    setattr(ArrayBox, f"__{_name}__", _operation(getattr(operator, _name)))
+    setattr(ArrayBox, f"__r{_name}__", _reflected(getattr(operator, _name)))
+for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
+    setattr(ArrayBox, f"__{_name}__", _operation(getattr(operator, _name)))
+for _name in (
+    "all any argmax argmin argpartition argsort clip compress conj conjugate cumprod cumsum diagonal max mean min "
+    "nonzero prod ravel repeat round searchsorted squeeze std sum swapaxes take trace var"
+).split():
+    setattr(ArrayBox, _name, getattr(np, _name))
+ArrayBox.ptp = np.ptp  # type: ignore[attr-defined]  # a method until NumPy 2

@@ -1,0 +1,48 @@
+"""What rules that users write for broadcast arguments need: autograd.numpy.numpy_vjps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .boxes import Box, getval
+
+Function = Callable[..., Any]
+
+
+def unbroadcast(x: Any, target_meta: Any, broadcast_idx: int = 0) -> Any:
+    """A cotangent summed to the shape of a broadcast argument, of which `metadata` has told; real if the argument is.
+
+    >>> from pullback.compat.autograd.namespaces import metadata
+    >>> unbroadcast(np.ones((2, 3)), metadata(np.zeros(3)))
+    array([2., 2., 2.])
+    """
+    shape, ndim, _, iscomplex = target_meta
+    while np.ndim(x) > ndim:
+        x = np.sum(x, axis=broadcast_idx)
+    for axis, length in enumerate(shape):
+        if length == 1 and np.shape(x)[axis] != 1:
+            x = np.sum(x, axis=axis, keepdims=True)
+    return np.real(x) if np.iscomplexobj(x) and not iscomplex else x
+
+
+def unbroadcast_f(target: Any, f: Function) -> Function:
+    """A pullback whose results are summed to the shape of the argument that they belong to."""
+    dtype = target.dtype if isinstance(target, Box) else np.result_type(target)
+    meta = np.shape(target), np.ndim(target), dtype, bool(np.iscomplexobj(getval(target)))
+    return lambda g: unbroadcast(f(g), meta)
+
+
+def repeat_to_match_shape(g: Any, shape: tuple[int, ...], dtype: Any, axis: Any, keepdims: bool) -> tuple[Any, Any]:
+    """A reduced array spread again along the axes that it was reduced over, and how many elements went into each.
+
+    >>> repeat_to_match_shape(np.array([1.0, 2.0]), (2, 3), float, 1, keepdims=False)[1]
+    3
+    """
+    if shape == ():
+        return g, 1
+    axes = range(len(shape)) if axis is None else [axis] if isinstance(axis, int) else axis
+    kept = [1 if place in {one % len(shape) for one in axes} else length for place, length in enumerate(shape)]
+    return np.broadcast_to(np.reshape(g, kept), shape), int(np.prod(shape) // max(int(np.prod(kept)), 1))

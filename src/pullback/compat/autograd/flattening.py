@@ -1,0 +1,68 @@
+"""autograd.misc.flatten: nested arrays as one vector, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .boxes import Box, getval
+
+Function = Callable[..., Any]
+
+
+def flatten(value: Any) -> tuple[Any, Function]:
+    """The elements of nested tuples, lists and dicts as one vector, and the function back; dicts in the order of their keys.
+
+    >>> from pullback.compat.autograd.flattening import flatten
+    >>> vector, unflatten = flatten({"b": np.ones((1, 2)), "a": 3.0})
+    >>> vector
+    array([3., 1., 1.])
+    >>> unflatten(vector)["b"]
+    array([[1., 1.]])
+    """
+    parts: list[Any] = []
+    rebuild = _taken_apart(value, parts)
+    vector = np.concatenate(parts) if parts else np.array([])
+    count = sum(int(np.size(part)) for part in parts)
+
+    def unflatten(flat: Any) -> Any:
+        """The nested arrays that a vector holds."""
+        if np.shape(flat) != (count,):
+            raise ValueError(
+                f"unflatten takes a vector of {count} elements, and got an array of shape {np.shape(flat)}"
+            )
+        return rebuild(flat)
+
+    return vector, unflatten
+
+
+def _taken_apart(value: Any, parts: list[Any]) -> Function:
+    """Adds the elements of a value to the parts, and returns the function that makes it again from all elements."""
+    if isinstance(value, dict):
+        entries = {key: _taken_apart(value[key], parts) for key in sorted(value)}
+        return lambda flat: {key: entries[key](flat) for key in value}
+    if isinstance(value, (list, tuple)):
+        pieces = [_taken_apart(part, parts) for part in value]
+        kind: Any = type(value)
+        if hasattr(value, "_fields"):
+            return lambda flat: kind(*[piece(flat) for piece in pieces])
+        return lambda flat: kind(piece(flat) for piece in pieces)
+    start = sum(int(np.size(part)) for part in parts)
+    shape = np.shape(value)
+    stop = start + int(np.prod(shape))
+    parts.append(np.ravel(value))
+    real = not np.iscomplexobj(getval(value))
+
+    def leaf(flat: Any) -> Any:
+        own = np.reshape(flat[start:stop], shape) if shape else flat[start]
+        return np.real(own) if real and np.iscomplexobj(own if not isinstance(own, Box) else getval(own)) else own
+
+    return leaf
+
+
+def flatten_func(func: Function, example: Any) -> tuple[Function, Function, Any]:
+    """A function from nested arrays to nested arrays as one from vector to vector; `unflatten`; and the example's vector."""
+    vector, unflatten = flatten(example)
+    return lambda flat, *args: flatten(func(unflatten(flat), *args))[0], unflatten, vector

@@ -1,0 +1,129 @@
+"""autograd.scipy.linalg: the functions of matrices that NumPy lacks."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..._core import Carrier
+from ..._custom import tensor_of
+from ...linalg import solve_triangular as _solve_triangular
+from .boxes import Box, holds_box, seen
+from .primitives import defjvp_argnums, defvjp, defvjp_argnum, primitive
+
+Function = Callable[..., Any]
+
+
+def _linalg() -> Any:
+    return importlib.import_module("scipy.linalg")
+
+
+@primitive
+def sqrtm(A: Any, *args: Any, **kwargs: Any) -> Any:
+    """The square root of a matrix; its derivative solves a Sylvester equation (Higham, 2008, chapter 6).
+
+    >>> from pullback.compat.autograd import jacobian
+    >>> jacobian(sqrtm)(np.array([[4.0]]))[0, 0]
+    array([[0.25]])
+    """
+    return _linalg().sqrtm(A, *args, **kwargs)
+
+
+defvjp(sqrtm, lambda ans, A, *_, **__: lambda g: solve_sylvester(np.transpose(ans), np.transpose(ans), g))
+defjvp_argnums(sqrtm, lambda argnums, tangents, ans, args, kwargs: solve_sylvester(ans, ans, tangents[0]))
+
+
+@primitive
+def solve_sylvester(a: Any, b: Any, q: Any) -> Any:
+    """The X of a X + X b = q."""
+    return _linalg().solve_sylvester(a, b, q)
+
+
+def _sylvester_pulled(argnum: int, ans: Any, args: Any, kwargs: Any) -> Function:
+    a, b, _ = args
+
+    def pull(g: Any) -> Any:
+        y = solve_sylvester(np.transpose(a), np.transpose(b), g)
+        if argnum == 2:
+            return y
+        return -np.dot(y, np.transpose(ans)) if argnum == 0 else -np.dot(np.transpose(ans), y)
+
+    return pull
+
+
+def _sylvester_pushed(argnums: Sequence[int], tangents: Sequence[Any], ans: Any, args: Any, kwargs: Any) -> Any:
+    moves = dict(zip(argnums, tangents, strict=True))
+    change: Any = moves.get(2, 0.0)
+    if 0 in moves:
+        change = change - np.dot(moves[0], ans)
+    if 1 in moves:
+        change = change - np.dot(ans, moves[1])
+    return solve_sylvester(args[0], args[1], change)
+
+
+defvjp_argnum(solve_sylvester, _sylvester_pulled)
+defjvp_argnums(solve_sylvester, _sylvester_pushed)
+
+
+def solve_triangular(
+    a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False, **options: Any
+) -> Any:
+    """The x of a x = b, with a triangular a, of which only that triangle is read; `trans` transposes it.
+
+    >>> from pullback.compat.autograd import grad
+    >>> a = np.array([[2.0, 0.0], [1.0, 4.0]])
+    >>> grad(lambda b: solve_triangular(a, b, lower=True).sum())(np.array([1.0, 1.0]))
+    array([0.375, 0.25 ])
+    """
+    if not holds_box((a, b)):
+        return _linalg().solve_triangular(a, b, trans=trans, lower=lower, unit_diagonal=unit_diagonal, **options)
+    turned = {0: 0, 1: 1, 2: 2, "N": 0, "T": 1, "C": 2}[trans]
+    matrix, right = (_tensor(value) for value in (a, b))
+    if turned:
+        matrix = matrix.mT if turned == 1 else matrix.mH
+    flat = right.ndim == 1
+    x = _solve_triangular(
+        matrix, right[:, None] if flat else right, upper=lower is bool(turned), unitriangular=unit_diagonal
+    )
+    return seen(x[:, 0] if flat else x)
+
+
+def _tensor(value: Any) -> Any:
+    tensor = value.tensor if isinstance(value, Box) else tensor_of(np.asarray(value))
+    assert isinstance(tensor, Carrier)
+    return tensor
+
+
+@primitive
+def solve_banded(l_and_u: tuple[int, int], ab: Any, b: Any, **options: Any) -> Any:
+    """The x of a x = b, with a matrix given by its diagonals: `ab[u + i - j, j]` is `a[i, j]`."""
+    return _linalg().solve_banded(l_and_u, ab, b, **options)
+
+
+def _shifted(row: Any, places: int) -> Any:
+    """A vector, or rows of a matrix, moved by some places, with zeros where nothing is left."""
+    gone = np.zeros_like(row[: abs(places)])
+    if not places:
+        return row
+    return np.concatenate([gone, row[:-places]]) if places > 0 else np.concatenate([row[-places:], gone])
+
+
+def _banded_pulled(argnum: int, ans: Any, args: Any, kwargs: Any) -> Function:
+    (below, above), ab, _ = args
+    turned = np.stack([_shifted(ab[above - offset], -offset) for offset in range(-below, above + 1)])
+
+    def pull(g: Any) -> Any:
+        y = solve_banded((above, below), turned, g)
+        if argnum == 2:
+            return y
+        products = [-_shifted(y, offset) * ans for offset in range(above, -below - 1, -1)]
+        stacked = np.stack(products)
+        return np.sum(stacked, axis=-1) if np.ndim(ans) > 1 else stacked
+
+    return pull
+
+
+defvjp_argnum(solve_banded, _banded_pulled)

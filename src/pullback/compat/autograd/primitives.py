@@ -1,0 +1,377 @@
+"""Functions whose derivative the user writes: primitive, defvjp, defjvp and their kin.
+
+A primitive is called on plain values alone, whatever is traced. Its rules see boxes where a derivative of the derivative
+is wanted, and must be written in autograd.numpy.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+
+from ... import _rules, ops
+from ..._core import Carrier, Primitive
+from ..._custom import Call, tensor_of
+from ..._modes import mode
+from ..._rules import Backward, RulePrimitive
+from ..._trees import Structure, flatten, paths, unflatten
+from ...func.arguments import Argument, Params
+from ...func.custom import RULES, Rules
+from .boxes import Box, getval, seen
+from .operators import make_vjp, name_of
+from .spaces import vspace
+from .tracing import active, conjugate
+
+Function = Callable[..., Any]
+
+primitive_vjps: dict[Any, Function] = {}
+"""For each primitive a function of `(argnums, ans, args, kwargs)` that makes its pullback, by these arguments."""
+
+primitive_jvps: dict[Any, Function] = {}
+"""For each primitive a function of `(argnums, tangents, ans, args, kwargs)` that gives the tangent of its value."""
+
+
+class VJPNode:
+    """What `register_notrace` calls reverse mode."""
+
+
+class JVPNode:
+    """What `register_notrace` calls forward mode."""
+
+
+# 1. Calls
+
+
+class ByHand(RulePrimitive):
+    """The primitive behind one of the user's."""
+
+
+class Rule(Backward):
+    """One call of a user's primitive: its arguments, taken apart, and the rules that hold for it."""
+
+    def __init__(self, function: Function, structure: Structure, leaves: Sequence[Any], kwargs: dict[str, Any]) -> None:
+        self.function = function
+        self.structure = structure
+        self.kwargs = kwargs
+        self.result: Structure | None = None
+        top = max((leaf for leaf in leaves if isinstance(leaf, Carrier)), key=attrgetter("level")).interpreter
+        counts = [child.leaf_count() for child in structure.children]
+        owners = [number for number, count in enumerate(counts) for _ in range(count)]
+        holders = {
+            owner for owner, leaf in zip(owners, leaves, strict=True) if getattr(leaf, "interpreter", None) is top
+        }
+        self.argnums = tuple(sorted(holders))
+        self.counts = counts
+        for traced in active.get():
+            traced.by_hand = True
+
+    def names(self) -> list[str]:
+        """How the leaves of the arguments are reached."""
+        return paths(self.structure, "args")
+
+    def value(self, leaves: Sequence[Any]) -> list[Any]:
+        """The leaves of the result, computed one level further in."""
+        result = self.function(*unflatten(self.structure, list(map(_shown, leaves))), **self.kwargs)
+        outs, self.result = flatten(result)
+        return [_as_tensor(out) for out in outs]
+
+    def forward(self, leaves: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """The leaves of the result; the rules get them, and those of the arguments."""
+        if self.function not in primitive_vjps:
+            raise NotImplementedError(
+                f"VJP of {name_of(self.function)} wrt argnums {self.argnums} not defined: define it with defvjp"
+            )
+        outs = self.value(leaves)
+        return outs, [*leaves, *outs]
+
+    def backward(self, residuals: Sequence[Any], g: Sequence[Any]) -> list[Any]:
+        """A cotangent for each leaf of the arguments that are traced."""
+        args, ans = self.apart(residuals)
+        assert self.result is not None
+        pull = primitive_vjps[self.function](self.argnums, ans, args, self.kwargs)
+        cotangent = unflatten(self.result, [None if each is None else _shown(conjugate(each)) for each in g])
+        found = dict(zip(self.argnums, pull(cotangent), strict=True))
+        answers: list[Any] = []
+        for number, count in enumerate(self.counts):
+            parts = flatten(found[number])[0] if found.get(number) is not None else [None] * count
+            if len(parts) != count:
+                raise TypeError(
+                    f"the VJP of {name_of(self.function)} by argument {number} returned {len(parts)} gradients, and the "
+                    f"argument nests as {self.structure.children[number]}"
+                )
+            answers += [None if part is None else _conjugated(part) for part in parts]
+        return [_like(answer, residual) for answer, residual in zip(answers, residuals, strict=False)]
+
+    def apart(self, residuals: Sequence[Any]) -> tuple[Any, Any]:
+        """The arguments and the value, from their leaves."""
+        assert self.result is not None
+        count = sum(self.counts)
+        leaves = [_shown(leaf) for leaf in residuals]
+        return unflatten(self.structure, leaves[:count]), unflatten(self.result, leaves[count:])
+
+
+def _shown(leaf: Any) -> Any:
+    """A leaf as the user's code sees it: a plain array where nothing is recorded, whatever it was computed from."""
+    constant = isinstance(leaf, Carrier) and not leaf.level and not mode.get().grad
+    return seen(leaf._array if constant else leaf)
+
+
+def _as_tensor(value: Any) -> Any:
+    if isinstance(value, Box):
+        return value.tensor
+    numeric = (
+        isinstance(value, (np.ndarray, np.generic, int, float, complex)) and np.asarray(value).dtype.kind in "biufc"
+    )
+    return tensor_of(np.array(value)) if numeric else value
+
+
+def _conjugated(value: Any) -> Any:
+    return tensor_of(conjugate(_as_tensor(value)))
+
+
+def _like(answer: Any, leaf: Any) -> Any:
+    """A cotangent of a leaf: its real part where the leaf is real, and None where it is a constant."""
+    if answer is None or not isinstance(leaf, Carrier):
+        return None
+    real = leaf._dtype.kind != "c" and answer._dtype.kind == "c"
+    return tensor_of(ops.real(answer)) if real else answer
+
+
+def pushed(primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: Params) -> Any:
+    """The tangents of the results: by the user's pushforward if there is one, else by transposing the pullback."""
+    call = params["call"]
+    rule = call.rule
+    if rule.function not in primitive_jvps:
+        if rule.function not in primitive_vjps:
+            raise NotImplementedError(
+                f"JVP of {name_of(rule.function)} wrt argnums {rule.argnums} not defined: define it with defjvp or defvjp"
+            )
+        return _rules.pushed(primitive, primals, tangents, y, params)
+    leaves = [seen(leaf) for leaf in call.filled(primals)]
+    args = unflatten(rule.structure, leaves)
+    ans = unflatten(rule.result, [seen(piece) for piece in call.assembled(y)])
+    moves: list[Any] = [
+        np.zeros_like(getval(leaf)) if isinstance(leaf, (Box, np.ndarray, float)) else None for leaf in leaves
+    ]
+    for place, tangent in zip(call.places, tangents, strict=True):
+        if tangent is not None:
+            moves[place] = seen(tangent)
+    nested = unflatten(rule.structure, moves)
+    found = primitive_jvps[rule.function](rule.argnums, [nested[n] for n in rule.argnums], ans, args, rule.kwargs)
+    changes = [_as_tensor(leaf) for leaf in flatten(found)[0]]
+    return tuple(changes[position] for position in call.positions())
+
+
+def batched(count: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """The results for all examples of a batch, of which the user's function sees one at a time."""
+    call = params["call"]
+    rows = []
+    for number in range(count):
+        own = [ops.getitem(arg.value, index=(number, ...)) if arg.batched else arg.value for arg in args]
+        rows.append(call.taken_apart(tuple(call.rule.value(call.filled(own)))))
+    return tuple(ops.stack(*column, axis=0) for column in zip(*rows, strict=True))
+
+
+RULES[ByHand] = Rules(pushed, batched)
+
+
+# 2. Primitives
+
+
+def primitive(f_raw: Function) -> Function:
+    """A function as one operation, whose derivative `defvjp` and `defjvp` say; it is given plain arrays and numbers.
+
+    >>> from pullback.compat import autograd
+    >>> from pullback.compat.autograd.primitives import defvjp, primitive
+    >>> @primitive
+    ... def cube(x):
+    ...     return x**3
+    >>> defvjp(cube, lambda ans, x: lambda g: g * 3 * x**2)
+    >>> float(autograd.grad(autograd.grad(cube))(2.0))
+    12.0
+    """
+    operation = ByHand(name_of(f_raw).replace("<lambda>", "lambda"))
+
+    @functools.wraps(f_raw)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        leaves, structure = flatten(args)
+        if not any(isinstance(leaf, Box) for leaf in leaves):
+            return f_raw(*args, **kwargs)
+        if wrapped in _untraced:
+            return wrapped(
+                *unflatten(structure, [leaf._value if isinstance(leaf, Box) else leaf for leaf in leaves]), **kwargs
+            )
+        if any(isinstance(leaf, Box) for leaf in flatten(kwargs)[0]):
+            raise TypeError(
+                f"{name_of(f_raw)}: a traced value was passed by keyword, and a primitive has no derivative by keyword "
+                "arguments: pass it by position"
+            )
+        opened = [leaf.tensor if isinstance(leaf, Box) else leaf for leaf in leaves]
+        call = Call(opened)
+        call.rule = Rule(wrapped, structure, opened, kwargs)
+        results = call.assembled(operation(*[opened[place] for place in call.places], call=call))
+        return unflatten(call.rule.result, [seen(result) for result in results])
+
+    wrapped.fun = f_raw  # type: ignore[attr-defined]  # autograd's name for it
+    wrapped.defvjp = functools.partial(_defined_by_gradient, wrapped)  # type: ignore[attr-defined]  # old spellings
+    wrapped.defgrad = functools.partial(_defined_by_maker, wrapped)  # type: ignore[attr-defined]  # as above
+    wrapped.defvjp_is_zero = functools.partial(_defined_as_zero, wrapped)  # type: ignore[attr-defined]  # as above
+    return wrapped
+
+
+_untraced: set[Any] = set()
+
+
+def register_notrace(trace_type: Any, primitive_fun: Function) -> None:
+    """Say that a primitive has no derivative, and its value is a plain one."""
+    _untraced.add(primitive_fun)
+
+
+def notrace_primitive(f_raw: Function) -> Function:
+    """A function of plain values, which has no derivative.
+
+    >>> from pullback.compat import autograd
+    >>> from pullback.compat.autograd.primitives import notrace_primitive
+    >>> rounded = notrace_primitive(lambda x: float(x) // 1)
+    >>> float(autograd.grad(lambda x: x * rounded(x))(2.5))
+    2.0
+    """
+
+    @functools.wraps(f_raw)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        leaves, structure = flatten(args)
+        return f_raw(*unflatten(structure, list(map(getval, leaves))), **kwargs)
+
+    return wrapped
+
+
+# 3. Rules
+
+
+def defvjp_argnums(fun: Function, vjpmaker: Function) -> None:
+    """Define a primitive's derivative by `vjpmaker(argnums, ans, args, kwargs)`.
+
+    It returns a function from the cotangent of the value to a cotangent for each of these arguments.
+    """
+    primitive_vjps[fun] = vjpmaker
+
+
+def defvjp_argnum(fun: Function, vjpmaker: Function) -> None:
+    """Define a primitive's derivative by `vjpmaker(argnum, ans, args, kwargs)`, for one argument at a time."""
+
+    def maker(argnums: Sequence[int], *rest: Any) -> Function:
+        pulls = [vjpmaker(argnum, *rest) for argnum in argnums]
+        return lambda g: [pull(g) for pull in pulls]
+
+    defvjp_argnums(fun, maker)
+
+
+def defvjp(fun: Function, *vjpmakers: Function | None, argnums: Iterable[int] | None = None) -> None:
+    """Define a primitive's derivative, by each argument in turn or by those in `argnums`.
+
+    A maker takes `(ans, *args, **kwargs)` and returns a function from the cotangent of the value to that of the
+    argument; None is an argument without one.
+    """
+    makers = dict(zip(itertools.count() if argnums is None else argnums, vjpmakers))  # noqa: B905  # as many as there are
+    for argnum, maker in makers.items():
+        if maker is not None and not callable(maker):
+            raise TypeError(
+                f"Bad VJP '{maker}' for '{name_of(fun)}', by argument {argnum}: it must be a function or None"
+            )
+
+    def by_one(argnum: int, ans: Any, args: Any, kwargs: Any) -> Function:
+        if argnum not in makers:
+            raise NotImplementedError(f"VJP of {name_of(fun)} wrt argnum {argnum} not defined")
+        maker = makers[argnum]
+        if maker is None:
+            return lambda g: vspace(args[argnum]).zeros()
+        return maker(ans, *args, **kwargs)  # type: ignore[no-any-return]  # a function
+
+    defvjp_argnum(fun, by_one)
+
+
+def defjvp_argnums(fun: Function, jvpmaker: Function) -> None:
+    """Define a primitive's derivative in forward mode by `jvpmaker(argnums, tangents, ans, args, kwargs)`."""
+    primitive_jvps[fun] = jvpmaker
+
+
+def defjvp_argnum(fun: Function, jvpmaker: Function) -> None:
+    """Define it by `jvpmaker(argnum, tangent, ans, args, kwargs)`, for one argument at a time: the changes add up."""
+
+    def maker(argnums: Sequence[int], tangents: Sequence[Any], ans: Any, args: Any, kwargs: Any) -> Any:
+        pairs = zip(argnums, tangents, strict=True)
+        changes = [jvpmaker(argnum, tangent, ans, args, kwargs) for argnum, tangent in pairs]
+        return functools.reduce(vspace(ans).add, changes)
+
+    defjvp_argnums(fun, maker)
+
+
+def defjvp(fun: Function, *jvpfuns: Any, argnums: Iterable[int] | None = None) -> None:
+    """Define a primitive's derivative in forward mode, by each argument in turn or by those in `argnums`.
+
+    A rule takes `(tangent, ans, *args, **kwargs)` and returns the tangent of the value; None is an argument without one,
+    and "same" one in which the function is linear.
+    """
+    rules = dict(zip(itertools.count() if argnums is None else argnums, jvpfuns))  # noqa: B905  # as many as there are
+
+    def by_one(argnum: int, tangent: Any, ans: Any, args: Any, kwargs: Any) -> Any:
+        if argnum not in rules:
+            raise NotImplementedError(f"JVP of {name_of(fun)} wrt argnum {argnum} not defined")
+        rule = rules[argnum]
+        if rule is None:
+            return vspace(ans).zeros()
+        if rule == "same":
+            return fun(*(*args[:argnum], tangent, *args[argnum + 1 :]), **kwargs)
+        return rule(tangent, ans, *args, **kwargs)
+
+    for rule in rules.values():
+        if rule is not None and rule != "same" and not callable(rule):
+            raise TypeError(f"Bad JVP '{rule}' for '{name_of(fun)}'")
+    defjvp_argnum(fun, by_one)
+
+
+def def_linear(fun: Function) -> None:
+    """Say that a primitive is linear in each of its arguments, which is its derivative in forward mode."""
+    defjvp(fun, *["same"] * 64)
+
+
+def checkpoint(fun: Function) -> Function:
+    """A function that keeps its arguments alone, and is run again when its derivative is wanted.
+
+    >>> from pullback.compat.autograd import checkpoint, grad
+    >>> float(grad(checkpoint(lambda x: (x * x) ** 2))(1.0))
+    4.0
+    """
+    wrapped = primitive(fun)
+    defvjp_argnum(wrapped, lambda argnum, ans, args, kwargs: make_vjp(fun, argnum)(*args, **kwargs)[0])
+    return wrapped
+
+
+# 4. Spellings that autograd has given up
+
+
+def _added(function: Function, maker: Function | None, argnum: int) -> None:
+    table = function.__dict__.setdefault("_makers", {})
+    table[argnum] = maker
+    defvjp(function, *table.values(), argnums=list(table))
+
+
+def _defined_by_maker(function: Function, maker: Function, argnum: int = 0) -> None:
+    _added(function, maker, argnum)
+
+
+def _defined_by_gradient(function: Function, gradient: Function, argnum: int = 0) -> None:
+    def maker(ans: Any, *args: Any, **kwargs: Any) -> Function:
+        return lambda g: gradient(g, ans, vspace(args[argnum]), vspace(g), *args, **kwargs)
+
+    _added(function, maker, argnum)
+
+
+def _defined_as_zero(function: Function, argnums: Iterable[int] = (0,)) -> None:
+    for argnum in argnums:
+        _added(function, None, argnum)

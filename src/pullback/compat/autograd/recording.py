@@ -1,0 +1,19 @@
+"""autograd.misc.tracers: functions whose control flow is the same at every call."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+Function = Callable[..., Any]
+
+
+def const_graph(fun: Function, *args: Any, **kwargs: Any) -> Function:
+    """The function with its first arguments given. autograd runs its Python code once only; here it runs each time.
+
+    >>> from pullback.compat.autograd.recording import const_graph
+    >>> const_graph(lambda x, y: x * y, 3.0)(2.0)
+    6.0
+    """
+    return functools.wraps(fun)(functools.partial(fun, *args, **kwargs))

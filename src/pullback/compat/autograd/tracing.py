@@ -1,0 +1,228 @@
+"""Derivatives of functions of nested arrays: vector-Jacobian products, Jacobian-vector products, and Jacobians.
+
+What a function is given is taken apart into leaves, which become tensors of a transform, in boxes. Everything else is
+the transform's. autograd's gradient of a complex function is the conjugate of torch's: cotangents are conjugated on
+their way in, and what they pull back to on its way out.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from typing import Any, Self
+
+import numpy as np
+
+from ... import _backward, ops
+from ..._core import Carrier
+from ..._custom import tensor_of
+from ..._modes import FieldBlock, innermost
+from ..._trees import Structure, flatten, paths, unflatten
+from ...func.forward import Forward
+from ...func.levels import Level, inner
+from ...func.rows import of_units
+from ...vocabulary.shapes import expand
+from .boxes import Box, seen
+
+Function = Callable[..., Any]
+
+
+class Ground:
+    """The outermost trace: its values are tensors on the tape that every program runs on, whose passes are the fastest."""
+
+    def __enter__(self) -> Self:
+        self._mode = FieldBlock(grad=True)
+        self._mode.__enter__()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._mode.__exit__(*exc)
+
+    def variable(self, tensor: Any) -> Any:
+        """A leaf with a tensor's value."""
+        return tensor.detach().requires_grad_()
+
+    def holds(self, value: Any) -> bool:
+        """Whether a value is tracked on this tape."""
+        return isinstance(value, Carrier) and not value.level and value._node is not None
+
+    def pulled(self, outputs: Sequence[Any], cotangents: Sequence[Any], variables: Sequence[Any]) -> list[Any]:
+        """What cotangents of outputs pull back to."""
+        if not outputs:
+            return [tensor_of(np.zeros(tuple(v.shape), v._dtype)) for v in variables]
+        recorded = any(map(self.holds, cotangents))  # within another outermost trace, which shares the tape
+        found = _backward.grad(
+            outputs, variables, cotangents, retain_graph=True, create_graph=recorded, allow_unused=True
+        )
+        return [
+            tensor_of(np.zeros(tuple(v.shape), v._dtype) if g is None else g)
+            for g, v in zip(found, variables, strict=True)
+        ]
+
+
+class Further(Level):
+    """A trace within another: a level of its own."""
+
+    def pulled(self, outputs: Sequence[Any], cotangents: Sequence[Any], variables: Sequence[Any]) -> list[Any]:
+        """What cotangents of outputs pull back to."""
+        triples = enumerate(zip(outputs, cotangents, strict=True))
+        start = [_backward.cotangent(self, output, g, place, False) for place, (output, g) in triples]
+        return self.pull(outputs, start, variables, retain_graph=True)
+
+
+active: ContextVar[tuple[Traced, ...]] = ContextVar("active", default=())
+"""The runs that have not ended yet, the outermost first."""
+
+
+def leaf_tensor(value: Any, name: str = "the argument") -> Any:
+    """An array or number to differentiate by as a tensor."""
+    if isinstance(value, Box):
+        return value.tensor
+    if not isinstance(value, (np.ndarray, np.generic, int, float, complex)) or isinstance(value, bool):
+        raise TypeError(f"Can't differentiate w.r.t. type {type(value)}: it is {name}")
+    array = np.asarray(value)
+    if array.dtype.kind not in "iufc" or array.dtype.itemsize > (16 if array.dtype.kind == "c" else 8):
+        raise TypeError(f"Can't differentiate w.r.t. an array of dtype {array.dtype}: it is {name}")
+    return tensor_of(array.astype(np.float64) if array.dtype.kind in "iu" else array)
+
+
+def leaf_tensors(tree: Any, name: str = "x") -> tuple[list[Any], Structure]:
+    """The leaves of an argument as tensors, and how they nest."""
+    leaves, structure = flatten(tree)
+    return [leaf_tensor(leaf, path) for leaf, path in zip(leaves, paths(structure, name), strict=True)], structure
+
+
+def conjugate(value: Any) -> Any:
+    """The conjugate of a carrier; itself if it is real."""
+    return ops.conj(value) if value._dtype.kind == "c" else value
+
+
+def given_back(value: Any) -> Any:
+    """A result as its caller gets it: an array of its own, which may be written to."""
+    found = seen(value)
+    owned = not isinstance(found, np.ndarray) or (found.flags.writeable and found.base is None)
+    return found if owned else found.copy()
+
+
+class Traced:
+    """One run of a function on a trace of its own: what went in, and what came out.
+
+    `by_hand` says that a function with a derivative of the user's own was called, which takes one cotangent at a time.
+    """
+
+    def __init__(self, function: Function, x: Any) -> None:
+        leaves, self.nesting = leaf_tensors(x)
+        self.by_hand = False
+        around = active.get()
+        self.trace: Any = Further() if around or innermost.get() is not None else Ground()
+        token = active.set((*around, self))
+        try:
+            with self.trace:
+                self.variables = [self.trace.variable(leaf) for leaf in leaves]
+                result = function(unflatten(self.nesting, list(map(seen, self.variables))))
+        finally:
+            active.reset(token)
+        self.outputs, self.structure = flatten(result)
+        if not any(map(self.depends, self.outputs)):
+            warnings.warn("Output seems independent of input.", stacklevel=4)
+
+    def depends(self, output: Any) -> bool:
+        """Whether an output varies with what is traced here."""
+        return isinstance(output, Box) and self.trace.holds(output.tensor)
+
+    def value(self) -> Any:
+        """What the function returned, outside the level."""
+        return unflatten(self.structure, [out._value if self.depends(out) else out for out in self.outputs])
+
+    def pull(self, tree: Any) -> Any:
+        """What a cotangent, nested as the value is, pulls back to."""
+        leaves, structure = flatten(tree)
+        if structure != self.structure:
+            raise TypeError(
+                f"a cotangent nests as the function's value does: as {self.structure}, and this nests as {structure}"
+            )
+        pairs = [pair for pair in zip(self.outputs, leaves, strict=True) if self.depends(pair[0])]
+        start = [self._fitted(output, g) for output, g in pairs]
+        pulled = self.trace.pulled([output.tensor for output, _ in pairs], start, self.variables)
+        return unflatten(self.nesting, [given_back(conjugate(g)) for g in pulled])
+
+    def _fitted(self, output: Box, g: Any) -> Any:
+        """A cotangent of an output: autograd takes any that broadcasts to its shape, and the real part for a real one."""
+        tensor = conjugate(g.tensor if isinstance(g, Box) else tensor_of(np.asarray(g)))
+        if tensor._dtype.kind == "c" and output.tensor._dtype.kind != "c":
+            tensor = ops.real(tensor)
+        shape = tuple(output.tensor.shape)
+        if tuple(tensor.shape) != shape:
+            if [n for n in tensor.shape if n != 1] == [n for n in shape if n != 1]:
+                return tensor_of(ops.reshape(tensor, shape=shape))
+            tensor = expand(tensor_of(tensor), shape)
+        return tensor
+
+    def rows(self) -> list[Any]:
+        """For each leaf of the argument the Jacobian of the one output, whose elements are counted by a first axis."""
+        (output,) = self.outputs
+        count = int(np.size(output)) if not isinstance(output, Box) else output.size
+        if not self.depends(output) or not count:
+            return [np.zeros((count, *v.shape), v._dtype) for v in self.variables]
+
+        def pull(g: Any) -> Any:
+            return self.trace.pulled([output.tensor], [g], self.variables)
+
+        if not self.by_hand and output.tensor._dtype.kind != "c":
+            return [given_back(conjugate(g)) for g in of_units(pull, output.tensor)]
+        units = np.eye(count, dtype=output.tensor._dtype).reshape(-1, *output.shape)
+        columns = zip(*[pull(tensor_of(unit)) for unit in units], strict=True)
+        return [given_back(conjugate(tensor_of(ops.stack(*column, axis=0)))) for column in columns]
+
+
+def make_vjp(function: Function, x: Any) -> tuple[Function, Any]:
+    """The pullback of a function at x, and its value there.
+
+    >>> from pullback.compat.autograd.tracing import make_vjp
+    >>> pull, value = make_vjp(lambda x: x * x, 3.0)
+    >>> float(pull(1.0)), float(value)
+    (6.0, 9.0)
+    """
+    traced = Traced(function, x)
+    return traced.pull, traced.value()
+
+
+def make_jvp(function: Function, x: Any) -> Function:
+    """The pushforward of a function at x: from a tangent to the value and its change.
+
+    >>> from pullback.compat.autograd.tracing import make_jvp
+    >>> tuple(map(float, make_jvp(lambda x: x * x, 3.0)(1.0)))
+    (9.0, 6.0)
+    """
+
+    def push(tangent: Any) -> tuple[Any, Any]:
+        """The value, and its change in the direction of a tangent."""
+        leaves, nesting = leaf_tensors(x)
+        moves, given = leaf_tensors(tangent, "the tangent")
+        if given != nesting:
+            raise TypeError(f"a tangent nests as the argument does: as {nesting}, and this nests as {given}")
+        with Forward() as forward:
+            duals = [forward.dual(inner(a), _tangent(a, b)) for a, b in zip(leaves, moves, strict=True)]
+            outputs, structure = flatten(function(unflatten(nesting, list(map(seen, duals)))))
+        found = [_change(forward, output) for output in outputs]
+        values, changes = zip(*found, strict=True) if found else ((), ())
+        return unflatten(structure, values), unflatten(structure, changes)
+
+    return push
+
+
+def _tangent(leaf: Any, move: Any) -> Any:
+    if tuple(move.shape) != tuple(leaf.shape):
+        move = expand(tensor_of(move), tuple(leaf.shape))
+    if move._dtype != leaf._dtype:
+        move = tensor_of(ops.astype(move, dtype=leaf._dtype, source=move._dtype))
+    return inner(move)
+
+
+def _change(forward: Forward, output: Any) -> tuple[Any, Any]:
+    """An output and its tangent."""
+    if not isinstance(output, Box) or not forward.holds(output.tensor):
+        return output, np.zeros_like(output) if not isinstance(output, Box) else seen(np.zeros(output.shape))
+    tensor = output.tensor
+    return seen(tensor._array), given_back(tensor.tangent)

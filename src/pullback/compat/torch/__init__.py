@@ -1,0 +1,68 @@
+"""A stand-in for torch: after `install()`, `import torch` in this process gives a module that is made of pullback.
+
+`torch.nn`, `torch.optim`, `torch.utils.data` and the others are found in the same way. What belongs to a machine with
+accelerators (`torch.cuda`, `torch.backends`, `torch.amp`, `torch.jit`, ...) answers as torch does on a CPU. A name that
+pullback lacks raises AttributeError, which says so.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from ... import _printing
+from . import facade
+
+_PATH = str(Path(__file__).with_name("path"))
+"""A directory with a package `torch` that calls `install`: processes that are started afresh are given `sys.path`."""
+
+
+def install() -> None:
+    """Let `import torch` give pullback, in this process and in those that `multiprocessing` starts from now on.
+
+    dtypes and sizes print as torch's (`torch.float32`). Calling it again changes nothing; `uninstall` undoes it.
+
+    Raises
+    ------
+    RuntimeError
+        If the real torch has been imported: its tensors and pullback's would be mixed up.
+
+    Examples
+    --------
+    Where the real torch has not been imported::
+
+        from pullback.compat.torch import install
+
+        install()
+        import torch
+
+        torch.ones(2, dtype=torch.float64)  # tensor([1., 1.], dtype=torch.float64)
+    """
+    if isinstance(sys.modules.get("torch"), facade.Facade):
+        return
+    if "torch" in sys.modules:
+        raise RuntimeError(
+            "torch is already imported, and pullback cannot stand in for it in this process: call install() before the "
+            "first `import torch`, or start the program with `pullback run`"
+        )
+    sys.meta_path.insert(0, facade.Finder)
+    sys.meta_path.append(facade.Companions)
+    sys.path.insert(1, _PATH)
+    sys.modules["torch"] = facade.made("torch")
+    _printing.set_package("torch")
+
+
+def uninstall() -> None:
+    """Undo `install`: `import torch` finds the real one again, if there is one.
+
+    Modules that have imported torch in between keep what they have.
+    """
+    for finder in (facade.Finder, facade.Companions):
+        if finder in sys.meta_path:
+            sys.meta_path.remove(finder)
+    if _PATH in sys.path:
+        sys.path.remove(_PATH)
+    for name, module in list(sys.modules.items()):
+        if isinstance(module, facade.Facade):
+            del sys.modules[name]
+    _printing.set_package("pullback")

@@ -1,0 +1,25 @@
+"""torch.nn.attention: which kernel is to compute attention, of which there is one."""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+from collections.abc import Iterator
+from typing import Any
+
+
+class SDPBackend(enum.IntEnum):
+    """torch's kernels of attention."""
+
+    ERROR = -1
+    MATH = 0
+    FLASH_ATTENTION = 1
+    EFFICIENT_ATTENTION = 2
+    CUDNN_ATTENTION = 3
+    OVERRIDEABLE = 4
+
+
+@contextlib.contextmanager
+def sdpa_kernel(backends: Any, set_priority: bool = False) -> Iterator[None]:
+    """A block in which attention is computed by certain kernels: the results are the same."""
+    yield

@@ -1,0 +1,113 @@
+"""torch.backends: the settings of libraries that torch computes with, and pullback does not.
+
+They can be read and written, as programs do; nothing follows.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+
+def _no(*args: Any, **options: Any) -> bool:
+    """False: pullback computes with NumPy."""
+    return False
+
+
+def _does_nothing(*args: Any, **options: Any) -> None:
+    """Nothing follows from it."""
+
+
+@contextlib.contextmanager
+def _block(*args: Any, **options: Any) -> Iterator[None]:
+    """A block that runs as if it were not one."""
+    yield
+
+
+class _Settings:
+    """Attributes that can be set."""
+
+    allow_tf32 = False
+    allow_fp16_reduced_precision_reduction = False
+    allow_bf16_reduced_precision_reduction = False
+    fp32_precision = "ieee"
+
+
+class _Backend:
+    """What the modules of all backends have."""
+
+    is_available = is_built = staticmethod(_no)
+    enabled = False
+    version: Callable[[], Any] = staticmethod(_does_nothing)
+    flags = staticmethod(_block)
+
+
+class cudnn(_Backend):  # noqa: N801  # torch's name
+    """torch.backends.cudnn."""
+
+    enabled = True
+    benchmark = deterministic = False
+    benchmark_limit = 10
+    allow_tf32 = True
+    conv = _Settings()
+    rnn = _Settings()
+    is_acceptable = staticmethod(_no)
+
+
+class cuda(_Backend):  # noqa: N801  # torch's name
+    """torch.backends.cuda."""
+
+    matmul = _Settings()
+    sdp_kernel = staticmethod(_block)
+    enable_flash_sdp = enable_math_sdp = enable_mem_efficient_sdp = enable_cudnn_sdp = staticmethod(_does_nothing)
+    flash_sdp_enabled = mem_efficient_sdp_enabled = cudnn_sdp_enabled = staticmethod(_no)
+    is_flash_attention_available = staticmethod(_no)
+    math_sdp_enabled: Callable[[], bool] = staticmethod(lambda: True)
+    preferred_linalg_library = preferred_blas_library = staticmethod(_does_nothing)
+
+
+class mps(_Backend):  # noqa: N801  # torch's name
+    """torch.backends.mps."""
+
+    is_macos_or_newer = staticmethod(_no)
+
+
+class mkl(_Backend):  # noqa: N801  # torch's name
+    """torch.backends.mkl."""
+
+
+class mkldnn(_Backend):  # noqa: N801  # torch's name
+    """torch.backends.mkldnn."""
+
+    matmul = _Settings()
+    set_flags = staticmethod(_does_nothing)
+
+
+class openmp(_Backend):  # noqa: N801  # torch's name
+    """torch.backends.openmp."""
+
+
+class nnpack(_Backend):  # noqa: N801  # torch's name
+    """torch.backends.nnpack."""
+
+    set_flags = staticmethod(_does_nothing)
+
+
+class opt_einsum(_Backend):  # noqa: N801  # torch's name
+    """torch.backends.opt_einsum."""
+
+    strategy = "auto"
+
+
+class quantized(_Backend):  # noqa: N801  # torch's name
+    """torch.backends.quantized."""
+
+    engine = "none"
+    supported_engines = ("none",)
+
+
+class cpu(_Backend):  # noqa: N801  # torch's name
+    """torch.backends.cpu."""
+
+    get_cpu_capability: Callable[[], str] = staticmethod(lambda: "NumPy")

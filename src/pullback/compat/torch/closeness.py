@@ -1,0 +1,108 @@
+"""torch.testing: assertions that two values are close."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..._core import Carrier
+from ..._creation import as_tensor
+
+_TOLERANCES = {"float16": (1e-3, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7)}
+_TOLERANCES |= {"complex64": _TOLERANCES["float32"], "complex128": _TOLERANCES["float64"]}
+
+Options = dict[str, Any]
+
+
+def assert_close(
+    actual: Any,
+    expected: Any,
+    *,
+    allow_subclasses: bool = True,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = False,
+    check_device: bool = True,
+    check_dtype: bool = True,
+    check_layout: bool = True,
+    check_stride: bool = False,
+    msg: str | Callable[[str], str] | None = None,
+) -> None:
+    """AssertionError unless two tensors, numbers, or containers of such have the same shape, dtype, and close values.
+
+    >>> import pullback
+    >>> from pullback.compat.torch.closeness import assert_close
+    >>> assert_close(pullback.tensor([1.0, 2.0]), pullback.tensor([1.0, 2.0 + 1e-6]))
+    """
+    if (rtol is None) != (atol is None):
+        raise ValueError("rtol and atol must both be specified or both be unspecified")
+    options = {"rtol": rtol, "atol": atol, "equal_nan": equal_nan, "dtype": check_dtype, "stride": check_stride}
+    found = _difference(actual, expected, "", options)
+    if found is not None:
+        raise AssertionError(msg(found) if callable(msg) else msg or found)
+
+
+def _difference(actual: Any, expected: Any, place: str, options: Options) -> str | None:
+    """What is different, in words; None if nothing is."""
+    if isinstance(actual, Mapping) and isinstance(expected, Mapping):
+        if actual.keys() != expected.keys():
+            return f"The keys of the mappings do not match: {list(actual)} and {list(expected)}{_at(place)}"
+        pairs = [(actual[key], expected[key], f"{place}[{key!r}]") for key in actual]
+    elif _is_sequence(actual) and _is_sequence(expected):
+        if len(actual) != len(expected):
+            return f"The length of the sequences mismatch: {len(actual)} != {len(expected)}{_at(place)}"
+        pairs = [(a, b, f"{place}[{i}]") for i, (a, b) in enumerate(zip(actual, expected, strict=True))]
+    elif actual is None or expected is None:
+        return None if actual is expected else f"None mismatch: {actual!r} is not {expected!r}{_at(place)}"
+    else:
+        return _between(actual, expected, place, options)
+    return next(filter(None, (_difference(*pair, options) for pair in pairs)), None)
+
+
+def _is_sequence(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def _at(place: str) -> str:
+    return f"\nThe failure occurred for item {place}" if place else ""
+
+
+def _between(actual: Any, expected: Any, place: str, options: Options) -> str | None:
+    """The difference of two tensors, arrays or numbers."""
+    strict = isinstance(actual, Carrier) and isinstance(expected, Carrier)
+    a, b = as_tensor(actual).detach(), as_tensor(expected).detach()
+    if a.shape != b.shape:
+        return f"The values for attribute 'shape' do not match: {a.shape} != {b.shape}.{_at(place)}"
+    if strict and options["dtype"] and a.dtype != b.dtype:
+        return f"The values for attribute 'dtype' do not match: {a.dtype} != {b.dtype}.{_at(place)}"
+    if strict and options["stride"] and a.stride() != b.stride():
+        return f"The values for attribute 'stride()' do not match: {a.stride()} != {b.stride()}.{_at(place)}"
+    rtol, atol = options["rtol"], options["atol"]
+    if rtol is None:
+        tolerances = [_TOLERANCES.get(value.dtype.name, (0.0, 0.0)) for value in (a, b)]
+        rtol, atol = map(max, zip(*tolerances, strict=True))
+    return _of_elements(a.numpy(), b.numpy(), (rtol, atol, options["equal_nan"]), place)
+
+
+def _of_elements(a: Any, b: Any, tolerances: tuple[float, float, bool], place: str) -> str | None:
+    rtol, atol, equal_nan = tolerances
+    close = np.isclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan)
+    if close.all():
+        return None
+    if a.dtype.kind == "b":
+        a, b = a.astype(int), b.astype(int)
+    absolute = np.abs(a - b)
+    relative = absolute / np.where(b == 0, np.nan, np.abs(b))
+    kind = "Scalars" if not a.ndim else "Tensor-likes"
+    return (
+        f"{kind} are not {'close' if rtol or atol else 'equal'}!\n\nMismatched elements: {int((~close).sum())} / {close.size} "
+        f"({100 * (~close).mean():.1f}%)\nGreatest absolute difference: {np.nanmax(absolute, initial=0)} (up to {atol} allowed)"
+        f"\nGreatest relative difference: {np.nanmax(relative, initial=0)} (up to {rtol} allowed){_at(place)}"
+    )
+
+
+def assert_allclose(actual: Any, expected: Any, rtol: Any = None, atol: Any = None, **options: Any) -> None:
+    """`assert_close` by its old name, which compares dtypes not."""
+    assert_close(actual, expected, rtol=rtol, atol=atol, check_dtype=False, **options)

@@ -1,0 +1,43 @@
+"""torch.utils._pytree: nested containers taken apart, and put together again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ... import _trees
+
+TreeSpec = _trees.Structure
+
+
+def tree_flatten(tree: Any) -> tuple[list[Any], TreeSpec]:
+    """The leaves of nested containers, and how they nest.
+
+    >>> from pullback.compat.torch.containers import tree_flatten, tree_unflatten
+    >>> leaves, nesting = tree_flatten({"a": [1, 2], "b": 3})
+    >>> leaves, tree_unflatten([10, 20, 30], nesting)
+    ([1, 2, 3], {'a': [10, 20], 'b': 30})
+    """
+    return _trees.flatten(tree)
+
+
+def tree_unflatten(leaves: Sequence[Any], treespec: TreeSpec) -> Any:
+    """The containers that nest in a way, with leaves."""
+    return _trees.unflatten(treespec, leaves)
+
+
+def tree_leaves(tree: Any) -> list[Any]:
+    """The leaves of nested containers."""
+    return _trees.flatten(tree)[0]
+
+
+def tree_map(function: Callable[..., Any], tree: Any, *rest: Any) -> Any:
+    """The containers with a function of each leaf, and of those at the same places of others."""
+    leaves, structure = _trees.flatten(tree)
+    others = [tree_leaves(other) for other in rest]
+    return _trees.unflatten(structure, [function(*each) for each in zip(leaves, *others, strict=True)])
+
+
+def tree_map_only(kind: Any, function: Callable[[Any], Any], tree: Any) -> Any:
+    """The containers with a function of each leaf of a type."""
+    return _trees.mapped(lambda leaf: function(leaf) if isinstance(leaf, kind) else leaf, tree)

@@ -1,0 +1,131 @@
+"""The modules that `import torch` gives: each has its names from modules of pullback, which it imports when asked.
+
+`places` says which; where it says nothing, `torch.a.b` is made of `pullback.a.b`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Iterable, Sequence
+from importlib.machinery import ModuleSpec
+from types import FunctionType, ModuleType
+from typing import Any
+
+from .places import ABSENT, COMPANIONS, PLACES
+
+_MISSING = object()
+_WHERE = "docs/operators.md and docs/torch-differences.md list what there is"
+
+
+def _lacking(path: str) -> str:
+    """What is said of a name that there is not, with the reason, if there is one for it or for its module."""
+    return f"{path} is not in pullback: {ABSENT.get(path) or ABSENT.get(path.rpartition('.')[0], _WHERE)}"
+
+
+class Facade(ModuleType):
+    """A module with another's name: the names of its sources, of which earlier ones come first."""
+
+    def __init__(self, name: str, sources: Iterable[Any]) -> None:
+        super().__init__(name, f"{name}, as pullback has it.")
+        self._sources = tuple(sources)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name != "__version__":
+            if name == "__all__":
+                return [each for each in dir(self) if not each.startswith("_")]
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        path = f"{self.__name__}.{name}"
+        found = self._find(name)
+        if path in PLACES and _places(path) is not None and not isinstance(found, FunctionType):
+            found = importlib.import_module(path)  # a function goes before the module of its name, as in torch
+        if found is _MISSING:
+            raise AttributeError(_lacking(path), name=name, obj=self)
+        setattr(self, name, found)
+        return found
+
+    def _find(self, name: str) -> Any:
+        """What the first source has that has the name; a module of pullback only as the one of torch that it is."""
+        for source in self._sources:
+            found = getattr(source, name, _MISSING)
+            if isinstance(found, ModuleType) and found.__name__.startswith("pullback."):
+                path = f"{self.__name__}.{name}"
+                found = importlib.import_module(path) if _places(path) is not None else _MISSING
+            if found is not _MISSING:
+                return found
+        return _MISSING
+
+    def __dir__(self) -> list[str]:
+        names = {name for source in self._sources for name in dir(source) if self._find(name) is not _MISSING}
+        prefix = f"{self.__name__}."
+        below = {path.removeprefix(prefix) for path in PLACES if path.startswith(prefix) and _places(path) is not None}
+        return sorted(names | {name for name in below if "." not in name} | {*vars(self)})
+
+
+def _source(place: str) -> Any:
+    """A module by its dotted path, or what it defines under the name after a colon."""
+    module, _, name = place.partition(":")
+    found = importlib.import_module(module)
+    return getattr(found, name) if name else found
+
+
+def _installed(place: str) -> bool:
+    """Whether the package is there of a module that is not pullback's."""
+    package = place.partition(".")[0]
+    return package == "pullback" or importlib.util.find_spec(package) is not None
+
+
+def _places(name: str) -> Sequence[str] | None:
+    """The sources of a module of torch; None if there is no such module."""
+    if name in PLACES:
+        places = PLACES[name].split()
+        return places if all(map(_installed, places)) else None
+    ours = "pullback" + name.removeprefix("torch")
+    if any(part.startswith("_") for part in name.split(".")) or name in ABSENT:
+        return None
+    try:
+        return [ours] if importlib.util.find_spec(ours) else None
+    except ModuleNotFoundError:  # its parent is no package
+        return None
+
+
+def made(name: str) -> ModuleType:
+    """The stand-in for a module of torch that there is, not yet in `sys.modules`."""
+    spec = Finder.find_spec(name)
+    module = importlib.util.module_from_spec(spec)
+    Finder.exec_module(module)
+    return module
+
+
+class Finder:
+    """Finds torch and its modules, ahead of all other finders."""
+
+    @classmethod
+    def find_spec(cls, name: str, path: Any = None, target: Any = None) -> Any:
+        """The specification of a module of torch; ModuleNotFoundError for one that pullback does not have."""
+        if name.partition(".")[0] != "torch":
+            return None
+        if _places(name) is None:
+            raise ModuleNotFoundError(_lacking(name), name=name)
+        return ModuleSpec(name, cls, origin="pullback", is_package=True)  # type: ignore[arg-type]  # the class is one
+
+    @staticmethod
+    def create_module(spec: ModuleSpec) -> ModuleType:
+        """The stand-in, and its sources imported."""
+        return Facade(spec.name, map(_source, _places(spec.name) or ()))
+
+    @staticmethod
+    def exec_module(module: ModuleType) -> None:
+        """Nothing to run: names are looked up when they are asked for."""
+
+
+class Companions:
+    """Says of the packages that extend torch, after all other finders, that they are not part of pullback."""
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> None:
+        """ModuleNotFoundError for a companion of torch that is not installed."""
+        if name in COMPANIONS:
+            raise ModuleNotFoundError(
+                f"No module named {name!r}: pullback stands in for torch alone, and {name} is not installed", name=name
+            )

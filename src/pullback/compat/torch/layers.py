@@ -1,0 +1,33 @@
+"""What torch.nn has beside layers."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .processes import DataParallel as DataParallel
+
+
+def _ntuple(n: int, name: str = "parse") -> Callable[[Any], tuple[Any, ...]]:
+    def repeated(value: Any) -> tuple[Any, ...]:
+        return tuple(value) if isinstance(value, Iterable) else tuple(itertools.repeat(value, n))
+
+    repeated.__name__ = name
+    return repeated
+
+
+_single, _pair, _triple, _quadruple = (
+    _ntuple(n, name) for n, name in enumerate(("_single", "_pair", "_triple", "_quadruple"), 1)
+)
+
+
+def _reverse_repeat_tuple(values: Iterable[Any], times: int) -> tuple[Any, ...]:
+    return tuple(value for value in reversed([*values]) for _ in range(times))
+
+
+def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: str) -> None:
+    """Take a prefix such as `module.` off the keys of a state dict, in place."""
+    for key in [*state_dict]:
+        if key.startswith(prefix):
+            state_dict[key.removeprefix(prefix)] = state_dict.pop(key)

@@ -1,0 +1,113 @@
+"""Where the names of torch's modules come from, by module; one that is not named here is pullback's of the same path."""
+
+from __future__ import annotations
+
+_HERE = "pullback.compat.torch"
+
+PLACES: dict[str, str] = {
+    "torch": f"{_HERE}.top pullback",
+    "torch.types": f"{_HERE}.kinds",
+    "torch.version": f"{_HERE}.version",
+    "torch.random": f"{_HERE}.top pullback._random pullback._sampling",
+    "torch.functional": f"{_HERE}.top pullback",
+    "torch.serialization": f"{_HERE}.storing",
+    # accelerators, which there are none of
+    "torch.cuda": f"{_HERE}.accelerators:cuda",
+    "torch.cuda.nvtx": f"{_HERE}.accelerators:nvtx",
+    "torch.cuda.random": f"{_HERE}.accelerators:cuda",
+    "torch.cuda.amp": f"{_HERE}.precision:cuda_amp {_HERE}.precision",
+    "torch.mps": f"{_HERE}.accelerators:mps",
+    "torch.xpu": f"{_HERE}.accelerators:xpu",
+    "torch.cpu": f"{_HERE}.accelerators:cpu",
+    "torch.cpu.amp": f"{_HERE}.precision:cpu_amp {_HERE}.precision",
+    "torch.accelerator": f"{_HERE}.accelerators:accelerator",
+    "torch.backends": f"{_HERE}.backends",
+    **{
+        f"torch.backends.{name}": f"{_HERE}.backends:{name}"
+        for name in "cpu cuda cudnn mkl mkldnn mps openmp opt_einsum quantized nnpack".split()
+    },
+    "torch.amp": f"{_HERE}.precision",
+    "torch.amp.autocast_mode": f"{_HERE}.precision",
+    "torch.amp.grad_scaler": f"{_HERE}.precision",
+    # compilers
+    "torch.jit": f"{_HERE}.scripting:jit",
+    "torch.jit.annotations": "typing",
+    "torch.compiler": f"{_HERE}.scripting:compiler",
+    "torch._dynamo": f"{_HERE}.scripting:dynamo",
+    "torch._dynamo.config": f"{_HERE}.scripting:dynamo_config",
+    "torch._inductor": f"{_HERE}.scripting:inductor",
+    "torch._inductor.config": f"{_HERE}.scripting:inductor_config",
+    # processes
+    "torch.distributed": f"{_HERE}.processes:distributed",
+    "torch.multiprocessing": f"{_HERE}.processes:multiprocessing multiprocessing",
+    "torch.nn.parallel": f"{_HERE}.processes",
+    "torch.nn.parallel.distributed": f"{_HERE}.processes",
+    "torch.nn.parallel.data_parallel": f"{_HERE}.processes",
+    # profilers
+    "torch.profiler": f"{_HERE}.profiling",
+    "torch.autograd.profiler": f"{_HERE}.profiling",
+    # other names of modules that pullback has
+    **{
+        f"torch.distributions.{name}": "pullback.distributions"
+        for name in (
+            "bernoulli beta binomial categorical cauchy dirichlet exponential gamma geometric gumbel independent kl laplace "
+            "log_normal mixture_same_family multivariate_normal normal one_hot_categorical poisson studentT uniform"
+        ).split()
+    },
+    "torch.autograd": f"{_HERE}.autograd pullback.autograd",
+    "torch.autograd.variable": "pullback.autograd",
+    "torch.autograd.grad_mode": "pullback",
+    "torch.nn": f"{_HERE}.layers pullback.nn",
+    "torch.nn.attention": f"{_HERE}.attention",
+    "torch.nn.modules.activation": "pullback.nn.modules.activation pullback.nn.modules.attention",
+    "torch.nn.modules.linear": "pullback.nn.modules.linear pullback.nn.modules.attention",
+    "torch.nn.modules.rnn": "pullback.nn.modules.recurrent",
+    "torch.nn.modules.utils": f"{_HERE}.layers",
+    "torch.nn.common_types": "typing",
+    "torch.nn.utils.weight_norm": "pullback.nn.utils.norms",
+    "torch.nn.utils.spectral_norm": "pullback.nn.utils.norms",
+    "torch.utils._pytree": f"{_HERE}.containers",
+    "torch.utils.dlpack": "pullback",
+    "torch.utils.data.dataset": "pullback.utils.data",
+    "torch.utils.data.dataloader": "pullback.utils.data",
+    "torch.utils.data.sampler": "pullback.utils.data",
+    "torch.utils.data.distributed": "pullback.utils.data",
+    "torch.utils.data._utils": "pullback.utils.data",
+    "torch.utils.data._utils.collate": "pullback.utils.data",
+    "torch.utils.tensorboard": "tensorboardX",
+    # nothing: programs import these at their top, whether or not they come to use them
+    **dict.fromkeys(
+        (
+            "torch.onnx",
+            "torch.hub",
+            "torch.utils.model_zoo",
+            "torch.fx",
+            "torch.export",
+            "torch.quantization",
+            "torch.ao",
+        ),
+        "",
+    ),
+    "torch.testing": f"{_HERE}.closeness pullback.testing",
+}
+
+_ONE_DEVICE = "pullback computes on the CPU, in one process"
+_NO_NETWORK = "pullback downloads nothing: load weights from a file, with torch.load"
+
+ABSENT: dict[str, str] = {
+    "torch.utils.tensorboard": "it is the package tensorboardX here, which is not installed",
+    "torch.hub": _NO_NETWORK,
+    "torch.utils.model_zoo": _NO_NETWORK,
+    "torch.onnx": "there is no export to ONNX",
+    "torch.export": "there is no export of programs",
+    "torch.fx": "programs are not rewritten as graphs",
+    "torch.sparse": "tensors are dense",
+    "torch.quantization": "there are no quantized tensors",
+    "torch.ao": "there are no quantized tensors",
+    "torch.bfloat16": "NumPy has no bfloat16",
+    "torch.utils.cpp_extension": "nothing is compiled from C++",
+    "torch.distributed.rpc": _ONE_DEVICE,
+}
+"""What a program may ask for in vain, and what is said then, of the names below it, too."""
+
+COMPANIONS = {"torchvision", "torchaudio", "torchtext", "torchdata", "torchmetrics"}

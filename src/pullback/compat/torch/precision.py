@@ -1,0 +1,201 @@
+"""torch.amp: blocks of mixed precision, in which everything keeps the precision it has, and GradScaler."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any, Self
+
+import numpy as np
+
+from .notes import note
+
+_ON_CPU = "cpu"
+
+
+def is_autocast_available(device_type: str) -> bool:
+    """Whether there is such a device."""
+    return device_type == _ON_CPU
+
+
+class autocast(contextlib.ContextDecorator):  # noqa: N801  # torch's name
+    """A block of mixed precision for a kind of device.
+
+    On the CPU torch computes products in half the digits there; pullback computes them in all, and says so once.
+    """
+
+    def __init__(
+        self, device_type: str, dtype: Any = None, enabled: bool = True, cache_enabled: bool | None = None
+    ) -> None:
+        if not isinstance(device_type, str):
+            raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+        self.device, self.fast_dtype = device_type, dtype
+        self._enabled = enabled and is_autocast_available(device_type)
+        if self._enabled:
+            note("autocast: pullback computes in the precision that tensors have, not in half of it")
+        elif enabled:
+            warnings.warn(
+                f"User provided device_type of {device_type!r}, but it is not available. Disabling", stacklevel=2
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+
+class _CudaAutocast(autocast):
+    """torch.cuda.amp.autocast, for a device that is not there."""
+
+    def __init__(self, enabled: bool = True, dtype: Any = None, cache_enabled: bool = True) -> None:
+        super().__init__("cuda", dtype, enabled, cache_enabled)
+
+
+class _CpuAutocast(autocast):
+    """torch.cpu.amp.autocast."""
+
+    def __init__(self, enabled: bool = True, dtype: Any = None, cache_enabled: bool = True) -> None:
+        super().__init__(_ON_CPU, dtype, enabled, cache_enabled)
+
+
+class GradScaler:
+    """Scales losses up, so that gradients of half precision do not vanish, and gradients down before a step.
+
+    A step whose gradients are not finite is left out, and the scale becomes smaller; after `growth_interval` good ones
+    it becomes larger. It is off for devices that are not there.
+
+    >>> import pullback
+    >>> from pullback.compat.torch.precision import GradScaler
+    >>> w = pullback.ones(1, requires_grad=True)
+    >>> step = pullback.optim.SGD([w], lr=0.5)
+    >>> scaler = GradScaler("cpu", init_scale=4.0)
+    >>> scaler.scale(w * 1).backward()
+    >>> w.grad
+    tensor([4.])
+    >>> scaler.step(step)
+    >>> scaler.update()
+    >>> w
+    tensor([0.5000], requires_grad=True)
+    """
+
+    def __init__(
+        self,
+        device: str = "cuda",
+        init_scale: float = 2.0**16,
+        growth_factor: float = 2.0,
+        backoff_factor: float = 0.5,
+        growth_interval: int = 2000,
+        enabled: bool = True,
+    ) -> None:
+        self._device = device
+        self._enabled = enabled and is_autocast_available(device)
+        if enabled and not self._enabled:
+            warnings.warn(
+                f"torch.{device}.amp.GradScaler is enabled, but {device} is not available. Disabling.", stacklevel=2
+            )
+        if self._enabled and not growth_factor > 1.0:
+            raise AssertionError("The growth factor must be > 1.0.")
+        if self._enabled and not backoff_factor < 1.0:
+            raise AssertionError("The backoff factor must be < 1.0.")
+        self._scale, self._growth_factor, self._backoff_factor = float(init_scale), growth_factor, backoff_factor
+        self._growth_interval, self._growth_tracker = growth_interval, 0
+        self._finite: dict[int, bool] = {}  # of the optimizers whose gradients have been scaled down
+
+    def is_enabled(self) -> bool:
+        """Whether it scales."""
+        return self._enabled
+
+    def get_scale(self) -> float:
+        """What losses are multiplied by; 1 if it is off."""
+        return self._scale if self._enabled else 1.0
+
+    def scale(self, outputs: Any) -> Any:
+        """A tensor, or each of a list or tuple of them, times the scale."""
+        if not self._enabled:
+            return outputs
+        if isinstance(outputs, Iterable) and not hasattr(outputs, "requires_grad"):
+            return type(outputs)(map(self.scale, outputs))  # type: ignore[call-arg]  # lists and tuples
+        return outputs * self._scale
+
+    def unscale_(self, optimizer: Any) -> None:
+        """Divide the gradients of an optimizer's parameters by the scale: for clipping, before `step`, which does it, too."""
+        if not self._enabled:
+            return
+        if id(optimizer) in self._finite:
+            raise RuntimeError("unscale_() has already been called on this optimizer since the last update().")
+        grads = [p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
+        for grad in grads:
+            grad.detach().div_(self._scale)
+        self._finite[id(optimizer)] = all(bool(np.isfinite(grad.detach().numpy()).all()) for grad in grads)
+
+    def step(self, optimizer: Any, *args: Any, **options: Any) -> Any:
+        """The optimizer's step, unless a gradient is not finite."""
+        if "closure" in options:
+            raise RuntimeError("Closure use is not currently supported if GradScaler is enabled.")
+        if not self._enabled:
+            return optimizer.step(*args, **options)
+        if id(optimizer) not in self._finite:
+            self.unscale_(optimizer)
+        return optimizer.step(*args, **options) if self._finite[id(optimizer)] else None
+
+    def update(self, new_scale: Any = None) -> None:
+        """Change the scale by how the steps since the last call went, or to a number."""
+        if not self._enabled:
+            return
+        if new_scale is not None:
+            self._scale = float(new_scale)
+        elif not self._finite:
+            raise AssertionError("No inf checks were recorded prior to update.")
+        elif not all(self._finite.values()):
+            self._scale, self._growth_tracker = self._scale * self._backoff_factor, 0
+        else:
+            self._growth_tracker += 1
+            if self._growth_tracker == self._growth_interval:
+                self._scale, self._growth_tracker = self._scale * self._growth_factor, 0
+        self._finite = {}
+
+    def state_dict(self) -> dict[str, Any]:
+        """What is needed to go on; nothing if it is off."""
+        if not self._enabled:
+            return {}
+        names = ("scale", "growth_factor", "backoff_factor", "growth_interval")
+        return {name: getattr(self, f"_{name}") for name in names} | {"_growth_tracker": self._growth_tracker}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on from a state that `state_dict` gave."""
+        if not self._enabled:
+            return
+        if not state_dict:
+            raise RuntimeError(
+                "The source state dict is empty, possibly because it was saved from a disabled GradScaler."
+            )
+        for name, value in state_dict.items():
+            setattr(self, f"_{name.lstrip('_')}", value)
+
+
+def custom_fwd(function: Any = None, *, device_type: str = "cuda", cast_inputs: Any = None) -> Any:
+    """A decorator for the forward of a custom function under autocast: the function as it is."""
+    return functools.partial(custom_fwd, device_type=device_type) if function is None else function
+
+
+def custom_bwd(function: Any = None, *, device_type: str = "cuda") -> Any:
+    """A decorator for the backward of a custom function under autocast: the function as it is."""
+    return functools.partial(custom_bwd, device_type=device_type) if function is None else function
+
+
+class cuda_amp:  # noqa: N801  # a namespace
+    """torch.cuda.amp."""
+
+    autocast = _CudaAutocast
+    GradScaler: Callable[..., GradScaler] = staticmethod(lambda *args, **options: GradScaler("cuda", *args, **options))
+    custom_fwd, custom_bwd = staticmethod(custom_fwd), staticmethod(custom_bwd)
+
+
+class cpu_amp:  # noqa: N801  # a namespace
+    """torch.cpu.amp."""
+
+    autocast = _CpuAutocast
+    GradScaler: Callable[..., GradScaler] = staticmethod(lambda *args, **options: GradScaler("cpu", *args, **options))

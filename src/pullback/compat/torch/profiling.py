@@ -1,0 +1,97 @@
+"""torch.profiler and torch.autograd.profiler: names for parts of a program, and Python's profiler under torch's name."""
+
+from __future__ import annotations
+
+import contextlib
+import cProfile
+import enum
+import io
+import pstats
+from collections.abc import Callable
+from typing import Any, Self
+
+SORTS = {"cpu_time_total": "cumulative", "self_cpu_time_total": "tottime", "count": "ncalls"}
+"""torch's orders of a table, and those of `pstats`."""
+
+
+class record_function(contextlib.ContextDecorator):  # noqa: N801  # torch's name
+    """A block with a name for profilers; as a decorator, a function with one."""
+
+    def __init__(self, name: str, args: str | None = None) -> None:
+        self.name, self.args = name, args
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+
+class ProfilerActivity(enum.Enum):
+    """What a profiler may look at: there is the CPU."""
+
+    CPU = 0
+    CUDA = 1
+
+
+class Averages:
+    """The calls of a profiled block, by function."""
+
+    def __init__(self, profiler: cProfile.Profile) -> None:
+        self._profiler = profiler
+
+    def table(self, sort_by: str | None = None, row_limit: int = 100, **options: Any) -> str:
+        """The calls as text, those that took longest first."""
+        text = io.StringIO()
+        stats = pstats.Stats(self._profiler, stream=text)
+        stats.sort_stats(SORTS.get(sort_by or "", "tottime")).print_stats(max(row_limit, 0) or 100)
+        return text.getvalue()
+
+
+class profile(contextlib.ContextDecorator):  # noqa: N801  # torch's name
+    """A block whose Python calls are counted and timed, by Python's own profiler; options for other devices are ignored.
+
+    >>> from pullback.compat.torch.profiling import profile
+    >>> with profile() as seen:
+    ...     _ = sorted([2, 1])
+    >>> "sorted" in seen.key_averages().table(sort_by="cpu_time_total")
+    True
+    """
+
+    def __init__(self, *args: Any, on_trace_ready: Callable[[Any], None] | None = None, **options: Any) -> None:
+        self._profiler, self._ready = cProfile.Profile(), on_trace_ready
+
+    def __enter__(self) -> Self:
+        self._profiler.enable()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._profiler.disable()
+        if self._ready is not None:
+            self._ready(self)
+
+    start = __enter__
+
+    def stop(self) -> None:
+        """End the block."""
+        self.__exit__()
+
+    def step(self) -> None:
+        """The end of one step of a program, of which nothing is made."""
+
+    def key_averages(self, **options: Any) -> Averages:
+        """The calls, by function."""
+        return Averages(self._profiler)
+
+    def export_chrome_trace(self, path: str) -> None:
+        """Write the calls to a file that `pstats` reads."""
+        self._profiler.dump_stats(path)
+
+
+def schedule(*args: Any, **options: Any) -> None:
+    """Which steps are to be profiled: all of them are."""
+
+
+def tensorboard_trace_handler(folder: str, *args: Any, **options: Any) -> Callable[[Any], None]:
+    """Refused: there is no trace for TensorBoard."""
+    raise NotImplementedError("pullback writes no traces for TensorBoard: profile.key_averages().table() is text")

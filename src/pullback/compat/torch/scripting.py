@@ -1,0 +1,124 @@
+"""torch.jit, torch.compile and torch.compiler: functions and modules are left as they are, and run as Python."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import typing
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ...nn.modules.module import Module
+from .notes import note
+
+
+def _same(function: Any = None, *args: Any, **options: Any) -> Any:
+    """The function or module itself; a decorator that gives it when called with options alone."""
+    return functools.partial(_same) if function is None else function
+
+
+def _no(*args: Any, **options: Any) -> bool:
+    """False: programs run as Python."""
+    return False
+
+
+def _does_nothing(*args: Any, **options: Any) -> None:
+    """Nothing follows from it."""
+
+
+def _none() -> list[str]:
+    """An empty list: there is nothing that compiles."""
+    return []
+
+
+@contextlib.contextmanager
+def _block(*args: Any, **options: Any) -> Iterator[None]:
+    """A block that runs as if it were not one."""
+    yield
+
+
+def _as_python(name: str) -> Callable[..., Any]:
+    def unchanged(obj: Any = None, *args: Any, **options: Any) -> Any:
+        note(f"{name} changes nothing in pullback: the program runs as Python")
+        return obj
+
+    unchanged.__name__ = unchanged.__qualname__ = name.rpartition(".")[2]
+    unchanged.__doc__ = f"The argument of {name}, as it is."
+    return unchanged
+
+
+def compile(model: Any = None, **options: Any) -> Any:
+    """The function or module itself, with a note that it is not compiled; a decorator when called without one."""
+    note("torch.compile changes nothing in pullback: the program runs as Python; pullback.compile compiles whole steps")
+    return _same if model is None else model
+
+
+def _no_files(*args: Any, **options: Any) -> Any:
+    raise NotImplementedError(
+        "TorchScript's programs are neither written nor read by pullback: save a state_dict() with torch.save"
+    )
+
+
+class jit:  # noqa: N801  # torch's name
+    """torch.jit."""
+
+    script = staticmethod(_as_python("torch.jit.script"))
+    trace = staticmethod(_as_python("torch.jit.trace"))
+    trace_module = staticmethod(_as_python("torch.jit.trace_module"))
+    freeze = optimize_for_inference = staticmethod(_same)
+    script_method = export = ignore = unused = interface = script_if_tracing = staticmethod(_same)
+    is_scripting = is_tracing = staticmethod(_no)
+    ScriptModule = RecursiveScriptModule = Module
+    ScriptFunction = Callable
+    Final = typing.Final
+    annotate = staticmethod(lambda kind, value: value)
+    isinstance = staticmethod(isinstance)
+    fork = staticmethod(lambda function, *args, **options: function(*args, **options))
+    wait = staticmethod(_same)
+    optimized_execution = fuser = strict_fusion = staticmethod(_block)
+    set_fusion_strategy = enable_onednn_fusion = staticmethod(_does_nothing)
+    save = load = staticmethod(_no_files)
+
+
+class compiler:  # noqa: N801  # torch's name
+    """torch.compiler."""
+
+    compile = staticmethod(compile)
+    disable = allow_in_graph = assume_constant_result = staticmethod(_same)
+    is_compiling = is_dynamo_compiling = is_exporting = staticmethod(_no)
+    reset = cudagraph_mark_step_begin = staticmethod(_does_nothing)
+    set_stance = staticmethod(_block)
+    list_backends = staticmethod(_none)
+
+
+class dynamo_config:  # noqa: N801  # a namespace
+    """torch._dynamo.config: settings that nothing follows from."""
+
+    suppress_errors = verbose = False
+    cache_size_limit = 8
+
+
+class inductor_config:  # noqa: N801  # a namespace
+    """torch._inductor.config: settings that nothing follows from."""
+
+    coordinate_descent_tuning = fx_graph_cache = False
+
+    class triton:  # noqa: N801  # a namespace
+        """Settings of Triton."""
+
+        unique_kernel_names = cudagraphs = False
+
+
+class dynamo:  # noqa: N801  # a namespace
+    """torch._dynamo."""
+
+    config = dynamo_config
+    disable = allow_in_graph = optimize = staticmethod(_same)
+    is_compiling = staticmethod(_no)
+    reset = mark_dynamic = staticmethod(_does_nothing)
+
+
+class inductor:  # noqa: N801  # a namespace
+    """torch._inductor."""
+
+    config = inductor_config

@@ -1,0 +1,141 @@
+"""torch.save and torch.load: pullback's, and pickles for what its files do not hold, such as whole modules.
+
+A pickle runs what it names when it is read. Those that were written here are read if a program says
+`weights_only=False`, or names the classes that it trusts, by `torch.serialization.safe_globals`; torch does the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import pickle  # for programs that ask for it
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ...files import FileError, UnsafeFileError
+from ...files import load as load_values
+from ...files import save as save_values
+from ...files.opening import name_of, reading, writing
+from .notes import note
+
+__all__ = [
+    "FileError",
+    "UnsafeFileError",
+    "add_safe_globals",
+    "clear_safe_globals",
+    "get_safe_globals",
+    "load",
+    "safe_globals",
+    "save",
+]
+
+_HEADER = b"a pickle of pullback.compat.torch\n"
+
+# What tensors, parameters and arrays are made of, which computes nothing but them.
+_PLAIN = {
+    ("pullback._tensor", "rebuild"),
+    ("pullback.nn.parameter", "Parameter"),
+    ("pullback.nn.parameter", "Buffer"),
+    ("numpy", "ndarray"),
+    ("numpy", "dtype"),
+    ("numpy._core.multiarray", "_reconstruct"),
+    ("numpy._core.multiarray", "scalar"),
+    ("numpy.core.multiarray", "_reconstruct"),
+    ("numpy.core.multiarray", "scalar"),
+    ("_codecs", "encode"),
+    ("collections", "OrderedDict"),
+    ("builtins", "set"),
+    ("builtins", "complex"),
+}
+
+_trusted: list[Any] = []
+
+
+def add_safe_globals(safe_globals: Iterable[Any]) -> None:
+    """Trust classes and functions: files that name no others are read."""
+    _trusted.extend(safe_globals)
+
+
+def clear_safe_globals() -> None:
+    """Trust none any more."""
+    _trusted.clear()
+
+
+def get_safe_globals() -> list[Any]:
+    """The classes and functions that are trusted."""
+    return [*_trusted]
+
+
+@contextlib.contextmanager
+def safe_globals(safe_globals: Iterable[Any]) -> Iterator[None]:
+    """A block in which classes and functions are trusted: files that name no others are read."""
+    before = get_safe_globals()
+    add_safe_globals(safe_globals)
+    try:
+        yield
+    finally:
+        _trusted[:] = before
+
+
+class _Trusting(pickle.Unpickler):
+    """Reads pickles that name nothing but what is trusted."""
+
+    def __init__(self, file: Any, name: str) -> None:
+        super().__init__(file)
+        self.file_name = name
+
+    def find_class(self, module: str, name: str) -> Any:
+        """What a name of a pickle stands for; UnsafeFileError if it is not trusted."""
+        if (module, name) in _PLAIN:
+            return super().find_class(module, name)
+        for each in _trusted:
+            if (each.__module__, each.__qualname__) == (module, name):
+                return each
+        raise UnsafeFileError(
+            f"{self.file_name}: Weights only load failed: it holds a pickle that names {module}.{name}, and would run it. If "
+            "you trust the file, load it with weights_only=False, or name what you trust in "
+            "torch.serialization.safe_globals; or save a state_dict()"
+        )
+
+
+def save(obj: Any, f: Any, *args: Any, **options: Any) -> None:
+    """Write a value to a file, as `pullback.save` does; with a note, as a pickle if it is none that such a file holds.
+
+    >>> import io
+    >>> import pullback
+    >>> from pullback.compat.torch.storing import load, save
+    >>> file = io.BytesIO()
+    >>> save({"weights": pullback.ones(2)}, file)
+    >>> _ = file.seek(0)
+    >>> load(file)
+    {'weights': tensor([1., 1.])}
+    """
+    try:
+        save_values(obj, f, *args, **options)
+    except TypeError as refused:
+        if "files hold" not in str(refused):
+            raise
+        note("torch.save: what is no state dict is written as a pickle; save a model's state_dict() instead")
+        content = pickle.dumps(obj)
+        with writing(f) as stream:
+            stream.write(_HEADER)
+            stream.write(content)
+
+
+def load(f: Any, map_location: Any = None, *args: Any, weights_only: bool | None = None, **options: Any) -> Any:
+    """What a file holds, as `pullback.load` gives it, or a pickle that `save` wrote.
+
+    Raises
+    ------
+    UnsafeFileError
+        If it is a pickle that names what is not trusted, and `weights_only` is not False.
+    """
+    if not isinstance(f, (str, bytes, os.PathLike)) and not (hasattr(f, "seekable") and f.seekable()):
+        return load_values(f, map_location, *args, weights_only=weights_only, **options)
+    with reading(f) as source:
+        if source.peek(len(_HEADER)) == _HEADER:
+            content = io.BytesIO(source.read(source.left)[len(_HEADER) :])
+            unpickler = pickle.Unpickler(content) if weights_only is False else _Trusting(content, name_of(f))  # noqa: S301
+            return unpickler.load()
+    return load_values(f, map_location, *args, weights_only=weights_only, **options)

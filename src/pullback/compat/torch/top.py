@@ -1,0 +1,149 @@
+"""What the module torch has beside operators: versions, switches, and names of things that NumPy lacks."""
+
+from __future__ import annotations
+
+import typing
+from typing import Any
+
+from ... import _dtypes, _placement, _random
+from ..._modes import inference_mode as inference_mode
+from . import precision, scripting
+from .accelerators import OutOfMemoryError as OutOfMemoryError
+from .precision import GradScaler as GradScaler
+from .storing import load as load
+from .storing import save as save
+from .version import __version__ as __version__
+
+autocast = precision.autocast
+compile = scripting.compile
+newaxis = None
+TYPE_CHECKING = typing.TYPE_CHECKING
+has_mkl = has_openmp = False
+has_lapack = True
+
+
+class _Absent:
+    """A dtype that NumPy does not have: programs may name it, and no tensor is of it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    is_floating_point = True
+    is_complex = False
+
+
+bfloat16 = _Absent("bfloat16")
+float8_e4m3fn, float8_e5m2 = _Absent("float8_e4m3fn"), _Absent("float8_e5m2")
+
+_precision = "highest"
+_deterministic = False
+
+
+def set_product_precision(precision: str) -> None:
+    """Allow products of float32 to be less exact, which NumPy's never are; ValueError for a word that torch lacks."""
+    global _precision  # noqa: PLW0603  # one setting in a process, as in torch
+    if precision not in {"highest", "high", "medium"}:
+        raise ValueError(f"invalid float32 matmul precision {precision!r}: choose 'highest', 'high' or 'medium'")
+    _precision = precision
+
+
+def get_product_precision() -> str:
+    """What `set_float32_matmul_precision` was last given."""
+    return _precision
+
+
+set_float32_matmul_precision, get_float32_matmul_precision = set_product_precision, get_product_precision
+
+
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """Ask for results that are the same in every run, as pullback's are."""
+    global _deterministic  # noqa: PLW0603  # one setting in a process, as in torch
+    _deterministic = bool(mode)
+
+
+def are_deterministic_algorithms_enabled() -> bool:
+    """What `use_deterministic_algorithms` was last given."""
+    return _deterministic
+
+
+def is_deterministic_algorithms_warn_only_enabled() -> bool:
+    """False: nothing has to be warned of."""
+    return False
+
+
+def set_flush_denormal(mode: bool) -> bool:
+    """False: the mode of the processor is left as it is."""
+    return False
+
+
+def set_num_interop_threads(number: int) -> None:
+    """Nothing follows from it: operations run one after the other."""
+
+
+def get_num_interop_threads() -> int:
+    """1: operations run one after the other."""
+    return 1
+
+
+def set_warn_always(mode: bool) -> None:
+    """Nothing follows from it: Python's filters say how often a warning is given."""
+
+
+def set_default_device(device: Any) -> None:
+    """Choose the device of new tensors; RuntimeError for one other than the CPU."""
+    _placement.accept("set_default_device", {"device": device})
+
+
+def get_default_device() -> Any:
+    """The device of new tensors: the CPU."""
+    return _placement.CPU
+
+
+def set_default_tensor_type(t: Any) -> None:
+    """The old form of `set_default_dtype`: by a tensor type such as `torch.DoubleTensor`, or its name."""
+    _dtypes.set_default_dtype(_dtypes.of_tensor_type(t))
+
+
+def typename(obj: Any) -> str:
+    """The name of an object's type, with its module; of a tensor, its old type."""
+    if isinstance(obj, type):
+        return f"{obj.__module__}.{obj.__qualname__}"
+    return str(obj.type()) if hasattr(obj, "requires_grad") and hasattr(obj, "type") else typename(type(obj))
+
+
+def is_storage(obj: Any) -> bool:
+    """False: memory is NumPy's."""
+    return False
+
+
+def is_distributed(input: Any) -> bool:
+    """False: tensors are in one process."""
+    return False
+
+
+def is_vulkan_available() -> bool:
+    """False: there is one device."""
+    return False
+
+
+def is_autocast_enabled(device_type: Any = None) -> bool:
+    """False: everything is computed in the precision that it has."""
+    return False
+
+
+def is_autocast_available(device_type: str) -> bool:
+    """Whether there is such a device."""
+    return precision.is_autocast_available(device_type)
+
+
+def clear_autocast_cache() -> None:
+    """Nothing to clear."""
+
+
+def __getattr__(name: str) -> Any:
+    if name == "default_generator":
+        return _random.default_generator()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,36 @@
+"""Random values with parameters, by torch's names: samples, log-probabilities, entropies, divergences.
+
+Families are imported when they are first asked for. Samples of `rsample` are functions of the parameters, and are
+differentiated as such; those of `sample` are not.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+INDEX: dict[str, str] = {
+    "distribution": "Distribution",
+    "continuous": "Cauchy Exponential Gumbel Laplace LogNormal Normal Uniform",
+    "discrete": "Bernoulli Binomial Categorical Geometric OneHotCategorical Poisson",
+    "gamma": "Beta Dirichlet Gamma StudentT",
+    "multivariate": "Independent MixtureSameFamily MultivariateNormal",
+    "kl": "kl_divergence register_kl",
+}
+_MODULES = {*INDEX, "constraints"}
+_LATER = {name: module for module, names in INDEX.items() for name in names.split()}
+
+__all__ = [*_LATER, "constraints"]  # noqa: PLE0604  # strings, of the index
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_MODULES, *_LATER]

@@ -1,0 +1,399 @@
+"""Distributions of real numbers whose samples are functions of uniform or normal ones."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .. import _sampling
+from .._functions import log1p
+from ..vocabulary.special import erf, erfinv
+from . import constraints
+from .constraints import Constraint
+from .distribution import LOG_ROOT_TAU, Distribution, broadcast_all
+
+EULER = 0.57721566490153286
+
+
+class _Scaled(Distribution):
+    """A family of which each member is moved and stretched from a standard one."""
+
+    has_rsample = True
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": constraints.real, "scale": constraints.positive}
+    support = constraints.real
+    loc: Any
+    scale: Any
+
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        self.loc, self.scale = broadcast_all(loc, scale)
+        super().__init__(self.loc.shape, validate_args=validate_args)
+
+    def _standard(self, shape: Any) -> Any:
+        """Samples of the standard member."""
+        raise NotImplementedError
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        """Values drawn at random, as differentiable functions of the parameters."""
+        return self.loc + self.scale * self._standard(self._extended_shape(sample_shape))
+
+    def _standardized(self, value: Any) -> Any:
+        self._validate_sample(value)
+        return (value - self.loc) / self.scale
+
+    def _uniform(self, shape: Any) -> Any:
+        """Uniform numbers in (0, 1), of which neither end occurs."""
+        tiny = float(np.finfo(self.loc._dtype).tiny)
+        return _sampling.rand(shape, dtype=self.loc.dtype).clamp(min=tiny)
+
+
+class Normal(_Scaled):
+    """The normal distribution with mean `loc` and standard deviation `scale`.
+
+    >>> import pullback
+    >>> from pullback.distributions import Normal
+    >>> Normal(0.0, 2.0).log_prob(pullback.tensor(1.0))
+    tensor(-1.7371)
+    """
+
+    def _standard(self, shape: Any) -> Any:
+        return _sampling.randn(shape, dtype=self.loc.dtype)
+
+    @property
+    def mean(self) -> Any:
+        """The mean."""
+        return self.loc
+
+    mode = mean
+
+    @property
+    def stddev(self) -> Any:
+        """The standard deviation."""
+        return self.scale
+
+    @property
+    def variance(self) -> Any:
+        """The variance."""
+        return self.scale.pow(2)
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the density at a value."""
+        return -(self._standardized(value) ** 2) / 2 - self.scale.log() - LOG_ROOT_TAU
+
+    def cdf(self, value: Any) -> Any:
+        """The probability of values up to this one."""
+        return 0.5 * (1 + erf(self._standardized(value) / math.sqrt(2)))
+
+    def icdf(self, value: Any) -> Any:
+        """The value up to which the probability is this."""
+        return self.loc + self.scale * erfinv(2 * value - 1) * math.sqrt(2)
+
+    def entropy(self) -> Any:
+        """The entropy, in nats."""
+        return 0.5 + LOG_ROOT_TAU + self.scale.log()
+
+
+class LogNormal(Normal):
+    """The distribution of exp(x), of which x is normal with mean `loc` and standard deviation `scale`.
+
+    >>> from pullback.distributions import LogNormal
+    >>> LogNormal(0.0, 1.0).mean
+    tensor(1.6487)
+    """
+
+    support = constraints.positive
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        """Values drawn at random, as differentiable functions of the parameters."""
+        return super().rsample(sample_shape).exp()
+
+    @property
+    def mean(self) -> Any:
+        """The mean."""
+        return (self.loc + self.scale**2 / 2).exp()
+
+    @property
+    def mode(self) -> Any:
+        """The most probable value."""
+        return (self.loc - self.scale**2).exp()
+
+    @property
+    def variance(self) -> Any:
+        """The variance."""
+        return (self.scale**2).expm1() * (2 * self.loc + self.scale**2).exp()
+
+    @property
+    def stddev(self) -> Any:
+        """The standard deviation."""
+        return self.variance.sqrt()
+
+    def _standardized(self, value: Any) -> Any:
+        self._validate_sample(value)
+        return (value.log() - self.loc) / self.scale
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the density at a value."""
+        return super().log_prob(value) - value.log()
+
+    def icdf(self, value: Any) -> Any:
+        """The value up to which the probability is this."""
+        return super().icdf(value).exp()
+
+    def entropy(self) -> Any:
+        """The entropy, in nats."""
+        return super().entropy() + self.loc
+
+
+class Laplace(_Scaled):
+    """The distribution whose density falls off as exp(-abs(x - loc) / scale).
+
+    >>> import pullback
+    >>> from pullback.distributions import Laplace
+    >>> Laplace(0.0, 1.0).log_prob(pullback.tensor(1.0))
+    tensor(-1.6931)
+    """
+
+    def _standard(self, shape: Any) -> Any:
+        u = self._uniform(shape) * 2 - 1
+        return -u.sign() * log1p(-u.abs())
+
+    @property
+    def mean(self) -> Any:
+        """The mean."""
+        return self.loc
+
+    mode = mean
+
+    @property
+    def variance(self) -> Any:
+        """The variance."""
+        return 2 * self.scale.pow(2)
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the density at a value."""
+        return -self._standardized(value).abs() - (2 * self.scale).log()
+
+    def cdf(self, value: Any) -> Any:
+        """The probability of values up to this one."""
+        z = self._standardized(value)
+        return 0.5 - 0.5 * z.sign() * (-z.abs()).expm1()
+
+    def icdf(self, value: Any) -> Any:
+        """The value up to which the probability is this."""
+        term = value - 0.5
+        return self.loc - self.scale * term.sign() * log1p(-2 * term.abs())
+
+    def entropy(self) -> Any:
+        """The entropy, in nats."""
+        return 1 + (2 * self.scale).log()
+
+
+class Gumbel(_Scaled):
+    """The distribution of the largest of many values: its distribution function is exp(-exp(-(x - loc) / scale)).
+
+    >>> from pullback.distributions import Gumbel
+    >>> Gumbel(0.0, 1.0).mean
+    tensor(0.5772)
+    """
+
+    def _standard(self, shape: Any) -> Any:
+        u = self._uniform(shape).clamp(max=1 - float(np.finfo(self.loc._dtype).epsneg))
+        return -(-u.log()).log()
+
+    @property
+    def mean(self) -> Any:
+        """The mean."""
+        return self.loc + self.scale * EULER
+
+    @property
+    def mode(self) -> Any:
+        """The most probable value."""
+        return self.loc
+
+    @property
+    def variance(self) -> Any:
+        """The variance."""
+        return (math.pi * self.scale) ** 2 / 6
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the density at a value."""
+        y = -self._standardized(value)
+        return y - y.exp() - self.scale.log()
+
+    def cdf(self, value: Any) -> Any:
+        """The probability of values up to this one."""
+        return (-(-self._standardized(value)).exp()).exp()
+
+    def entropy(self) -> Any:
+        """The entropy, in nats."""
+        return self.scale.log() + 1 + EULER
+
+
+class Cauchy(_Scaled):
+    """The distribution of the quotient of two normal values: no mean, no variance.
+
+    >>> import pullback
+    >>> from pullback.distributions import Cauchy
+    >>> Cauchy(0.0, 1.0).cdf(pullback.tensor(1.0))
+    tensor(0.7500)
+    """
+
+    def _standard(self, shape: Any) -> Any:
+        return (math.pi * (self._uniform(shape) - 0.5)).tan()
+
+    @property
+    def mean(self) -> Any:
+        """NaN: there is none."""
+        return self.loc * math.nan
+
+    @property
+    def mode(self) -> Any:
+        """The most probable value."""
+        return self.loc
+
+    @property
+    def variance(self) -> Any:
+        """Infinite."""
+        return self.loc * 0 + math.inf
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the density at a value."""
+        return -log1p(self._standardized(value) ** 2) - self.scale.log() - math.log(math.pi)
+
+    def cdf(self, value: Any) -> Any:
+        """The probability of values up to this one."""
+        return self._standardized(value).atan() / math.pi + 0.5
+
+    def icdf(self, value: Any) -> Any:
+        """The value up to which the probability is this."""
+        return (math.pi * (value - 0.5)).tan() * self.scale + self.loc
+
+    def entropy(self) -> Any:
+        """The entropy, in nats."""
+        return math.log(4 * math.pi) + self.scale.log()
+
+
+class Uniform(Distribution):
+    """The distribution on [low, high) with the same density everywhere.
+
+    >>> import pullback
+    >>> from pullback.distributions import Uniform
+    >>> Uniform(0.0, 4.0).log_prob(pullback.tensor(1.0))
+    tensor(-1.3863)
+    """
+
+    has_rsample = True
+    low: Any
+    high: Any
+
+    def __init__(self, low: Any, high: Any, validate_args: bool | None = None) -> None:
+        self.low, self.high = broadcast_all(low, high)
+        super().__init__(self.low.shape, validate_args=validate_args)
+
+    @property
+    def arg_constraints(self) -> dict[str, Constraint]:  # type: ignore[override]  # each depends on the other
+        """Which values the bounds may have."""
+        return {"low": constraints.less_than(self.high), "high": constraints.greater_than(self.low)}
+
+    @property
+    def support(self) -> Any:
+        """The values that there are."""
+        return constraints.interval(self.low, self.high)
+
+    @property
+    def mean(self) -> Any:
+        """The mean."""
+        return (self.low + self.high) / 2
+
+    @property
+    def mode(self) -> Any:
+        """NaN: no value is more probable than others."""
+        return self.high * math.nan
+
+    @property
+    def variance(self) -> Any:
+        """The variance."""
+        return (self.high - self.low) ** 2 / 12
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        """Values drawn at random, as differentiable functions of the parameters."""
+        u = _sampling.rand(self._extended_shape(sample_shape), dtype=self.low.dtype)
+        return self.low + u * (self.high - self.low)
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the density at a value."""
+        self._validate_sample(value)
+        inside = (self.low <= value) & (self.high > value)
+        return inside.type_as(self.low).log() - (self.high - self.low).log()
+
+    def cdf(self, value: Any) -> Any:
+        """The probability of values up to this one."""
+        self._validate_sample(value)
+        return ((value - self.low) / (self.high - self.low)).clamp(min=0, max=1)
+
+    def icdf(self, value: Any) -> Any:
+        """The value up to which the probability is this."""
+        return value * (self.high - self.low) + self.low
+
+    def entropy(self) -> Any:
+        """The entropy, in nats."""
+        return (self.high - self.low).log()
+
+
+class Exponential(Distribution):
+    """The distribution of the time to an event that happens `rate` times per unit of time.
+
+    >>> import pullback
+    >>> from pullback.distributions import Exponential
+    >>> Exponential(2.0).log_prob(pullback.tensor(1.0))
+    tensor(-1.3069)
+    """
+
+    has_rsample = True
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"rate": constraints.positive}
+    support = constraints.nonnegative
+
+    def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
+        (self.rate,) = broadcast_all(rate)
+        super().__init__(self.rate.shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Any:
+        """The mean."""
+        return self.rate.reciprocal()
+
+    stddev = mean
+
+    @property
+    def mode(self) -> Any:
+        """The most probable value."""
+        return self.rate * 0
+
+    @property
+    def variance(self) -> Any:
+        """The variance."""
+        return self.rate.pow(-2)
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        """Values drawn at random, as differentiable functions of the parameters."""
+        u = _sampling.rand(self._extended_shape(sample_shape), dtype=self.rate.dtype)
+        return -log1p(-u) / self.rate
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the density at a value."""
+        self._validate_sample(value)
+        return self.rate.log() - self.rate * value
+
+    def cdf(self, value: Any) -> Any:
+        """The probability of values up to this one."""
+        self._validate_sample(value)
+        return -(-self.rate * value).expm1()
+
+    def icdf(self, value: Any) -> Any:
+        """The value up to which the probability is this."""
+        return -log1p(-value) / self.rate
+
+    def entropy(self) -> Any:
+        """The entropy, in nats."""
+        return 1 - self.rate.log()

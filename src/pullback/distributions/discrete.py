@@ -1,0 +1,412 @@
+"""Distributions of whole numbers, and of the places of a list."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .. import _creation, _sampling
+from .._functions import logsumexp, where
+from .._modes import no_grad
+from .._shapes import Size
+from ..nn import functional
+from ..vocabulary.functions import xlogy
+from ..vocabulary.special import lgamma
+from . import constraints
+from .constraints import Constraint
+from .distribution import Distribution, broadcast_all
+
+
+def _clamped(probs: Any) -> Any:
+    """Probabilities that are neither 0 nor 1, so that their logarithms are finite."""
+    eps = float(np.finfo(probs._dtype).eps)
+    return probs.clamp(min=eps, max=1 - eps)
+
+
+class _OfOdds(Distribution):
+    """A family whose parameter is a probability: given as such, or as the logarithm of its odds."""
+
+    arg_constraints: ClassVar[dict[str, Constraint]] = {
+        "probs": constraints.unit_interval,
+        "logits": constraints.real,
+    }
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        self._param = self._take(probs, logits)
+        super().__init__(self._param.shape, validate_args=validate_args)
+
+    def _take(self, probs: Any, logits: Any) -> Any:
+        _check_one(probs, logits)
+        name, value = ("logits", logits) if probs is None else ("probs", probs)
+        (self.__dict__[name],) = broadcast_all(value)
+        return self.__dict__[name]
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "logits":
+            clamped = _clamped(self.__dict__["probs"])
+            found = clamped.log() - (-clamped).log1p()
+        elif name == "probs":
+            found = self.__dict__["logits"].sigmoid()
+        else:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return found
+
+    @property
+    def param_shape(self) -> Size:
+        """The shape of the parameter."""
+        return self._batch_shape
+
+
+def _check_one(probs: Any, logits: Any) -> None:
+    if (probs is None) == (logits is None):
+        raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+
+
+class Bernoulli(_OfOdds):
+    """The distribution of 1 with probability `probs`, and of 0 otherwise.
+
+    >>> import pullback
+    >>> from pullback.distributions import Bernoulli
+    >>> Bernoulli(0.25).log_prob(pullback.tensor(1.0)).exp()
+    tensor(0.2500)
+    """
+
+    has_enumerate_support = True
+    support = constraints.boolean
+
+    @property
+    def mean(self) -> Any:
+        """The mean."""
+        return self.probs
+
+    @property
+    def mode(self) -> Any:
+        """The most probable value; NaN where both are."""
+        probs = self.probs
+        return where(probs == 0.5, float("nan"), (probs >= 0.5).to(probs.dtype))
+
+    @property
+    def variance(self) -> Any:
+        """The variance."""
+        return self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        """Values drawn at random."""
+        with no_grad():
+            return _sampling.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the probability of a value."""
+        self._validate_sample(value)
+        logits, value = broadcast_all(self.logits, value)
+        return -functional.binary_cross_entropy_with_logits(logits, value, reduction="none")
+
+    def entropy(self) -> Any:
+        """The entropy, in nats."""
+        return functional.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        """0 and 1, along a new first axis."""
+        values = _creation.arange(2, dtype=self._param.dtype).view(-1, *(1 for _ in self._batch_shape))
+        return values.expand(-1, *self._batch_shape) if expand else values
+
+
+class Geometric(_OfOdds):
+    """The distribution of the number of failures before a success of probability `probs`.
+
+    >>> import pullback
+    >>> from pullback.distributions import Geometric
+    >>> Geometric(0.5).log_prob(pullback.tensor(2.0)).exp()
+    tensor(0.1250)
+    """
+
+    support = constraints.nonnegative_integer
+
+    @property
+    def mean(self) -> Any:
+        """The mean."""
+        return 1 / self.probs - 1
+
+    @property
+    def mode(self) -> Any:
+        """The most probable value."""
+        return self.probs * 0
+
+    @property
+    def variance(self) -> Any:
+        """The variance."""
+        return (1 / self.probs - 1) / self.probs
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        """Values drawn at random."""
+        with no_grad():
+            u = _sampling.rand(self._extended_shape(sample_shape), dtype=self._param.dtype)
+            return (u.clamp(min=float(np.finfo(u._dtype).tiny)).log() / (-self.probs).log1p()).floor()
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the probability of a value."""
+        self._validate_sample(value)
+        value, probs = broadcast_all(value, self.probs)
+        return xlogy(value, 1 - probs) + probs.log()
+
+    def entropy(self) -> Any:
+        """The entropy, in nats."""
+        loss: Any = functional.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
+        return loss / self.probs
+
+
+class Poisson(Distribution):
+    """The distribution of the number of events that happen `rate` times on average.
+
+    >>> import pullback
+    >>> from pullback.distributions import Poisson
+    >>> Poisson(3.0).log_prob(pullback.tensor(2.0))
+    tensor(-1.4959)
+    """
+
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"rate": constraints.nonnegative}
+    support = constraints.nonnegative_integer
+
+    def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
+        (self.rate,) = broadcast_all(rate)
+        super().__init__(self.rate.shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Any:
+        """The mean."""
+        return self.rate
+
+    variance = mean
+
+    @property
+    def mode(self) -> Any:
+        """The most probable value."""
+        return self.rate.floor()
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        """Values drawn at random."""
+        with no_grad():
+            return _sampling.poisson(self.rate.expand(self._extended_shape(sample_shape)))
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the probability of a value."""
+        self._validate_sample(value)
+        rate, value = broadcast_all(self.rate, value)
+        return xlogy(value, rate) - rate - lgamma(value + 1)
+
+
+class Binomial(_OfOdds):
+    """The distribution of the number of successes, of probability `probs`, in `total_count` trials.
+
+    >>> import pullback
+    >>> from pullback.distributions import Binomial
+    >>> Binomial(2, 0.5).log_prob(pullback.tensor(1.0)).exp()
+    tensor(0.5000)
+    """
+
+    arg_constraints: ClassVar[dict[str, Constraint]] = {
+        "total_count": constraints.nonnegative_integer,
+        **_OfOdds.arg_constraints,
+    }
+
+    def __init__(
+        self, total_count: Any = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        _check_one(probs, logits)
+        name, value = ("logits", logits) if probs is None else ("probs", probs)
+        total, self._param = broadcast_all(total_count, value)
+        self.__dict__[name] = self._param
+        self.total_count = total.type_as(self._param)
+        Distribution.__init__(self, self._param.shape, validate_args=validate_args)
+
+    @property
+    def support(self) -> Any:
+        """The values that there are."""
+        return constraints.integer_interval(0, self.total_count)
+
+    @property
+    def mean(self) -> Any:
+        """The mean."""
+        return self.total_count * self.probs
+
+    @property
+    def mode(self) -> Any:
+        """The most probable value."""
+        return ((self.total_count + 1) * self.probs).floor().clamp(max=self.total_count)
+
+    @property
+    def variance(self) -> Any:
+        """The variance."""
+        return self.total_count * self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        """Values drawn at random."""
+        shape = self._extended_shape(sample_shape)
+        with no_grad():
+            return _sampling.binomial(self.total_count.expand(shape), self.probs.expand(shape))
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the probability of a value."""
+        self._validate_sample(value)
+        n, logits = self.total_count, self.logits
+        ways = lgamma(n + 1) - lgamma(value + 1) - lgamma(n - value + 1)
+        return ways + value * logits - n * functional.softplus(logits)
+
+
+class Categorical(Distribution):
+    """The distribution of the places 0 to K - 1 along the last axis of `probs`, or of `logits`, whose exponentials count.
+
+    Raises
+    ------
+    ValueError
+        If both are given or neither, or if a parameter has no axis.
+
+    >>> import pullback
+    >>> from pullback.distributions import Categorical
+    >>> choice = Categorical(pullback.tensor([1.0, 1.0, 2.0]))
+    >>> choice.probs, choice.log_prob(pullback.tensor(2)).exp()
+    (tensor([0.2500, 0.2500, 0.5000]), tensor(0.5000))
+    """
+
+    has_enumerate_support = True
+    arg_constraints: ClassVar[dict[str, Constraint]] = {
+        "probs": constraints.simplex,
+        "logits": constraints.real_vector,
+    }
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        _check_one(probs, logits)
+        name, value = ("logits", logits) if probs is None else ("probs", probs)
+        if not value.ndim:
+            raise ValueError(f"`{name}` parameter must be at least one-dimensional.")
+        self.__dict__[name] = value / value.sum(-1, True) if logits is None else value - logsumexp(value, -1, True)
+        self._param = self.__dict__[name]
+        super().__init__(self._param.shape[:-1], self._one_value(), validate_args=validate_args)
+
+    def _one_value(self) -> Any:
+        return ()
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "logits":
+            found = _clamped(self.__dict__["probs"]).log()
+        elif name == "probs":
+            found = functional.softmax(self.__dict__["logits"], -1)
+        else:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return found
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        """The same distribution with its parameters repeated to another batch shape."""
+        made = super().expand(batch_shape)
+        made._param = made.__dict__["probs" if "probs" in made.__dict__ else "logits"]
+        return made
+
+    @property
+    def param_shape(self) -> Size:
+        """The shape of the parameter."""
+        return Size(self._param.shape)
+
+    @property
+    def _num_events(self) -> int:
+        return int(self._param.shape[-1])
+
+    @property
+    def support(self) -> Any:
+        """The values that there are."""
+        return constraints.integer_interval(0, self._num_events - 1)
+
+    @property
+    def mean(self) -> Any:
+        """NaN: places have no mean."""
+        return _creation.full(self._batch_shape, float("nan"), dtype=self._param.dtype)
+
+    variance = mean
+
+    @property
+    def mode(self) -> Any:
+        """The most probable value."""
+        return self.probs.argmax(-1)
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        """Values drawn at random."""
+        shape = Size(sample_shape)
+        with no_grad():
+            table = self.probs.reshape(-1, self._num_events)
+            drawn = _sampling.multinomial(table, shape.numel(), True)
+            return drawn.t().reshape(shape + self._batch_shape)
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the probability of a value."""
+        self._validate_sample(value)
+        place = value.long().unsqueeze(-1)
+        shape = _broadcast(place.shape[:-1], self._batch_shape)
+        table = self.logits.expand((*shape, self._num_events))
+        return table.gather(-1, place.expand((*shape, 1))).squeeze(-1)
+
+    def entropy(self) -> Any:
+        """The entropy, in nats."""
+        logits = self.logits.clamp(min=float(np.finfo(self._param._dtype).min))
+        return -(logits * self.probs).sum(-1)
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        """All places, along a new first axis."""
+        values = _creation.arange(self._num_events).view(-1, *(1 for _ in self._batch_shape))
+        return values.expand(-1, *self._batch_shape) if expand else values
+
+
+class OneHotCategorical(Categorical):
+    """A `Categorical` whose values are vectors with a 1 at the place.
+
+    >>> import pullback
+    >>> from pullback.distributions import OneHotCategorical
+    >>> OneHotCategorical(pullback.tensor([0.0, 1.0])).sample()
+    tensor([0., 1.])
+    """
+
+    support = constraints.one_hot
+
+    def _one_value(self) -> Any:
+        return self._param.shape[-1:]
+
+    @property
+    def mean(self) -> Any:
+        """The mean."""
+        return self.probs
+
+    @property
+    def mode(self) -> Any:
+        """The most probable value."""
+        return self._one_hot(self.probs.argmax(-1))
+
+    @property
+    def variance(self) -> Any:
+        """The variance of each entry."""
+        return self.probs * (1 - self.probs)
+
+    def _one_hot(self, places: Any) -> Any:
+        return functional.one_hot(places, self._num_events).to(self._param.dtype)
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        """Values drawn at random."""
+        return self._one_hot(super().sample(sample_shape))
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the probability of a value."""
+        self._validate_sample(value)
+        return (self.logits * value).sum(-1) if value.requires_grad else self._at(value.argmax(-1))
+
+    def _at(self, places: Any) -> Any:
+        shape = _broadcast(places.shape, self._batch_shape)
+        table = self.logits.expand((*shape, self._num_events))
+        return table.gather(-1, places.expand(shape).unsqueeze(-1)).squeeze(-1)
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        """All values, along a new first axis."""
+        n = self._num_events
+        values = _creation.eye(n, dtype=self._param.dtype).view(n, *(1 for _ in self._batch_shape), n)
+        return values.expand(n, *self._batch_shape, n) if expand else values
+
+
+def _broadcast(a: Any, b: Any) -> Size:
+    return Size(np.broadcast_shapes(tuple(a), tuple(b)))

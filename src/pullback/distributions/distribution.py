@@ -1,0 +1,194 @@
+"""Distribution: what all of them have, in torch's words: shapes, samples, log-probabilities, and their checks.
+
+A distribution has a batch of independent parameters, of `batch_shape`, and values of `event_shape`; samples have the
+shape `sample_shape + batch_shape + event_shape`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from .._core import Carrier
+from .._creation import scalar_tensor
+from .._dtypes import get_default_dtype
+from .._modes import no_grad
+from .._shapes import Size
+from ..vocabulary.joining import broadcast_tensors
+from .constraints import Constraint
+
+
+def broadcast_all(*values: Any) -> tuple[Any, ...]:
+    """Tensors and numbers as tensors of one shape; numbers take the dtype of the first tensor, or the default one."""
+    first = next((value for value in values if isinstance(value, Carrier)), None)
+    dtype = get_default_dtype() if first is None else first.dtype
+    for value in values:
+        if not isinstance(value, (Carrier, int, float)):
+            raise ValueError(
+                "Input arguments must all be instances of Number, torch.Tensor or objects implementing __torch_function__."
+            )
+    tensors = [value if isinstance(value, Carrier) else scalar_tensor(value, dtype=dtype) for value in values]
+    return tuple(broadcast_tensors(*tensors))
+
+
+class Distribution:
+    """A family of random values with a batch of parameters; subclasses say how they are drawn and how probable they are.
+
+    `has_rsample` says that samples can be differentiated by the parameters. `validate_args` checks parameters and
+    values, which is done unless it is False.
+    """
+
+    has_rsample = False
+    has_enumerate_support = False
+    arg_constraints: ClassVar[dict[str, Constraint]] = {}
+    support: Any = None
+    _validate = True
+
+    @staticmethod
+    def set_default_validate_args(value: bool) -> None:
+        """Choose whether parameters and values are checked where nothing is said."""
+        if value not in {True, False}:
+            raise ValueError(f"validate_args is True or False, not {value!r}")
+        Distribution._validate = value
+
+    def __init__(self, batch_shape: Any = (), event_shape: Any = (), validate_args: bool | None = None) -> None:
+        self._batch_shape, self._event_shape = Size(batch_shape), Size(event_shape)
+        if validate_args is not None:
+            self._validate = validate_args
+        if self._validate:
+            self._check_parameters()
+
+    def _check_parameters(self) -> None:
+        for name, constraint in self.arg_constraints.items():
+            if name not in self.__dict__ or constraint.check is None:
+                continue
+            value = getattr(self, name)
+            valid = constraint.check(value)
+            if not valid.all():
+                raise ValueError(
+                    f"Expected parameter {name} ({type(value).__name__} of shape {tuple(value.shape)}) of distribution "
+                    f"{self!r} to satisfy the constraint {constraint!r}, but found invalid values:\n{value}"
+                )
+
+    def _given(self) -> Mapping[str, Any]:
+        """The parameters that the distribution was made of."""
+        return {name: self.__dict__[name] for name in self.arg_constraints if name in self.__dict__}
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        """The same distribution with its parameters repeated to another batch shape."""
+        made = type(self).__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        batch = Size(batch_shape)
+        for name, value in self._given().items():
+            event = value.ndim - len(self._batch_shape)
+            made.__dict__[name] = value.expand(batch + value.shape[value.ndim - event :])
+        made._batch_shape = batch
+        return made
+
+    @property
+    def batch_shape(self) -> Size:
+        """The shape of the batch of parameters."""
+        return self._batch_shape
+
+    @property
+    def event_shape(self) -> Size:
+        """The shape of one value."""
+        return self._event_shape
+
+    @property
+    def mean(self) -> Any:
+        """The mean."""
+        raise NotImplementedError(f"{type(self).__name__} has no mean")
+
+    @property
+    def mode(self) -> Any:
+        """The most probable value."""
+        raise NotImplementedError(f"{type(self).__name__} does not implement mode")
+
+    @property
+    def variance(self) -> Any:
+        """The variance."""
+        raise NotImplementedError(f"{type(self).__name__} has no variance")
+
+    @property
+    def stddev(self) -> Any:
+        """The standard deviation."""
+        return self.variance.sqrt()
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        """Values drawn at random, which cannot be differentiated."""
+        with no_grad():
+            return self.rsample(sample_shape).detach()
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        """Values drawn at random, as differentiable functions of the parameters."""
+        raise NotImplementedError(f"{type(self).__name__} has no samples that can be differentiated: use sample()")
+
+    def sample_n(self, n: int) -> Any:
+        """`sample((n,))`, by its old name."""
+        return self.sample((n,))
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the probability, or of its density, at a value."""
+        raise NotImplementedError(f"{type(self).__name__} has no log_prob")
+
+    def cdf(self, value: Any) -> Any:
+        """The probability of values up to this one."""
+        raise NotImplementedError(f"{type(self).__name__} has no cdf")
+
+    def icdf(self, value: Any) -> Any:
+        """The value up to which the probability is this."""
+        raise NotImplementedError(f"{type(self).__name__} has no icdf")
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        """All values that there are, along a new first axis."""
+        raise NotImplementedError(f"{type(self).__name__} has no values that could be counted up")
+
+    def entropy(self) -> Any:
+        """The entropy, in nats."""
+        raise NotImplementedError(f"{type(self).__name__} has no entropy")
+
+    def perplexity(self) -> Any:
+        """exp(entropy)."""
+        return self.entropy().exp()
+
+    def _extended_shape(self, sample_shape: Any = ()) -> Size:
+        return Size(sample_shape) + self._batch_shape + self._event_shape
+
+    def _validate_sample(self, value: Any) -> None:
+        """Refuse a value that the distribution cannot have."""
+        if not self._validate:
+            return
+        if not isinstance(value, Carrier):
+            raise ValueError(f"The value argument to log_prob must be a Tensor, not {type(value).__name__}")
+        event = len(self._event_shape)
+        if event > value.ndim or value.shape[value.ndim - event :] != self._event_shape:
+            raise ValueError(
+                f"The right-most size of value must match event_shape: {value.shape} vs {self._event_shape}."
+            )
+        expected = self._batch_shape + self._event_shape
+        for mine, theirs in zip(reversed(value.shape), reversed(expected), strict=False):
+            if mine != 1 and theirs not in {1, mine}:
+                raise ValueError(
+                    f"Value is not broadcastable with batch_shape+event_shape: {value.shape} vs {expected}."
+                )
+        if self.support is not None and not self.support.check(value).all():
+            raise ValueError(
+                f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) to be within the support "
+                f"({self.support!r}) of the distribution {self!r}, but found invalid values:\n{value}"
+            )
+
+    def __repr__(self) -> str:
+        given = ", ".join(
+            f"{name}: {value if value.numel() == 1 else value.shape}" for name, value in self._given().items()
+        )
+        return f"{type(self).__name__}({given})"
+
+
+def summed(value: Any, axes: int) -> Any:
+    """A sum over the last axes, as many as are given."""
+    return value.sum(tuple(range(-axes, 0))) if axes else value
+
+
+LOG_ROOT_TAU = math.log(2 * math.pi) / 2

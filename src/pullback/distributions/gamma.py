@@ -1,0 +1,272 @@
+"""The gamma distribution and its relatives, whose samples are differentiable by the distribution function they solve."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .. import _random, _sampling
+from .._creation import made
+from .._functions import log1p, stack, where
+from .._modes import enable_grad
+from ..autograd.function import Function, once_differentiable
+from ..nn.functional import one_hot
+from ..vocabulary.functions import xlogy
+from ..vocabulary.special import digamma, igamma, lgamma
+from . import constraints
+from .constraints import Constraint
+from .distribution import Distribution, broadcast_all
+
+
+class _StandardGamma(Function):
+    """Gamma samples of rate 1: F(sample; shape) stays what it is when the shape moves, which gives their slope.
+
+    M. Figurnov, S. Mohamed, A. Mnih, Implicit reparameterization gradients, 2018.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, concentration: Any) -> Any:
+        """The samples, not smaller than the smallest number of the dtype."""
+        array = concentration.detach().numpy()
+        drawn = _random.sampled(lambda rng, shape: rng.standard_gamma(array, shape), array.shape)
+        value = made(np.maximum(drawn, np.finfo(array.dtype).tiny).astype(array.dtype), False)
+        ctx.save_for_backward(concentration, value)
+        return value
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Any) -> Any:
+        """Minus the slope of the distribution function by the shape, over the density."""
+        concentration, value = (saved.detach().double() for saved in ctx.saved_tensors)
+        with enable_grad():
+            leaf = concentration.clone().requires_grad_()
+            igamma(leaf, value).sum().backward()
+        density = (xlogy(concentration - 1, value) - value - lgamma(concentration)).exp()
+        return gradient * -(leaf.grad / density).to(gradient.dtype)
+
+
+def _standard_gamma(concentration: Any) -> Any:
+    return _StandardGamma.apply(concentration)
+
+
+class Gamma(Distribution):
+    """The gamma distribution, with a shape `concentration` and a `rate`.
+
+    >>> import pullback
+    >>> from pullback.distributions import Gamma
+    >>> Gamma(2.0, 1.0).log_prob(pullback.tensor(1.0))
+    tensor(-1.)
+    """
+
+    has_rsample = True
+    arg_constraints: ClassVar[dict[str, Constraint]] = {
+        "concentration": constraints.positive,
+        "rate": constraints.positive,
+    }
+    support = constraints.nonnegative
+    concentration: Any
+    rate: Any
+
+    def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
+        self.concentration, self.rate = broadcast_all(concentration, rate)
+        super().__init__(self.concentration.shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Any:
+        """The mean."""
+        return self.concentration / self.rate
+
+    @property
+    def mode(self) -> Any:
+        """The most probable value."""
+        return ((self.concentration - 1) / self.rate).clamp(min=0)
+
+    @property
+    def variance(self) -> Any:
+        """The variance."""
+        return self.concentration / self.rate.pow(2)
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        """Values drawn at random, as differentiable functions of the parameters."""
+        shape = self._extended_shape(sample_shape)
+        return _standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the density at a value."""
+        self._validate_sample(value)
+        a, rate = self.concentration, self.rate
+        return xlogy(a, rate) + xlogy(a - 1, value) - rate * value - lgamma(a)
+
+    def cdf(self, value: Any) -> Any:
+        """The probability of values up to this one."""
+        self._validate_sample(value)
+        return igamma(self.concentration, self.rate * value)
+
+    def entropy(self) -> Any:
+        """The entropy, in nats."""
+        a = self.concentration
+        return a - self.rate.log() + lgamma(a) + (1 - a) * digamma(a)
+
+
+class Dirichlet(Distribution):
+    """The distribution of vectors of probabilities whose logarithms count `concentration - 1` times.
+
+    >>> import pullback
+    >>> from pullback.distributions import Dirichlet
+    >>> Dirichlet(pullback.ones(3)).log_prob(pullback.tensor([0.25, 0.25, 0.5]))
+    tensor(0.6931)
+    """
+
+    has_rsample = True
+    arg_constraints: ClassVar[dict[str, Constraint]] = {
+        "concentration": constraints.independent(constraints.positive, 1)
+    }
+    support = constraints.simplex
+
+    def __init__(self, concentration: Any, validate_args: bool | None = None) -> None:
+        if concentration.ndim < 1:
+            raise ValueError("`concentration` parameter must be at least one-dimensional.")
+        self.concentration = concentration
+        super().__init__(concentration.shape[:-1], concentration.shape[-1:], validate_args)
+
+    @property
+    def mean(self) -> Any:
+        """The mean."""
+        return self.concentration / self.concentration.sum(-1, True)
+
+    @property
+    def mode(self) -> Any:
+        """The most probable value: a corner where all concentrations are below 1."""
+        above = (self.concentration - 1).clamp(min=0)
+        corner = one_hot(self.concentration.argmax(-1), self.concentration.shape[-1]).to(above.dtype)
+        return where((self.concentration < 1).all(-1, True), corner, above / above.sum(-1, True))
+
+    @property
+    def variance(self) -> Any:
+        """The variance of each entry."""
+        total, mean = self.concentration.sum(-1, True), self.mean
+        return mean * (1 - mean) / (total + 1)
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        """Values drawn at random, as differentiable functions of the parameters."""
+        drawn = _standard_gamma(self.concentration.expand(self._extended_shape(sample_shape)))
+        return drawn / drawn.sum(-1, True)
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the density at a value."""
+        self._validate_sample(value)
+        a = self.concentration
+        return xlogy(a - 1, value).sum(-1) + lgamma(a.sum(-1)) - lgamma(a).sum(-1)
+
+    def entropy(self) -> Any:
+        """The entropy, in nats."""
+        a = self.concentration
+        total = a.sum(-1)
+        count = a.shape[-1]
+        return lgamma(a).sum(-1) - lgamma(total) - (count - total) * digamma(total) - ((a - 1) * digamma(a)).sum(-1)
+
+
+class Beta(Distribution):
+    """The distribution on (0, 1) with density x ** (a - 1) * (1 - x) ** (b - 1), up to a factor.
+
+    >>> import pullback
+    >>> from pullback.distributions import Beta
+    >>> Beta(2.0, 2.0).log_prob(pullback.tensor(0.5)).exp()
+    tensor(1.5000)
+    """
+
+    has_rsample = True
+    arg_constraints: ClassVar[dict[str, Constraint]] = {
+        "concentration1": constraints.positive,
+        "concentration0": constraints.positive,
+    }
+    support = constraints.unit_interval
+
+    def __init__(self, concentration1: Any, concentration0: Any, validate_args: bool | None = None) -> None:
+        self.concentration1, self.concentration0 = broadcast_all(concentration1, concentration0)
+        super().__init__(self.concentration1.shape, validate_args=validate_args)
+
+    def _both(self) -> Dirichlet:
+        return Dirichlet(stack([self.concentration1, self.concentration0], -1), validate_args=False)
+
+    @property
+    def mean(self) -> Any:
+        """The mean."""
+        return self.concentration1 / (self.concentration1 + self.concentration0)
+
+    @property
+    def mode(self) -> Any:
+        """The most probable value."""
+        return self._both().mode.select(-1, 0)
+
+    @property
+    def variance(self) -> Any:
+        """The variance."""
+        total = self.concentration1 + self.concentration0
+        return self.concentration1 * self.concentration0 / (total.pow(2) * (total + 1))
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        """Values drawn at random, as differentiable functions of the parameters."""
+        return self._both().rsample(sample_shape).select(-1, 0)
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the density at a value."""
+        self._validate_sample(value)
+        return self._both().log_prob(stack([value, 1 - value], -1))
+
+    def entropy(self) -> Any:
+        """The entropy, in nats."""
+        return self._both().entropy()
+
+
+class StudentT(Distribution):
+    """Student's distribution with `df` degrees of freedom, moved by `loc` and stretched by `scale`.
+
+    >>> import pullback
+    >>> from pullback.distributions import StudentT
+    >>> StudentT(1.0).log_prob(pullback.tensor(0.0))
+    tensor(-1.1447)
+    """
+
+    has_rsample = True
+    arg_constraints: ClassVar[dict[str, Constraint]] = {
+        "df": constraints.positive,
+        "loc": constraints.real,
+        "scale": constraints.positive,
+    }
+    support = constraints.real
+
+    def __init__(self, df: Any, loc: Any = 0.0, scale: Any = 1.0, validate_args: bool | None = None) -> None:
+        self.df, self.loc, self.scale = broadcast_all(df, loc, scale)
+        super().__init__(self.df.shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Any:
+        """The mean; NaN where there is none."""
+        return self.loc.masked_fill(self.df <= 1, float("nan"))
+
+    @property
+    def mode(self) -> Any:
+        """The most probable value."""
+        return self.loc
+
+    @property
+    def variance(self) -> Any:
+        """The variance; infinite or NaN where there is none."""
+        found = self.scale.pow(2) * self.df / (self.df - 2)
+        return found.masked_fill(self.df <= 2, float("inf")).masked_fill(self.df <= 1, float("nan"))
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        """Values drawn at random, as differentiable functions of the parameters."""
+        shape = self._extended_shape(sample_shape)
+        z = _sampling.randn(shape, dtype=self.df.dtype)
+        chi = 2 * _standard_gamma((self.df / 2).expand(shape))
+        return self.loc + self.scale * z * (self.df / chi).sqrt()
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the density at a value."""
+        self._validate_sample(value)
+        y, n = (value - self.loc) / self.scale, self.df
+        constant = self.scale.log() + 0.5 * n.log() + 0.5 * np.log(np.pi) + lgamma(n / 2) - lgamma((n + 1) / 2)
+        return -0.5 * (n + 1) * log1p(y**2 / n) - constant

@@ -1,0 +1,274 @@
+"""Distributions of vectors, and distributions made of others."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .. import _sampling, linalg
+from .._functions import logsumexp
+from .._shapes import Size
+from . import constraints
+from .constraints import Constraint
+from .discrete import Categorical
+from .distribution import LOG_ROOT_TAU, Distribution, summed
+
+
+class MultivariateNormal(Distribution):
+    """The normal distribution of vectors with mean `loc` and a covariance, or its inverse, or its Cholesky factor.
+
+    Raises
+    ------
+    ValueError
+        If not exactly one of the three matrices is given.
+
+    >>> import pullback
+    >>> from pullback.distributions import MultivariateNormal
+    >>> MultivariateNormal(pullback.zeros(2), pullback.eye(2)).log_prob(pullback.zeros(2))
+    tensor(-1.8379)
+    """
+
+    has_rsample = True
+    support = constraints.real_vector
+    arg_constraints: ClassVar[dict[str, Constraint]] = {
+        "loc": constraints.real_vector,
+        "covariance_matrix": constraints.positive_definite,
+        "precision_matrix": constraints.positive_definite,
+        "scale_tril": constraints.lower_cholesky,
+    }
+
+    def __init__(
+        self,
+        loc: Any,
+        covariance_matrix: Any = None,
+        precision_matrix: Any = None,
+        scale_tril: Any = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        if loc.ndim < 1:
+            raise ValueError("loc must be at least one-dimensional.")
+        given = {
+            "covariance_matrix": covariance_matrix,
+            "precision_matrix": precision_matrix,
+            "scale_tril": scale_tril,
+        }
+        found = {name: matrix for name, matrix in given.items() if matrix is not None}
+        if len(found) != 1:
+            raise ValueError("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
+        ((name, matrix),) = found.items()
+        if matrix.ndim < 2:
+            raise ValueError(f"{name} must be at least two-dimensional, with optional leading batch dimensions")
+        batch = Size(np.broadcast_shapes(tuple(matrix.shape[:-2]), tuple(loc.shape[:-1])))
+        self.loc = loc.expand(batch + loc.shape[-1:])
+        self.__dict__[name] = matrix.expand(batch + matrix.shape[-2:])
+        super().__init__(batch, loc.shape[-1:], validate_args)
+        self._factor = matrix if name == "scale_tril" else _factor(matrix, inverse=name == "precision_matrix")
+
+    def __getattr__(self, name: str) -> Any:
+        factor = self.__dict__.get("_factor")
+        if factor is None or name not in {"covariance_matrix", "precision_matrix", "scale_tril"}:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        found = factor if name == "scale_tril" else factor @ factor.mT
+        found = linalg.inv(found) if name == "precision_matrix" else found
+        return found.expand(self._batch_shape + found.shape[-2:])
+
+    @property
+    def mean(self) -> Any:
+        """The mean."""
+        return self.loc
+
+    mode = mean
+
+    @property
+    def variance(self) -> Any:
+        """The variance of each entry."""
+        return self._factor.pow(2).sum(-1).expand(self._batch_shape + self._event_shape)
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        """Values drawn at random, as differentiable functions of the parameters."""
+        z = _sampling.randn(self._extended_shape(sample_shape), dtype=self.loc.dtype)
+        return self.loc + (self._factor @ z.unsqueeze(-1)).squeeze(-1)
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the density at a value."""
+        self._validate_sample(value)
+        return -0.5 * mahalanobis(self._factor, value - self.loc) - self._half_log_det() - self._constant()
+
+    def _half_log_det(self) -> Any:
+        return self._factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+
+    def _constant(self) -> float:
+        return self._event_shape[0] * LOG_ROOT_TAU
+
+    def entropy(self) -> Any:
+        """The entropy, in nats."""
+        found = self._half_log_det() + self._constant() + 0.5 * self._event_shape[0]
+        return found.expand(self._batch_shape) if self._batch_shape else found
+
+
+def _factor(matrix: Any, *, inverse: bool) -> Any:
+    """The Cholesky factor of a covariance, which may be given by its inverse."""
+    return linalg.cholesky(linalg.inv(matrix) if inverse else matrix)
+
+
+def mahalanobis(factor: Any, difference: Any) -> Any:
+    """The squared distance between two vectors, measured by a covariance with this Cholesky factor."""
+    solved = linalg.solve_triangular(factor, difference.unsqueeze(-1), upper=False)
+    return solved.squeeze(-1).pow(2).sum(-1)
+
+
+class Independent(Distribution):
+    """Another distribution, of whose batch the last axes are one value: their log-probabilities are added.
+
+    Raises
+    ------
+    ValueError
+        If the batch has fewer axes.
+
+    >>> import pullback
+    >>> from pullback.distributions import Independent, Normal
+    >>> diagonal = Independent(Normal(pullback.zeros(3), pullback.ones(3)), 1)
+    >>> diagonal.event_shape, diagonal.log_prob(pullback.zeros(3))
+    (pullback.Size([3]), tensor(-2.7568))
+    """
+
+    def __init__(
+        self, base_distribution: Distribution, reinterpreted_batch_ndims: int, validate_args: bool | None = None
+    ) -> None:
+        batch = base_distribution.batch_shape
+        if reinterpreted_batch_ndims > len(batch):
+            raise ValueError(
+                "Expected reinterpreted_batch_ndims <= len(base_distribution.batch_shape), actual "
+                f"{reinterpreted_batch_ndims} vs {len(batch)}"
+            )
+        self.base_dist, self.reinterpreted_batch_ndims = base_distribution, reinterpreted_batch_ndims
+        cut = len(batch) - reinterpreted_batch_ndims
+        super().__init__(batch[:cut], batch[cut:] + base_distribution.event_shape, validate_args)
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        """The same distribution with its parameters repeated to another batch shape."""
+        batch = Size(batch_shape)
+        event = self._event_shape[: self.reinterpreted_batch_ndims]
+        return Independent(self.base_dist.expand(batch + event), self.reinterpreted_batch_ndims)
+
+    @property
+    def has_rsample(self) -> bool:  # type: ignore[override]  # as the other has
+        """Whether samples can be differentiated by the parameters."""
+        return self.base_dist.has_rsample
+
+    @property
+    def support(self) -> Any:
+        """The values that there are."""
+        support = self.base_dist.support
+        axes = self.reinterpreted_batch_ndims
+        return constraints.independent(support, axes) if axes else support
+
+    @property
+    def mean(self) -> Any:
+        """The mean."""
+        return self.base_dist.mean
+
+    @property
+    def mode(self) -> Any:
+        """The most probable value."""
+        return self.base_dist.mode
+
+    @property
+    def variance(self) -> Any:
+        """The variance of each entry."""
+        return self.base_dist.variance
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        """Values drawn at random."""
+        return self.base_dist.sample(sample_shape)
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        """Values drawn at random, as differentiable functions of the parameters."""
+        return self.base_dist.rsample(sample_shape)
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the probability, or of its density, at a value."""
+        return summed(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
+
+    def entropy(self) -> Any:
+        """The entropy, in nats."""
+        return summed(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
+
+    def __repr__(self) -> str:
+        return f"Independent({self.base_dist}, {self.reinterpreted_batch_ndims})"
+
+
+class MixtureSameFamily(Distribution):
+    """One of several distributions, which are the last axis of a batch, chosen by a `Categorical`.
+
+    Raises
+    ------
+    ValueError
+        If the two do not fit together.
+
+    >>> import pullback
+    >>> from pullback.distributions import Categorical, MixtureSameFamily, Normal
+    >>> two = MixtureSameFamily(Categorical(pullback.ones(2)), Normal(pullback.tensor([-1.0, 1.0]), 1.0))
+    >>> two.log_prob(pullback.tensor(0.0))
+    tensor(-1.4189)
+    """
+
+    def __init__(
+        self, mixture_distribution: Any, component_distribution: Any, validate_args: bool | None = None
+    ) -> None:
+        if not isinstance(mixture_distribution, Categorical):
+            raise ValueError(" The Mixture distribution needs to be an  instance of torch.distributions.Categorical")
+        batch, components = component_distribution.batch_shape[:-1], component_distribution.batch_shape[-1]
+        if mixture_distribution._num_events != components:
+            raise ValueError(
+                f"`mixture_distribution component` ({mixture_distribution._num_events}) does not equal "
+                f"`component_distribution.batch_shape[-1]` ({components})"
+            )
+        self.mixture_distribution, self.component_distribution = mixture_distribution, component_distribution
+        self._event_axes = len(component_distribution.event_shape)
+        super().__init__(batch, component_distribution.event_shape, validate_args)
+
+    @property
+    def support(self) -> Any:
+        """The values that there are."""
+        return self.component_distribution.support
+
+    def _weights(self) -> Any:
+        probs = self.mixture_distribution.probs
+        return probs.reshape(probs.shape + (1,) * self._event_axes)
+
+    @property
+    def mean(self) -> Any:
+        """The mean."""
+        return (self._weights() * self.component_distribution.mean).sum(-1 - self._event_axes)
+
+    @property
+    def variance(self) -> Any:
+        """The variance of each entry."""
+        axis, parts = -1 - self._event_axes, self.component_distribution
+        between = (parts.mean - self.mean.unsqueeze(axis)).pow(2)
+        return (self._weights() * (parts.variance + between)).sum(axis)
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        """Values drawn at random."""
+        axis = -1 - self._event_axes
+        values = self.component_distribution.sample(sample_shape)
+        chosen = self.mixture_distribution.sample(sample_shape)
+        chosen = chosen.reshape(chosen.shape + (1,) * (self._event_axes + 1))
+        index = chosen.expand((*values.shape[:axis], 1, *values.shape[values.ndim + axis + 1 :]))
+        return values.gather(values.ndim + axis, index).squeeze(axis)
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the density at a value."""
+        self._validate_sample(value)
+        parts = self.component_distribution.log_prob(value.unsqueeze(-1 - self._event_axes))
+        return logsumexp(parts + self.mixture_distribution.logits, -1)
+
+    def cdf(self, value: Any) -> Any:
+        """The probability of values up to this one."""
+        parts = self.component_distribution.cdf(value.unsqueeze(-1))
+        return (parts * self.mixture_distribution.probs).sum(-1)
+
+    def __repr__(self) -> str:
+        return f"MixtureSameFamily(\n  {self.mixture_distribution},\n  {self.component_distribution})"

@@ -1,0 +1,214 @@
+"""Distributions: torch's log-probabilities, moments, entropies, divergences, texts and errors, with their gradients."""
+
+import numpy as np
+import pytest
+
+import pullback
+
+torch = pytest.importorskip("torch")
+
+A, B, C = [0.5, 1.5, 2.0], [0.2, 1.0, 3.0], [[0.2, 0.3, 0.5], [0.6, 0.3, 0.1]]
+MATRIX = [[2.0, 0.3, 0.0], [0.3, 1.0, 0.2], [0.0, 0.2, 1.5]]
+
+# the family, its parameters by name, values in its support
+FAMILIES = {
+    "Normal": ("Normal", {"loc": A, "scale": B}, [0.1, -1.0, 4.0]),
+    "LogNormal": ("LogNormal", {"loc": A, "scale": B}, [0.1, 1.0, 4.0]),
+    "Laplace": ("Laplace", {"loc": A, "scale": B}, [0.1, -1.0, 4.0]),
+    "Gumbel": ("Gumbel", {"loc": A, "scale": B}, [0.1, -1.0, 4.0]),
+    "Cauchy": ("Cauchy", {"loc": A, "scale": B}, [0.1, -1.0, 4.0]),
+    "Uniform": ("Uniform", {"low": [0.0, -1.0, 1.0], "high": [1.0, 2.0, 4.0]}, [0.5, 0.0, 3.0]),
+    "Exponential": ("Exponential", {"rate": B}, [0.5, 2.0, 0.0]),
+    "Gamma": ("Gamma", {"concentration": A, "rate": B}, [0.5, 2.0, 1.0]),
+    "Beta": ("Beta", {"concentration1": A, "concentration0": B}, [0.5, 0.2, 0.9]),
+    "Dirichlet": ("Dirichlet", {"concentration": A}, [0.2, 0.3, 0.5]),
+    "StudentT": ("StudentT", {"df": [1.0, 3.0, 5.0], "loc": A, "scale": B}, [0.1, -1.0, 4.0]),
+    "Bernoulli": ("Bernoulli", {"probs": [0.2, 0.5, 0.9]}, [0.0, 1.0, 1.0]),
+    "Bernoulli-logits": ("Bernoulli", {"logits": [-2.0, 0.0, 1.0]}, [0.0, 1.0, 1.0]),
+    "Geometric": ("Geometric", {"probs": [0.2, 0.5, 0.9]}, [0.0, 1.0, 3.0]),
+    "Poisson": ("Poisson", {"rate": A}, [0.0, 1.0, 3.0]),
+    "Categorical": ("Categorical", {"probs": C}, [2, 0]),
+    "Categorical-logits": ("Categorical", {"logits": C}, [2, 0]),
+    "OneHotCategorical": ("OneHotCategorical", {"probs": C}, [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]),
+    "MultivariateNormal": ("MultivariateNormal", {"loc": A, "covariance_matrix": MATRIX}, [0.1, -1.0, 4.0]),
+    "MultivariateNormal-precision": (
+        "MultivariateNormal",
+        {"loc": A, "precision_matrix": MATRIX},
+        [0.1, -1.0, 4.0],
+    ),
+    "MultivariateNormal-factor": (
+        "MultivariateNormal",
+        {"loc": A, "scale_tril": np.tril(MATRIX).tolist()},
+        [0.1, -1.0, 4.0],
+    ),
+}
+every_family = pytest.mark.parametrize("family", FAMILIES)
+both = (pullback, torch)
+
+
+def made(t, family, factor=1.0):
+    """The distribution in one library, with its parameters as leaves."""
+    name, parameters, _ = FAMILIES[family]
+    leaves = {
+        key: t.tensor(np.array(value) * factor, dtype=t.float64, requires_grad=True)
+        for key, value in parameters.items()
+    }
+    return getattr(t.distributions, name)(**leaves), list(leaves.values())
+
+
+def value(t, family):
+    return t.tensor(FAMILIES[family][2], dtype=t.int64 if FAMILIES[family][0] == "Categorical" else t.float64)
+
+
+def same(ours, theirs, **options):
+    assert tuple(ours.shape) == tuple(theirs.shape)
+    np.testing.assert_allclose(ours.detach().numpy(), theirs.detach().numpy(), rtol=1e-9, atol=1e-10, **options)
+
+
+@every_family
+def test_log_prob_and_its_gradients(family):
+    results = []
+    for t in both:
+        distribution, leaves = made(t, family)
+        found = distribution.log_prob(value(t, family))
+        found.sum().backward()
+        results.append([found, *(leaf.grad for leaf in leaves)])
+    for ours, theirs in zip(*results, strict=True):
+        same(ours, theirs)
+
+
+@every_family
+@pytest.mark.parametrize("asked", ["mean", "mode", "variance", "stddev", "entropy", "perplexity"])
+def test_moments_and_entropy(family, asked):
+    results = []
+    for t in both:
+        distribution, _ = made(t, family)
+        try:
+            found = getattr(distribution, asked)
+            results.append(found() if callable(found) else found)
+        except NotImplementedError:
+            results.append(None)
+    ours, theirs = results
+    if theirs is not None:
+        if ours is None:
+            pytest.skip("not there")
+        same(ours, theirs)
+
+
+@every_family
+@pytest.mark.parametrize("asked", ["cdf", "icdf"])
+def test_distribution_functions(family, asked):
+    results = []
+    for t in both:
+        distribution, _ = made(t, family)
+        at = t.tensor([0.1, 0.5, 0.8], dtype=t.float64) if asked == "icdf" else value(t, family)
+        try:
+            results.append(getattr(distribution, asked)(at))
+        except (NotImplementedError, AttributeError):
+            results.append(None)
+    ours, theirs = results
+    if ours is not None and theirs is not None:
+        same(ours, theirs)
+
+
+@every_family
+def test_shapes_and_texts(family):
+    (ours, _), (theirs, _) = (made(t, family) for t in both)
+    for asked in ("batch_shape", "event_shape"):
+        assert tuple(getattr(ours, asked)) == tuple(getattr(theirs, asked))
+    for shape in ((), (4,), (2, 3)):
+        drawn = ours.sample(shape)
+        assert tuple(drawn.shape) == tuple(theirs.sample(shape).shape)
+        assert not drawn.requires_grad
+        assert pullback.isfinite(ours.log_prob(drawn)).all()
+    assert ours.has_rsample == theirs.has_rsample
+    if family not in {"LogNormal", "Beta", "OneHotCategorical", "Bernoulli-logits", "Categorical-logits"}:
+        assert repr(ours) == repr(theirs).replace("torch.", "pullback.")  # torch's loses parameters of those
+    batch = (2, *ours.batch_shape)
+    wide, theirs_wide = ours.expand(batch), theirs.expand(batch)
+    assert tuple(wide.batch_shape) == tuple(theirs_wide.batch_shape)
+    same(wide.log_prob(value(pullback, family)), theirs_wide.log_prob(value(torch, family)))
+
+
+@pytest.mark.parametrize(
+    "family", [f for f in FAMILIES if FAMILIES[f][0] not in {"Gumbel", "Cauchy", "StudentT", "LogNormal"}]
+)
+def test_divergence(family):
+    results = []
+    for t in both:
+        (p, leaves), (q, _) = made(t, family), made(t, family, 0.9)
+        if "Categorical" in family:
+            q = type(q)(logits=t.tensor([[0.1, 0.2, 0.3], [0.0, 1.0, 0.0]], dtype=t.float64))
+        try:
+            found = t.distributions.kl_divergence(p, q)
+        except NotImplementedError:
+            pytest.skip("none in torch")
+        found.sum().backward()
+        results.append([found, *(leaf.grad for leaf in leaves)])
+    for ours, theirs in zip(*results, strict=True):
+        same(ours, theirs)
+
+
+@pytest.mark.parametrize("family", ["Gamma", "Beta", "Dirichlet", "StudentT", "Normal", "MultivariateNormal"])
+def test_samples_follow_their_parameters(family):
+    """The slope of a mean over many samples is that of the mean."""
+    pullback.manual_seed(0)
+    distribution, leaves = made(pullback, family)
+    if family == "StudentT":
+        distribution = pullback.distributions.StudentT(8.0, leaves[1], leaves[2])
+        leaves = leaves[1:2]
+    weights = pullback.tensor([1.0, 2.0, 3.0], dtype=pullback.float64)
+    drawn = distribution.rsample((40_000,))
+    slopes = pullback.autograd.grad((drawn.mean(0) * weights).sum(), leaves, allow_unused=True)
+    exact = pullback.autograd.grad((distribution.mean * weights).sum(), leaves, allow_unused=True)
+    for found, expected in zip(slopes, exact, strict=True):
+        if expected is not None:
+            assert pullback.allclose(found, expected, rtol=0.1, atol=0.1)
+
+
+@pytest.mark.parametrize(
+    "misuse",
+    [
+        lambda t: t.distributions.Normal(0.0, -1.0),
+        lambda t: t.distributions.Normal(t.tensor([0.0, float("nan")]), 1.0),
+        lambda t: t.distributions.Uniform(1.0, 0.0),
+        lambda t: t.distributions.Bernoulli(probs=1.5),
+        lambda t: t.distributions.Bernoulli(),
+        lambda t: t.distributions.Bernoulli(0.5, logits=0.0),
+        lambda t: t.distributions.Bernoulli(0.5).log_prob(t.tensor(2.0)),
+        lambda t: t.distributions.Categorical(t.tensor(1.0)),
+        lambda t: t.distributions.Categorical(t.ones(3)).log_prob(t.tensor(3)),
+        lambda t: t.distributions.Categorical(t.ones(2, 3)).log_prob(t.tensor([0, 1, 2])),
+        lambda t: t.distributions.Normal(t.zeros(2), 1.0).log_prob(t.ones(3)),
+        lambda t: t.distributions.Normal(0.0, 1.0).log_prob(1.0),
+        lambda t: t.distributions.MultivariateNormal(t.zeros(2), t.tensor([[1.0, 2.0], [2.0, 1.0]])),
+        lambda t: t.distributions.MultivariateNormal(t.zeros(2)),
+        lambda t: t.distributions.Independent(t.distributions.Normal(0.0, 1.0), 1),
+        lambda t: t.distributions.Dirichlet(t.tensor([1.0, 0.0])),
+    ],
+)
+def test_errors(misuse):
+    texts = []
+    for t in both:
+        with pytest.raises(ValueError) as caught:  # the texts are compared
+            misuse(t)
+        texts.append(str(caught.value))
+    ours, theirs = texts
+    assert ours.replace("pullback.", "torch.").startswith(theirs.splitlines()[0])
+
+
+def test_independent_and_mixtures():
+    results = []
+    for t in both:
+        loc = t.tensor(C, dtype=t.float64, requires_grad=True)
+        d = t.distributions
+        diagonal = d.Independent(d.Normal(loc, 1.0), 1)
+        mixture = d.MixtureSameFamily(d.Categorical(t.tensor([0.25, 0.75], dtype=t.float64)), diagonal)
+        at = t.tensor([0.0, 1.0, 2.0], dtype=t.float64)
+        found = [diagonal.log_prob(at), mixture.log_prob(at), mixture.mean, mixture.variance, diagonal.entropy()]
+        found.append(d.kl_divergence(diagonal, d.Independent(d.Normal(0.0 * loc, 2.0), 1)))
+        sum(each.sum() for each in found).backward()
+        results.append([*found, loc.grad])
+        assert tuple(mixture.sample((5,)).shape) == (5, 3)
+    for ours, theirs in zip(*results, strict=True):
+        same(ours, theirs)

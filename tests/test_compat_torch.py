@@ -1,0 +1,415 @@
+"""Programs that say `import torch`: each test runs one in a process of its own, with warnings as errors."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parent.parent / "src"
+RUN = ("-m", "pullback", "run")
+
+
+def python(*arguments, cwd=None, status=0):
+    """What a Python process prints; it must end with this exit code."""
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    command = [sys.executable, "-W", "error", *map(str, arguments)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd, env=environment, timeout=120)
+    assert result.returncode == status, result.stdout + result.stderr
+    return result
+
+
+def program(text, folder, *arguments, name="program.py", status=0):
+    """Write a program and run it by `pullback run`."""
+    (folder / name).write_text(textwrap.dedent(text), encoding="utf-8")
+    return python(*RUN, name, *arguments, cwd=folder, status=status)
+
+
+def installed(text):
+    """Run statements after `install()`, with `raises` at hand."""
+    before = """
+        import sys, warnings
+        import pullback
+        from pullback.compat.torch import install, uninstall
+
+        def raises(kind, words, call):
+            try:
+                call()
+            except kind as error:
+                assert words in str(error), str(error)
+            else:
+                raise AssertionError(f"nothing was raised: {words}")
+
+        def warned(words, call):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                found = call()
+            assert len(caught) == 1 and words in str(caught[0].message), [str(each.message) for each in caught]
+            return found
+
+        install()
+        import torch
+    """
+    return python("-c", textwrap.dedent(before) + textwrap.dedent(text)).stdout
+
+
+# The command
+
+
+def test_a_program_is_run_as_python_runs_it(tmp_path):
+    text = """
+        import sys
+        import torch
+        import beside
+        print(sys.argv, __name__, __file__, torch.ones(2).sum().item(), beside.x.shape)
+        sys.exit(7)
+    """
+    (tmp_path / "beside.py").write_text("import torch\nx = torch.zeros(3)", encoding="utf-8")
+    printed = program(text, tmp_path, "--lr", "0.1", status=7).stdout
+    assert printed.strip() == "['program.py', '--lr', '0.1'] __main__ program.py 2.0 torch.Size([3])"
+
+
+def test_a_module_is_run_as_python_runs_it(tmp_path):
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "__init__.py").touch()
+    text = "import sys, torch\nprint(__package__, __spec__.name, sys.argv[1:], torch.float64)"
+    (tmp_path / "package" / "tool.py").write_text(text, encoding="utf-8")
+    result = python(*RUN, "-m", "package.tool", "-x", cwd=tmp_path)
+    assert result.stdout.strip() == "package package.tool ['-x'] torch.float64"
+
+
+def test_an_exception_is_shown_without_our_own_lines(tmp_path):
+    result = program("import torch\nraise ValueError('mine')\n", tmp_path, status=1)
+    lines = result.stderr.splitlines()
+    assert lines[0] == "Traceback (most recent call last):"
+    assert "program.py" in lines[1]
+    assert lines[-1] == "ValueError: mine"
+    assert "runpy" not in result.stderr
+
+
+def test_an_exit_with_a_text_goes_to_stderr(tmp_path):
+    assert program("import sys\nsys.exit('no data')\n", tmp_path, status=1).stderr.strip() == "no data"
+
+
+@pytest.mark.parametrize("arguments", [[], ["--what"], ["nowhere.py"], ["-m"]])
+def test_a_command_line_that_names_no_program(arguments, tmp_path):
+    assert python(*RUN, *arguments, cwd=tmp_path, status=2).stderr
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_processes_of_a_loader_find_torch(tmp_path, method):
+    if sys.platform == "win32" and method == "forkserver":
+        pytest.skip("Windows has no fork server")
+    text = f"""
+        import torch
+        from torch.utils.data import DataLoader, Dataset
+
+        class Squares(Dataset):
+            def __len__(self):
+                return 4
+
+            def __getitem__(self, i):
+                return torch.tensor([float(i * i)])
+
+        if __name__ == "__main__":
+            for batch in DataLoader(Squares(), batch_size=2, num_workers=1, multiprocessing_context={method!r}):
+                print(batch.tolist())
+    """
+    assert program(text, tmp_path).stdout.split("\n")[:2] == ["[[0.0], [1.0]]", "[[4.0], [9.0]]"]
+
+
+def test_a_program_gets_the_numbers_that_pullback_gives(tmp_path):
+    """A training loop, twice: with torch's names through the stand-in, and directly."""
+    text = """
+        import NAME as torch
+        from NAME import nn, optim
+        import NAME.nn.functional as F
+        from NAME.utils.data import DataLoader, TensorDataset
+
+        torch.manual_seed(0)
+        x = torch.randn(64, 3)
+        data = TensorDataset(x, (x[:, 0] > 0).long())
+        model = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 2))
+        step = optim.Adam(model.parameters(), lr=0.05)
+        for _ in range(3):
+            for a, b in DataLoader(data, batch_size=16, shuffle=True):
+                step.zero_grad()
+                loss = F.cross_entropy(model(a), b)
+                loss.backward()
+                step.step()
+        print(loss.item())
+    """
+    ours = program(text.replace("NAME", "pullback"), tmp_path).stdout
+    assert program(text.replace("NAME", "torch"), tmp_path).stdout == ours
+
+
+# The stand-in
+
+
+def test_torchs_modules_are_pullbacks():
+    installed("""
+        import torch.nn as nn, torch.nn.functional as F, torch.optim as optim, torch.autograd.functional
+        from torch import Tensor, nn as again, linalg, fft, special
+        from torch.nn import Linear, functional, init
+        from torch.nn.modules.utils import _pair
+        from torch.nn.modules.conv import Conv2d
+        from torch.nn.parallel import DataParallel
+        from torch.nn.utils import clip_grad_norm_
+        from torch.nn.utils.rnn import pad_sequence
+        from torch.autograd import Variable, Function, grad
+        from torch.func import vmap, grad as of
+        from torch.optim.lr_scheduler import StepLR, _LRScheduler
+        from torch.optim.optimizer import Optimizer
+        from torch.utils.data import DataLoader, Dataset, random_split
+        from torch.utils.data.dataloader import default_collate
+        from torch.utils.checkpoint import checkpoint
+        from torch.distributions import Normal, kl_divergence
+        from torch.distributions.categorical import Categorical
+        from torch.types import Number, Device
+        assert torch.tensor is pullback.tensor and Tensor is pullback.Tensor and torch.float32 is pullback.float32
+        assert Linear is pullback.nn.Linear is nn.Linear and F.relu is pullback.nn.functional.relu and nn is again
+        assert optim.SGD is pullback.optim.SGD and torch.optim is optim and torch.nn.functional is F
+        assert linalg.norm is pullback.linalg.norm and _pair(3) == (3, 3) and _pair([1, 2]) == (1, 2)
+        assert isinstance(torch.ones(2), torch.Tensor) and isinstance(torch.ones(2), torch.FloatTensor)
+        assert torch.nn.utils.spectral_norm is pullback.nn.utils.spectral_norm
+        assert torch.autograd.gradcheck is pullback.autograd.gradcheck
+        from torch.utils._pytree import tree_map
+        assert tree_map(lambda a, b: a + b, {"a": [1, 2]}, {"a": [10, 20]}) == {"a": [11, 22]}
+        names = {}
+        exec("from torch import *\\nfrom torch.nn import *", names)
+        assert names["randn"] is pullback.randn and names["LSTM"] is pullback.nn.LSTM
+        model = DataParallel(Linear(2, 1))
+        assert [*model.state_dict()] == ["module.weight", "module.bias"] and model(torch.ones(3, 2)).shape == (3, 1)
+    """)
+
+
+def test_what_pullback_lacks_is_said_by_name():
+    installed("""
+        raises(AttributeError, "torch.frobnicate is not in pullback: docs/", lambda: torch.frobnicate)
+        raises(AttributeError, "torch.nn.Frobnicate is not in pullback", lambda: torch.nn.Frobnicate)
+        import torch.onnx, torch.hub
+        raises(AttributeError, "torch.hub.load is not in pullback: pullback downloads nothing", lambda: torch.hub.load)
+        raises(AttributeError, "torch.sparse is not in pullback: tensors are dense", lambda: torch.sparse)
+        raises(AttributeError, "_dtypes", lambda: torch._dtypes)
+        raises(ImportError, "torch.utils.cpp_extension is not", lambda: exec("import torch.utils.cpp_extension"))
+        raises(ImportError, "Frobnicate", lambda: exec("from torch.nn import Frobnicate"))
+        raises(ModuleNotFoundError, "No module named 'torchtext': pullback", lambda: exec("import torchtext"))
+        assert not hasattr(torch, "frobnicate") and getattr(torch, "frobnicate", None) is None
+        import os.path, email.mime.text  # other imports go on as ever
+    """)
+
+
+def test_install_and_uninstall():
+    python(
+        "-c",
+        textwrap.dedent("""
+        import sys, types
+        import pullback
+        from pullback.compat.torch import install, uninstall
+        before = [*sys.meta_path], [*sys.path], {*sys.modules}
+        install()
+        install()
+        import torch, torch.nn.functional, torch.utils.data
+        assert repr(torch.ones(2, dtype=torch.float64).dtype) == "torch.float64" and str(torch.Size([1])) == "torch.Size([1])"
+        assert torch.ones(1).type() == "torch.FloatTensor" and repr(torch.strided) == "torch.strided"
+        uninstall()
+        uninstall()
+        assert [*sys.meta_path] == before[0] and [*sys.path] == before[1]
+        assert not [name for name in sys.modules if name.partition(".")[0] == "torch"]
+        assert repr(pullback.float64) == "pullback.float64"
+        sys.modules["torch"] = real = types.ModuleType("torch")
+        try:
+            install()
+        except RuntimeError as error:
+            assert "torch is already imported" in str(error)
+        else:
+            raise AssertionError
+        assert [*sys.meta_path] == before[0] and sys.modules["torch"] is real
+        uninstall()
+        assert sys.modules["torch"] is real
+    """),
+    )
+
+
+def test_versions():
+    installed("""
+        version = torch.__version__
+        assert isinstance(version, str) and version.startswith("2.13") and torch.version.cuda is None
+        assert version >= "1.8" and version >= (2, 0) and version > "2.9.1" and version < "10" and version != "2.12"
+        assert not version < (2, 13) and version == "2.13.0" and version <= (2, 13, 1)
+        assert tuple(int(part) for part in version.split("+")[0].split(".")) == (2, 13, 0)
+    """)
+
+
+def test_accelerators_are_not_there():
+    installed("""
+        assert not torch.cuda.is_available() and torch.cuda.device_count() == 0 and torch.cuda.memory_allocated() == 0
+        assert not torch.backends.mps.is_available() and not torch.backends.cudnn.is_available()
+        torch.cuda.empty_cache(), torch.cuda.synchronize(), torch.cuda.manual_seed_all(0), torch.mps.manual_seed(0)
+        raises(AssertionError, "Torch not compiled with CUDA enabled", lambda: torch.cuda.get_device_name(0))
+        raises(AssertionError, "Torch not compiled with CUDA enabled", lambda: torch.cuda.FloatTensor([1.0]))
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        assert device.type == "cpu" and torch.ones(2).to(device).is_cuda is False and torch.ones(2).is_cpu
+        with torch.device("cpu"):
+            torch.ones(2, device=device)
+        elsewhere = torch.device("cuda:1")
+        assert (elsewhere.type, elsewhere.index) == ("cuda", 1) and elsewhere != device
+        raises(RuntimeError, "there is no device 'cuda:1'", lambda: torch.ones(2).to(elsewhere))
+        raises(RuntimeError, "there is no device 'cuda'", lambda: torch.ones(2).cuda())
+        raises(RuntimeError, "there is no device 'mps'", lambda: torch.ones(2, device="mps"))
+        raises(RuntimeError, "device type at start of device string", lambda: torch.device("tpu"))
+        torch.set_default_device("cpu")
+        raises(RuntimeError, "no device 'cuda'", lambda: torch.set_default_device("cuda"))
+        import torch.backends.cudnn as cudnn
+        cudnn.benchmark = True
+        torch.backends.cuda.matmul.allow_tf32 = True
+        torch.set_float32_matmul_precision("high")
+        assert torch.backends.cudnn.benchmark is True and torch.get_float32_matmul_precision() == "high"
+        raises(ValueError, "invalid float32 matmul precision", lambda: torch.set_float32_matmul_precision("low"))
+        torch.use_deterministic_algorithms(True)
+        assert torch.are_deterministic_algorithms_enabled() and torch.get_num_threads() > 0
+        torch.set_default_tensor_type("torch.DoubleTensor")
+        assert torch.ones(1).dtype == torch.float64
+        torch.set_default_tensor_type(torch.FloatTensor)
+        assert torch.ones(1).dtype == torch.float32 and torch.bfloat16 != torch.float32
+        raises(TypeError, "torch.bfloat16 is not a dtype", lambda: torch.ones(1, dtype=torch.bfloat16))
+        from torch.distributed import init_process_group
+        assert not torch.distributed.is_available() and not torch.distributed.is_initialized()
+        raises(RuntimeError, "Distributed package", lambda: init_process_group(backend="gloo"))
+    """)
+
+
+def test_compilers_leave_functions_as_they_are():
+    installed("""
+        model = torch.nn.Linear(2, 1)
+        assert warned("torch.compile changes nothing", lambda: torch.compile(model, mode="max-autotune")) is model
+        assert torch.compile(model) is model  # said once
+        def f(x):
+            return x * 2
+        assert warned("torch.jit.script changes nothing", lambda: torch.jit.script(f)) is f
+        assert torch.jit.script(f) is f
+        assert warned("torch.jit.trace changes nothing", lambda: torch.jit.trace(f, torch.ones(1))) is f
+        @torch.compile
+        def g(x):
+            return x + 1
+        @torch.compile(dynamic=True)
+        def h(x):
+            return x + 2
+        class Scripted(torch.jit.ScriptModule):
+            @torch.jit.script_method
+            def forward(self, x):
+                return x
+        assert (g(1), h(1), Scripted()(1)) == (2, 3, 1)
+        assert not torch.jit.is_scripting() and not torch.compiler.is_compiling()
+        torch._dynamo.config.suppress_errors = True
+        raises(NotImplementedError, "TorchScript", lambda: torch.jit.load("model.pt"))
+    """)
+
+
+def test_mixed_precision():
+    installed("""
+        block = warned("pullback computes in the precision", lambda: torch.autocast("cpu", dtype=torch.bfloat16))
+        with block, torch.amp.autocast(device_type="cpu"):
+            assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == torch.float32
+        with warned("not available. Disabling", lambda: torch.autocast(device_type="cuda", dtype=torch.float16)):
+            pass
+        with torch.autocast("cuda", enabled=False):
+            pass
+        from torch.cuda.amp import GradScaler, autocast
+        scaler = warned("Disabling", GradScaler)
+        w = torch.ones(1, requires_grad=True)
+        step = torch.optim.SGD([w], lr=1.0)
+        assert scaler.scale(w) is w and not scaler.is_enabled() and scaler.get_scale() == 1.0 and scaler.state_dict() == {}
+        scaler = torch.amp.GradScaler("cpu", init_scale=8.0, growth_interval=1)
+        scaler.scale(w * 0.5).backward()
+        assert w.grad.item() == 4.0
+        scaler.unscale_(step)
+        assert w.grad.item() == 0.5
+        raises(RuntimeError, "already been called", lambda: scaler.unscale_(step))
+        scaler.step(step), scaler.update()
+        assert w.item() == 0.5 and scaler.get_scale() == 16.0
+        w.grad = torch.tensor([float("inf")])
+        scaler.step(step), scaler.update()
+        assert w.item() == 0.5 and scaler.get_scale() == 8.0  # the step was left out
+        other = torch.amp.GradScaler("cpu")
+        other.load_state_dict(scaler.state_dict())
+        assert other.get_scale() == 8.0
+        raises(AssertionError, "No inf checks", scaler.update)
+    """)
+
+
+def test_closeness():
+    installed("""
+        from torch.testing import assert_close
+        assert_close(torch.ones(2), torch.ones(2) + 1e-7)
+        assert_close({"a": [torch.ones(2), 1.0]}, {"a": [torch.ones(2), 1.0]})
+        raises(AssertionError, "Mismatched elements: 1 / 2 (50.0%)", lambda: assert_close(torch.ones(2), torch.tensor([1, 2.0])))
+        raises(AssertionError, "item ['a'][1]", lambda: assert_close({"a": [1, 2]}, {"a": [1, 3]}))
+        raises(AssertionError, "'shape' do not match", lambda: assert_close(torch.ones(2), torch.ones(3)))
+        raises(AssertionError, "'dtype' do not match", lambda: assert_close(torch.ones(2), torch.ones(2).double()))
+        raises(AssertionError, "Scalars are not close", lambda: assert_close(1.0, 1.1))
+        raises(ValueError, "must both be specified", lambda: assert_close(1.0, 1.0, rtol=1.0))
+        assert_close(torch.tensor(float("nan")), torch.tensor(float("nan")), equal_nan=True)
+        raises(AssertionError, "mine", lambda: assert_close(1, 2, msg="mine"))
+    """)
+
+
+def test_files_go_both_ways(tmp_path):
+    text = """
+        import torch
+        model = torch.nn.Linear(2, 1)
+        step = torch.optim.Adam(model.parameters())
+        torch.save({"model": model.state_dict(), "step": step.state_dict(), "epoch": 3, "rng": torch.get_rng_state()}, "a.pt")
+        found = torch.load("a.pt", map_location="cpu", weights_only=True)
+        model.load_state_dict(found["model"])
+        torch.set_rng_state(found["rng"])
+        print(found["epoch"])
+    """
+    assert program(text, tmp_path).stdout.strip() == "3"
+
+
+def test_whole_modules_are_pickles_that_are_read_when_a_program_says_so(tmp_path):
+    text = """
+        import pickle, warnings
+        import torch
+
+        class Net(torch.nn.Linear):
+            pass
+
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            torch.save(Net(2, 1), "net.pt")
+        assert "written as a pickle" in str(caught[0].message)
+        assert isinstance(torch.load("net.pt", weights_only=False), Net)
+        for options in ({}, {"weights_only": True}):
+            try:
+                torch.load("net.pt", **options)
+            except pickle.UnpicklingError as error:
+                assert "Weights only load failed" in str(error)
+            else:
+                raise AssertionError(options)
+        with torch.serialization.safe_globals([Net]):
+            assert torch.equal(torch.load("net.pt").weight, torch.load("net.pt", weights_only=False).weight)
+        assert torch.serialization.get_safe_globals() == []
+        with open("net.pt", "wb") as file:
+            file.write(pickle.dumps(Net(2, 1)))  # of another hand: never read
+        try:
+            torch.load("net.pt", weights_only=False)
+        except pickle.UnpicklingError:
+            print("refused")
+    """
+    assert program(text, tmp_path).stdout.strip() == "refused"
+
+
+def test_profilers():
+    installed("""
+        from torch.profiler import profile, record_function, ProfilerActivity
+        with profile(activities=[ProfilerActivity.CPU], record_shapes=True) as seen, record_function("part"):
+            torch.ones(2, 2) @ torch.ones(2, 2)
+        assert "matmul" in seen.key_averages().table(sort_by="cpu_time_total", row_limit=100)
+        with torch.autograd.profiler.profile(use_cuda=False) as seen:
+            sum(range(3))
+        assert "sum" in seen.key_averages().table(sort_by="self_cpu_time_total")
+    """)
