@@ -1,0 +1,117 @@
+"""The examples: each runs, and what Ctrl-C leaves behind is gone on with as if nothing had happened."""
+
+import importlib.util
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pullback
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+SOURCE = str(Path(pullback.__file__).resolve().parent.parent)
+TRAINED = {
+    "digits": "accuracy on 360 pictures",
+    "characters": "A tensor is ",
+    "adding": "mean squared error on 1024 new rows",
+    "poisson": "error against the solution",
+    "pole": "16 new games: the pole stood for",
+}
+NEEDS = {"digits": "sklearn", "gaussian_process": "scipy", "gaussian_mixture": "scipy"}
+
+
+def command(name: str, *arguments: str) -> list[str]:
+    """An example as a program of its own; skipped where it needs what is not installed."""
+    needed = NEEDS.get(name)
+    if needed and importlib.util.find_spec(needed) is None:
+        pytest.skip(f"{name}.py needs {needed}")
+    return [sys.executable, "-W", "error", str(EXAMPLES / f"{name}.py"), *arguments]
+
+
+def environment() -> dict[str, str]:
+    """This process's, with the pullback that is tested."""
+    return {**os.environ, "PYTHONPATH": SOURCE, "PYTHONIOENCODING": "utf-8"}
+
+
+def run(folder: Path, name: str, *arguments: str) -> str:
+    """What an example prints, run in a folder."""
+    done = subprocess.run(
+        command(name, *arguments), cwd=folder, env=environment(), capture_output=True, encoding="utf-8", check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_a_training_runs_and_leaves_a_file(name: str, tmp_path: Path) -> None:
+    assert TRAINED[name] in run(tmp_path, name, "--quick")
+    state = pullback.load(tmp_path / f"{name}.safetensors")
+    assert state["step"] > 0
+    assert {"model", "optimizer"} <= state.keys()
+
+
+def test_the_process_is_fitted(tmp_path: Path) -> None:
+    before, after = run(tmp_path, "gaussian_process", "--quick").splitlines()[0].split(" before, ")
+    assert float(after.split()[0]) < float(before.split()[-1])
+
+
+def test_the_mixture_is_found(tmp_path: Path) -> None:
+    heaps = [line.split() for line in run(tmp_path, "gaussian_mixture").splitlines()[-2:]]
+    found = [(float(share), float(centre.rstrip(","))) for share, *_, centre, _, _ in heaps]
+    np.testing.assert_allclose(found, [(0.3, -2), (0.7, 1)], atol=0.15)
+
+
+def test_the_others_run(tmp_path: Path) -> None:
+    assert "multiply" in run(tmp_path, "printing_tracer")
+    assert "x.grad" in run(tmp_path, "explaining")
+
+
+def weights(path: Path) -> dict[str, np.ndarray]:
+    """The model that a training has saved."""
+    return {name: value.numpy() for name, value in pullback.load(path)["model"].items()}
+
+
+def test_resuming_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    whole, part = tmp_path / "whole.safetensors", tmp_path / "part.safetensors"
+    run(tmp_path, "pole", "--quick", "--checkpoint", str(whole))
+    run(tmp_path, "pole", "--quick", "--steps", "1", "--checkpoint", str(part))
+    run(tmp_path, "pole", "--quick", "--checkpoint", str(part), "--resume")
+    expected, found = weights(whole), weights(part)
+    assert expected.keys() == found.keys()
+    for name, value in expected.items():
+        np.testing.assert_array_equal(found[name], value, err_msg=name)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for one process")
+def test_an_interrupt_leaves_a_file_of_whole_steps(tmp_path: Path) -> None:
+    program = (
+        f"import sys, os, signal; sys.path.insert(0, {str(EXAMPLES)!r}); sys.modules['tqdm'] = None\n"
+        "sys.argv = ['adding.py', '--steps', '50', '--quick']\n"
+        "import adding, progress\n"
+        "tell = progress.Training.tell\n"
+        "def interrupted(training, **numbers):\n"
+        "    tell(training, **numbers)\n"
+        f"    if training.done == 6: os.kill(os.getpid(), {int(signal.SIGINT)})\n"
+        "progress.Training.tell = interrupted\n"
+        "adding.main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1, done.stderr
+    assert "adding: step 5 of 50, error " in done.stdout
+    assert "stopped after 7 steps, saved as adding.safetensors: --resume goes on" in done.stderr
+    assert pullback.load(tmp_path / "adding.safetensors")["step"] == 7
+
+
+def test_without_scikit_learn_the_digits_say_so(tmp_path: Path) -> None:
+    program = f"import sys, runpy; sys.modules['sklearn'] = None; sys.path.insert(0, {str(EXAMPLES)!r}); import digits; digits.main()"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "pip install scikit-learn" in done.stderr
