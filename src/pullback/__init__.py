@@ -10,9 +10,6 @@ from typing import Any as _Any
 from . import autograd, interpreters, nn
 from . import vocabulary as _vocabulary
 from ._creation import (
-    DoubleTensor,
-    FloatTensor,
-    LongTensor,
     arange,
     as_tensor,
     asarray,
@@ -187,7 +184,21 @@ from ._tensor import Tensor
 
 __version__ = "0.1.0"
 
-_LATER_MODULES = ("fft", "files", "func", "linalg", "masked", "optim", "signal", "special", "testing", "utils")
+_LATER_MODULES = (
+    "distributions",
+    "compile",
+    "explain",
+    "fft",
+    "files",
+    "func",
+    "linalg",
+    "masked",
+    "optim",
+    "signal",
+    "special",
+    "testing",
+    "utils",
+)
 
 
 def __getattr__(name: str) -> _Any:
@@ -245,7 +256,6 @@ __all__ = [
     "divide",
     "dot",
     "double",
-    "DoubleTensor",
     "dtype",
     "e",
     "einsum",
@@ -264,7 +274,6 @@ __all__ = [
     "float16",
     "float32",
     "float64",
-    "FloatTensor",
     "floor",
     "floor_divide",
     "from_numpy",
@@ -303,7 +312,6 @@ __all__ = [
     "logical_xor",
     "logsumexp",
     "long",
-    "LongTensor",
     "lt",
     "manual_seed",
     "matmul",

@@ -14,11 +14,12 @@ import numpy as np
 
 from . import _backward, _dtypes, _placement, _refusals, ops
 from ._core import Carrier
+from ._cuts import Cut, cut, cut_off
 from ._memory import Cell, cell_of, version
 from ._modes import mode
 from ._node import AccumulateGrad, Node, RemovableHandle, hooks_of, leaf, new
 from ._shapes import CallableInt, Size, size_of
-from ._tape import Cut, Tape, cut_off
+from ._tape import Tape
 from ._views import alias, exchange
 
 DIFFERENTIABLE = "Tensors of floating point and complex dtype can require gradients"
@@ -41,6 +42,11 @@ class _Defaults(Carrier):
     _leaf: Any = None
     _role: Any = None  # what a module takes the tensor for: see nn.parameter
     _held: tuple[str, ...] = ()
+    _memory: Any = None  # what a carrier beneath the tape knows of the memory it stands for: see compile
+
+    def _apart(self, other: Any) -> bool:
+        """Whether this carrier, a view of another by what was done, lies in other memory after all."""
+        return False
 
 
 class Attributes(_Defaults):
@@ -51,6 +57,9 @@ class Attributes(_Defaults):
     _array: Any
     _node: Node | None
     _cell: Cell | None
+
+    is_cpu = True
+    is_cuda = is_xpu = is_mps = is_meta = is_mkldnn = is_sparse = is_quantized = is_nested = False
 
     def _twin(self) -> Any:
         """Another tensor with the same value and history."""
@@ -103,6 +112,8 @@ class Attributes(_Defaults):
     def dim(self) -> int:
         """The number of axes."""
         return len(self._array.shape)
+
+    ndimension = dim
 
     @property
     def size(self) -> CallableInt:
@@ -395,6 +406,8 @@ class Autograd(Attributes):
             raise RuntimeError("Can't detach views in-place. Use detach() instead.")
         if type(self._node) is AccumulateGrad:
             return self.requires_grad_(False)
+        if self._node is not None:
+            self._cut = cut("detach", (self,))
         self._cut_off("detach")
         return self
 
@@ -460,7 +473,7 @@ def _untracked_alias(tensor: Any, reason: str) -> Any:
     if tensor._inference:
         result._inference = True
     if tensor._node is not None:
-        result._cut = cut_off(reason, asked=3)
+        result._cut = cut_off(reason, (tensor,), asked=3)
     elif tensor._cut is not None:
         result._cut = tensor._cut
     return alias(tensor, result, counted=reason != "data")

@@ -70,6 +70,11 @@ def _place(target: Any) -> Node:
     return target._node  # type: ignore[no-any-return]  # a tensor
 
 
+def _reasons() -> Any:
+    """The search for what broke the chain, which is read when something has."""
+    return importlib.import_module("pullback.reasons")
+
+
 def check_output(index: int, output: Any) -> None:
     if not isinstance(output, (Carrier, GradientEdge)):
         raise TypeError(
@@ -77,14 +82,16 @@ def check_output(index: int, output: Any) -> None:
             "backward and grad start from tensors"
         )
     if isinstance(output, Carrier) and output._node is None:
-        raise _refusals.no_history(index, output)
+        raise _reasons().no_history(index, output)
 
 
 def cotangent(tape: Tape, output: Any, gradient: Any, index: int, create_graph: bool) -> Any:
     """The cotangent to start from: an array, or, with create_graph, a tensor."""
     if gradient is None:
         g = _implicit(output)
-        return tape.wrap(g, None) if create_graph else g
+        if create_graph:
+            return tape.wrap(g, None)
+        return g if isinstance(output, GradientEdge) or type(output._array) is ndarray else tape.wrap(g, None)._array
     given = _as_carrier(tape, gradient)
     if isinstance(output, GradientEdge):
         return given if create_graph else _beneath(tape, given)
@@ -320,10 +327,7 @@ def check_inputs(targets: Sequence[Any], materialize: bool, allow_unused: bool |
         elif not isinstance(target, Carrier):
             raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(target).__name__}")
         elif target._node is None:
-            raise RuntimeError(
-                f"One of the differentiated Tensors does not require grad: input {index} is a {_refusals.kind(target)}. "
-                "Call requires_grad_() on it before computing the outputs."
-            )
+            raise _reasons().no_input(index, target)
 
 
 def _grad_once(
@@ -341,7 +345,7 @@ def _grad_once(
         tape,
         roots,
         targets=places,
-        refuse_unused=None if allow_unused else lambda index: _refusals.unused(index, targets[index]),
+        refuse_unused=None if allow_unused else lambda index: _reasons().unused(index, targets[index], outputs),
         retain_graph=retain_graph,
         create_graph=create_graph,
     )
@@ -351,7 +355,7 @@ def _grad_once(
     for index, place in enumerate(places):
         g = outcome.found.get(place)
         if g is None and not allow_unused:
-            raise _refusals.unused(index, targets[index])
+            raise _reasons().unused(index, targets[index], outputs)
         boxed = isinstance(g, Carrier) and tape.sees(g)
         answers.append(g if g is None or boxed else tape.wrap(g, None))
     return answers

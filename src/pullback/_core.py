@@ -327,7 +327,7 @@ class Interpreter:
 
     def __enter__(self) -> Self:
         around = innermost.get()
-        self.level = 1 if around is None else around.level + 1
+        self.level = 1 if around is None else max(around.level, 0) + 1
         self._tokens.append(innermost.set(self))
         return self
 

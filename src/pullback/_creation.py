@@ -20,6 +20,7 @@ from ._modes import innermost, quiet
 from ._placement import accept
 from ._promotion import common
 from ._shapes import Shape, parse_sizes
+from ._cuts import cut
 from ._tensor import Tensor
 from ._values import concrete
 from .vocabulary import taking_out
@@ -68,6 +69,7 @@ def _without_tensors(data: Any) -> Any:
                 UserWarning,
                 stacklevel=4,
             )
+            cut("item", (data,))
         return data._concrete("tensor")
     if isinstance(data, (list, tuple)):
         return [_without_tensors(item) for item in data]
@@ -96,7 +98,7 @@ def _as(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, An
     return converted
 
 
-def _array(data: Any, dtype: Any) -> np.ndarray[Any, Any]:
+def as_array(data: Any, dtype: Any) -> np.ndarray[Any, Any]:
     """A new array from Python data, by torch's rules for its dtype."""
     if isinstance(data, (list, tuple)):
         data = _without_tensors(data)
@@ -158,10 +160,12 @@ def tensor(data: Any, *, dtype: Any = None, requires_grad: bool = False, **place
             UserWarning,
             stacklevel=2,
         )
+        if data._node is not None:
+            cut("tensor", (data,))
         if data.level:
             return data.detach().clone() if dtype is None else data.detach().clone().to(dtype)  # type: ignore[no-any-return]
         data = data._array.copy()
-    return made(_array(data, dtype), requires_grad)
+    return made(as_array(data, dtype), requires_grad)
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
@@ -277,7 +281,7 @@ def full(
     tensor([7, 7])
     """
     accept("full", placement)
-    value = _array(fill_value.item() if isinstance(fill_value, Carrier) else fill_value, dtype)
+    value = as_array(fill_value.item() if isinstance(fill_value, Carrier) else fill_value, dtype)
     return made(np.full(sizes_of("full", (size,)), value, value.dtype), requires_grad)
 
 
@@ -392,7 +396,7 @@ def scalar_tensor(s: Any, *, dtype: Any = None, requires_grad: bool = False, **p
     tensor(2.)
     """
     accept("scalar_tensor", placement)
-    return made(_array(s, _dtypes.get_default_dtype() if dtype is None else dtype), requires_grad)
+    return made(as_array(s, _dtypes.get_default_dtype() if dtype is None else dtype), requires_grad)
 
 
 def _triangle(function: str, places: Callable[..., Any], text: str) -> Callable[..., Any]:
@@ -507,25 +511,3 @@ def result_type(tensor: Any, other: Any) -> _dtypes.dtype:
     pullback.float32
     """
     return _dtypes.from_numpy(common(tensor, other))
-
-
-def _typed(name: str, dtype: _dtypes.dtype) -> Callable[..., Tensor]:
-    """torch's old constructor of one dtype: from nested lists, an array or a tensor, or unset elements of some sizes."""
-
-    def make(*data: Any) -> Tensor:
-        if len(data) == 1 and not isinstance(data[0], int):
-            return made(_array(concrete(data[0], "tensor"), dtype), False)
-        return empty(*data or (0,), dtype=dtype)  # type: ignore[no-any-return]  # makes tensors
-
-    make.__doc__ = f"""torch's old constructor of {dtype}: from nested lists or an array, or of some sizes.
-
-    >>> import pullback
-    >>> pullback.{name}([[1, 2]]).shape
-    pullback.Size([1, 2])
-    """
-    return named(name, make)
-
-
-FloatTensor = _typed("FloatTensor", _dtypes.float32)
-DoubleTensor = _typed("DoubleTensor", _dtypes.float64)
-LongTensor = _typed("LongTensor", _dtypes.int64)

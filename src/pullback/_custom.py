@@ -19,12 +19,13 @@ import numpy as np
 
 from . import _xp, ops
 from ._core import Carrier, Primitive
+from ._cuts import Cut
 from ._memory import Cell
 from ._modes import FieldBlock, innermost, losses, mode
 from ._node import AccumulateGrad, Node, Output, Parts, make, outputs
 from ._shapes import broadcast_shapes
 from ._sites import describe
-from ._tape import Cut, Obstacle, Tape, keep
+from ._tape import Obstacle, Tape, keep
 from ._tensor import Tensor
 from ._views import exchange_all, set_node
 

@@ -13,6 +13,8 @@ from typing import Any, Final, NoReturn, Self, final
 
 import numpy as np
 
+from ._printing import qualified
+
 NumpyType = np.dtype[Any]
 
 # bool < int < float < complex: promotion and can_cast compare these.
@@ -95,7 +97,7 @@ class dtype:  # noqa: N801  # torch's name
         return hash(self.numpy)
 
     def __repr__(self) -> str:
-        return f"pullback.{self.name}"
+        return qualified(self.name)
 
     def __reduce__(self) -> str:
         return self.name
@@ -295,6 +297,22 @@ def type_name(value: Any) -> str:
     'ComplexFloat'
     """
     return as_dtype(value)._legacy
+
+
+def of_tensor_type(value: Any) -> dtype:
+    """The dtype of one of torch's old tensor types, by the type or its name ('torch.FloatTensor'), or what stands for it.
+
+    >>> from pullback._dtypes import of_tensor_type
+    >>> of_tensor_type("torch.LongTensor")
+    pullback.int64
+    """
+    if isinstance(value, str) and value.endswith("Tensor"):
+        legacy = value.rpartition(".")[2].removesuffix("Tensor")
+        if value.count(".") > 1:
+            raise TypeError(f"invalid type: {value!r}: pullback computes on the CPU")
+        return next((each for each in DTYPES if each._legacy == legacy), None) or as_dtype(value)
+    own = getattr(value, "dtype", None)
+    return own if isinstance(own, dtype) else as_dtype(value)
 
 
 def promote_types(type1: Any, type2: Any) -> dtype:

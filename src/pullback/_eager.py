@@ -10,6 +10,8 @@ look like C. `tests/test_eager.py` holds the two ways together.
 from __future__ import annotations
 
 import functools
+import importlib
+import importlib.util
 import linecache
 from collections.abc import Callable, Sequence
 from types import FunctionType
@@ -33,7 +35,7 @@ SCOPE: dict[str, Any] = {
 }  # fmt: skip
 
 # The names in the functions written below.
-LOCALS = {"current", "dtype", "excess", "out", "params", "result", "tensor", "tracked"}
+LOCALS = {"current", "large", "dtype", "excess", "out", "params", "result", "tensor", "tracked"}
 
 
 def past_bind(cls: type[Any], primitive: Primitive) -> Function:
@@ -116,20 +118,25 @@ def _written(
     last: str | None,
     *,
     out: bool = False,
+    observed: bool = False,
 ) -> Function:
     """The function whose operands are unpacked so, and which hands over to `general` where there is a hindrance.
 
-    It is written when it is first called: compiling all of them would cost the import 20 ms.
+    It is written when it is first called: compiling all of them would cost the import 20 ms. `observed` has it show its
+    results to the observer of the mode; one that does not hands over to one that does.
     """
 
     def write() -> None:
+        if not observed:
+            options = {"out": out, "observed": True}
+            scope["observed"] = _written(cls, primitive, general, names, unpack, hindrances, last, **options)
         if taken := {*scope, *LOCALS} & {*names}:
             raise TypeError(f"an input of {primitive.name} cannot be called {taken}: see _eager")
         optional = [f"{name}=None" for name in (EXCESS, "out") if out]
         head = f"def record({', '.join([*names, *filter(None, [last]), *optional])}):"
-        lines = [head, *(f"    {line}" for line in (*unpack, *_computed(primitive, names, hindrances, last)))]
+        lines = [head, *(f"    {line}" for line in (*unpack, *_computed(primitive, names, hindrances, last, observed)))]
         source = "\n".join(lines)
-        filename = f"{GENERATED}{primitive.name}, recorded>"
+        filename = f"{GENERATED}{primitive.name}, {'observed' if observed else 'recorded'}>"
         linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
         if isinstance(primitive.title, str) or last is None:
             scope["kind"] = node_class(primitive, primitive.node_name({}))
@@ -137,6 +144,7 @@ def _written(
         function.__code__, function.__defaults__ = scope["record"].__code__, scope["record"].__defaults__
 
     scope = {**SCOPE, "Tensor": cls, "primitive": primitive, "title": primitive.title, "forward": primitive.forward}
+    scope["large"] = _by_machine_code(primitive)
     scope |= {"general": general, "finish": cls.interpreter.finish, "write": write}
     function = FunctionType(_unwritten.__code__, scope)
     scope["function"] = function
@@ -149,8 +157,8 @@ def _unwritten(*args: Any, **params: Any) -> Any:
     return function(*args, **params)  # noqa: F821  # type: ignore[name-defined]
 
 
-def _call(names: Sequence[str], last: str | None) -> str:
-    return f"return general({', '.join([*names, *filter(None, [last])])})"
+def _call(names: Sequence[str], last: str | None, function: str = "general") -> str:
+    return f"return {function}({', '.join([*names, *filter(None, [last])])})"
 
 
 def _tensor(name: str) -> list[str]:
@@ -179,25 +187,56 @@ def _else(names: Sequence[str], last: str | None) -> list[str]:
     return ["else:", f"    {_call(names, last)}"]
 
 
-def _computed(primitive: Primitive, names: Sequence[str], hindrances: list[str], last: str | None) -> list[str]:
+RECORDING = "current is not RECORD and (tracked or current is not NO_GRAD)"
+OBSERVING = "current.observer is None or current.watcher is not current.observer or not current.grad or current.pack"
+
+
+LARGE = 1 << 17
+"""Elements from which on an elementwise operation is worth a way over machine code, where there is some."""
+
+
+@functools.cache
+def _compiles() -> bool:
+    """Whether there is machine code for single operations: if llvmlite is installed."""
+    return importlib.util.find_spec("llvmlite") is not None
+
+
+def _by_machine_code(primitive: Primitive) -> Function:
+    """The forward function of a primitive for large arrays."""
+
+    def large(*arrays: Any, **params: Any) -> Any:
+        return importlib.import_module("pullback.compile.machine.large").forward(primitive, arrays, params)
+
+    return large
+
+
+def _computed(
+    primitive: Primitive, names: Sequence[str], hindrances: list[str], last: str | None, observed: bool
+) -> list[str]:
     """The lines that compute the result and box it."""
     edges = "".join(f"{name}_edge, " for name in names)
     cut = " or ".join(f"(type({name}) is Tensor and {name}._cut is not None)" for name in names)
-    modes = "current is not RECORD and (tracked or current is not NO_GRAD)"
+    modes = OBSERVING if observed else RECORDING
     params = "params" if last else "{}"
-    finish = f"return finish(primitive, ({', '.join(names)},), ({edges}), result, {params}, tracked)"
+    finish = f"finish(primitive, ({', '.join(names)},), ({edges}), result, {params}, tracked)"
+    shown = f"current.observer.sees(primitive, {params}, ({''.join(f'{name}_array, ' for name in names)}), tensor)"
+    finished = [f"tensor = {finish}", shown, "return tensor"] if observed else [f"return {finish}"]
+    forward = "forward"
+    if primitive.kind in ("elementwise", "zero") and _compiles():
+        forward = f"forward if {names[0]}_array.size < {LARGE} else large"
+    other = "general" if observed else "(general if current.observer is None else observed)"
     lines = [
         f"tracked = {' or '.join(f'{name}_edge is not None' for name in names)}",
         "current = mode.get()",
         f"if {' or '.join([*hindrances, f'({modes})', f'(not tracked and ({cut}))'])}:",
-        f"    {_call(names, last)}",
+        f"    {_call(names, last, other)}",
         "try:",
-        f"    result = quiet.copy().run(forward, {''.join(f'{name}_array, ' for name in names)}{'**params' if last else ''})",
+        f"    result = quiet.copy().run({forward}, {''.join(f'{name}_array, ' for name in names)}{'**params' if last else ''})",
         "except ValueError:",  # shapes that do not fit: the general way says so properly
         f"    {_call(names, last)}",
         "if type(result) is not ndarray:",
         "    if type(result) is tuple:",
-        f"        {finish}",
+        *(f"        {line}" for line in finished),
         "    result = asarray(result)",
     ]
     recorded = "result.dtype.kind == 'f'" if primitive.differentiable else "False"
@@ -207,11 +246,12 @@ def _computed(primitive: Primitive, names: Sequence[str], hindrances: list[str],
     return [
         *lines,
         f"if tracked and not ({recorded}):",
-        f"    {finish}",
+        *(f"    {line}" for line in finished),
         "tensor = new(Tensor)",
         "tensor._array = result",
         "tensor._cell = None",
         f"tensor._node = {node} if tracked else None" if primitive.differentiable else "tensor._node = None",
+        *([shown] if observed else []),
         "return tensor",
     ]
 

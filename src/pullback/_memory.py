@@ -14,6 +14,7 @@ from weakref import ref
 
 import numpy as np
 
+from ._modes import copies
 from ._refusals import INFERENCE_SAVED
 
 # glibc gives the top of its heap back to the system whenever 128 kB of it are free, so that a graph of middle-sized
@@ -124,8 +125,14 @@ def _copy_survivors(cells: Iterable[ref[Cell]]) -> None:
     """Tensors have let go of these cells: what is left is held by graphs."""
     for entry in cells:
         cell = entry()
-        if cell is not None and isinstance(cell.array, np.ndarray):
+        if cell is None:
+            continue
+        if isinstance(cell.array, np.ndarray):
             cell.array = cell.array.copy()
+            if (note := copies.get()) is not None:
+                note(cell)
+        elif getattr(cell.array, "_memory", None) is not None:
+            cell.array = cell.array.snapshot()
 
 
 def version(tensor: Any) -> int:

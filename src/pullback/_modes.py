@@ -19,7 +19,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Mode(NamedTuple):
-    """What happens to operations: recorded or not, under inference, with which hooks on saved values and on computing."""
+    """What happens to operations: recorded or not, under inference, with hooks on saved values, computing and new tensors."""
 
     grad: bool = True
     inference: bool = False
@@ -27,6 +27,11 @@ class Mode(NamedTuple):
     unpack: Callable[[Any], Any] | None = None
     hooks_refused: str | None = None
     compute: Callable[..., Any] | None = None
+    born: Callable[[Any], None] | None = None
+    watcher: Any = None
+    """Told of what operations do not say: `wrote(tensor)` after a recorded write, `begins` and `ends` around a pass."""
+    observer: Any = None
+    """The watcher, if all that `compute` does is to have it look at results: the short way can do that, too."""
 
 
 RECORD = Mode()
@@ -35,6 +40,7 @@ mode: contextvars.ContextVar[Mode] = contextvars.ContextVar("pullback.mode", def
 running: contextvars.ContextVar[Any] = contextvars.ContextVar("pullback.pass")
 innermost: contextvars.ContextVar[Any] = contextvars.ContextVar("pullback.innermost", default=None)
 losses: contextvars.ContextVar[list[Any] | None] = contextvars.ContextVar("pullback.losses", default=None)
+copies: contextvars.ContextVar[Any] = contextvars.ContextVar("pullback.copies", default=None)
 early_stop: contextvars.ContextVar[bool | None] = contextvars.ContextVar("pullback.early_stop", default=None)
 debugging: contextvars.ContextVar[bool | None] = contextvars.ContextVar("pullback.debugging", default=None)
 

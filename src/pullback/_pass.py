@@ -18,11 +18,12 @@ import numpy as np
 from . import _xp, ops
 from ._core import Carrier
 from ._memory import Cell, protect, written
-from ._modes import FieldBlock, quiet, running
+from ._modes import FieldBlock, mode, quiet, running
 from ._node import AccumulateGrad, Node, Parts
 from ._shapes import sum_to
 from ._sites import caller
 from ._tape import Freed, Tape, saved_tensors
+from ._views import replace
 
 Array = np.ndarray[Any, np.dtype[Any]]
 ndarray = np.ndarray
@@ -75,6 +76,7 @@ class Pass:
         self.waiting: dict[Any, dict[int, Any]] = {}  # hooks on several tensors, and what has arrived for each
         self.targeted = False  # whether it looks for some gradients only
         self.recomputed: Any = None  # what checkpoints have computed again for it
+        self.watcher: Any = None  # who is told of it
 
     def walk(
         self, order: list[Node], pending: dict[Node, Any], wanted: frozenset[Node], needed: set[Node] | None
@@ -195,12 +197,16 @@ def pull_back(
         pending[node] = pending[node] + g if node in pending else g
         raw = raw and type(g) is ndarray
     freed = None if retain_graph else Freed(caller())
-    if raw and not foreign:  # nothing that runs asks for the mode or for the pass
+    watcher = mode.get().watcher
+    if raw and not foreign and watcher is None:  # nothing that runs asks for the mode or for the pass
         walker = Pass(tape, False, False, True, freed)
         quiet.copy().run(walker.walk, order, pending, wanted, needed)
         return walker
     walker = Pass(tape, create_graph, tape.recording(create_graph, list(pending.values())), raw, freed)
     walker.targeted = targets is not None
+    if watcher is not None:
+        walker.watcher = watcher
+        watcher.begins(walker, order, roots, needed)
     token = running.set(walker)
     try:
         with np.errstate(all="ignore"), nullcontext() if raw else walker.mode():  # hooks set the mode themselves
@@ -235,6 +241,9 @@ def _sum_into(walker: Pass, old: Any, g: Any, like: Array, dtype: Any, held: set
     if old is None:
         return walker.tape.wrap(owned(g, like, dtype, held), None)
     array = old._array
+    if isinstance(array, Carrier):
+        replace(old, walker.tape.wrap(ops.add(array, g), None))
+        return old
     if old._node is not None or not array.flags.writeable:
         return walker.tape.wrap(np.asarray(array + g, dtype=array.dtype), None)
     protect(old)
@@ -243,8 +252,10 @@ def _sum_into(walker: Pass, old: Any, g: Any, like: Array, dtype: Any, held: set
     return old
 
 
-def owned(g: Any, like: Array, dtype: Any, held: set[int]) -> Array:
+def owned(g: Any, like: Array, dtype: Any, held: set[int]) -> Any:
     """g as an array that nobody else holds, laid out like the leaf."""
+    if isinstance(g, Carrier):
+        return ops.clone(g) if g._dtype == dtype else ops.astype(g, dtype=dtype, source=g._dtype)
     if (
         type(g) is np.ndarray
         and g.base is None
@@ -281,3 +292,5 @@ def commit(walker: Pass, roots: Sequence[tuple[Node, Any]]) -> None:
         for leaf, _ in walker.leaves:
             for (hook,) in list(leaf.post):
                 hook(leaf.variable)
+    if walker.watcher is not None:
+        walker.watcher.ends(walker)

@@ -8,12 +8,23 @@ from __future__ import annotations
 
 from typing import Any, Self, final
 
+from ._printing import qualified
+
+TYPES = ("cpu", "cuda", "ipu", "xpu", "mkldnn", "hip", "ve", "fpga", "maia", "xla", "mps", "meta", "hpu", "mtia")
+"""The kinds of devices that torch has names for."""
+
 
 @final
 class device(str):  # noqa: N801  # torch's name
     """Where elements are: `device("cpu")`. It is a string, and has torch's `type` and `index`.
 
-    Any other place raises RuntimeError.
+    Programs may name torch's other devices; a tensor that is to lie there is refused with a RuntimeError. As a block,
+    `with device("cpu"):`, it says where new tensors are.
+
+    Raises
+    ------
+    RuntimeError
+        If torch has no such kind of device.
 
     >>> import pullback
     >>> pullback.device("cpu"), pullback.ones(2).device == "cpu"
@@ -27,9 +38,11 @@ class device(str):  # noqa: N801  # torch's name
     index: int | None  # type: ignore[assignment]  # hides a string's method, as torch's name does
 
     def __new__(cls, type: Any = "cpu", index: int | None = None) -> Self:
-        name, _, number = str(type).partition(":")
-        if name != "cpu" or (number and not number.isdigit()):
-            raise RuntimeError(f"pullback computes on the CPU: there is no device {str(type)!r}")
+        name, _, number = f"cuda:{type}".partition(":") if isinstance(type, int) else str(type).partition(":")
+        if name not in TYPES:
+            raise RuntimeError(f"Expected one of {', '.join(TYPES)} device type at start of device string: {type}")
+        if number and not number.isdigit():
+            raise RuntimeError(f"Invalid device string: {str(type)!r}")
         index = int(number) if number else index
         self = super().__new__(cls, name if index is None else f"{name}:{index}")
         self.type, self.index = name, index
@@ -42,6 +55,12 @@ class device(str):  # noqa: N801  # torch's name
     def __reduce__(self) -> Any:
         return device, (str(self),)
 
+    def __enter__(self) -> Self:
+        return here(self)
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
 
 class _Named:
     """An object that is no more than its name."""
@@ -53,7 +72,7 @@ class _Named:
         self.name = name
 
     def __repr__(self) -> str:
-        return f"pullback.{self.name}"
+        return qualified(self.name)
 
     def __reduce__(self) -> str:
         return self.name
@@ -81,6 +100,19 @@ class memory_format(_Named):  # noqa: N801  # torch's name
     __slots__ = ()
 
 
+def here(place: Any) -> device:
+    """The device of a name; RuntimeError for one where no tensor can be.
+
+    >>> from pullback import _placement
+    >>> _placement.here("cpu:0")
+    device(type='cpu', index=0)
+    """
+    found = device(place)
+    if found.type != "cpu":
+        raise RuntimeError(f"pullback computes on the CPU: there is no device {str(place)!r}")
+    return found
+
+
 CPU = device("cpu")
 strided = layout("strided")
 contiguous_format = memory_format("contiguous_format")
@@ -102,7 +134,7 @@ def _on_cpu(function: str, argument: str, value: Any) -> None:
     if value is not None and not isinstance(value, str):
         raise TypeError(f"{function}(): argument {argument!r} must be a device or its name, not {type(value).__name__}")
     if value is not None:
-        device(value)
+        here(value)
 
 
 def _unpinned(function: str, argument: str, value: Any) -> None:

@@ -53,6 +53,8 @@ def cast(operand: Any, dtype: np.dtype[Any]) -> Any:
     if isinstance(operand, Carrier):
         source = operand._dtype
         return operand if source == dtype else ops.astype(operand, dtype=dtype, source=source)
+    if hasattr(operand, "within"):  # a number that is recorded: see compile
+        return operand.within(dtype)
     array = np.asarray(operand)
     return array if array.dtype == dtype else quiet.run(array.astype, dtype)
 

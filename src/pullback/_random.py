@@ -38,7 +38,7 @@ class Generator:
     numpy: np.random.Generator
 
     def __init__(self, device: Any = "cpu") -> None:
-        self.device = _placement.device(device)
+        self.device = _placement.here(device)
         self.manual_seed(67280421310721)  # torch's
 
     def manual_seed(self, seed: int) -> Self:
@@ -97,6 +97,11 @@ class _Source(threading.local):
 _source = _Source()
 
 
+def default_generator() -> Generator:
+    """The generator that this thread draws from."""
+    return _source.generator
+
+
 def manual_seed(seed: int) -> Generator:
     """Start this thread's random numbers from a seed; the thread's generator is returned.
 
@@ -144,6 +149,25 @@ def set_rng_state(state: dict[str, Any]) -> None:
     True
     """
     _source.generator.set_state(state)
+
+
+@contextlib.contextmanager
+def fork_rng(devices: Any = None, enabled: bool = True, **options: Any) -> Iterator[None]:
+    """A block after which this thread's random numbers go on as if it had not been; not if `enabled` is False.
+
+    >>> import pullback
+    >>> _ = pullback.manual_seed(0)
+    >>> with pullback.fork_rng():
+    ...     a = pullback.randn(2)
+    >>> (a == pullback.randn(2)).all().item()
+    True
+    """
+    now = Moment([None])
+    try:
+        yield
+    finally:
+        if enabled:
+            now.restore()
 
 
 def sources(values: Iterable[Any] = ()) -> list[Any]:

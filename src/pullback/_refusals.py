@@ -77,35 +77,6 @@ def missing_gradient(tensor: Any) -> RuntimeError:
     )
 
 
-def no_history(index: int, tensor: Any) -> RuntimeError:
-    """backward from a tensor that does not require grad."""
-    text = f"element {index} of tensors does not require grad and does not have a grad_fn"
-    if (why := _reason(tensor)) is not None:
-        text += f": {why}"
-    return RuntimeError(text)
-
-
-def _reason(tensor: Any) -> str | None:
-    cut = tensor._cut
-    what = f"this {kind(tensor)}"
-    if cut is None:
-        return (
-            f"{what} was computed from constants only. Create the inputs you want to differentiate with "
-            "requires_grad=True, or call x.requires_grad_() before computing"
-        )
-    place = describe(cut.site)
-    causes = {
-        "detach": f"was cut off by detach() at {place}. Use the tensor itself, without detach",
-        "data": f"was cut off by .data at {place}. Use the tensor itself, without .data",
-        "no_grad": f"was computed under no_grad at {place}. Compute it outside the block, or inside enable_grad()",
-        "inference_mode": f"was computed under inference_mode at {place}. Compute it outside the block",
-        "astype": f"went through a conversion to an integer or bool dtype at {place}, which has no derivative",
-    }
-    other = f"went through {cut.reason} at {place}: derivative for aten::{cut.reason} is not implemented"
-    cause = causes.get(cut.reason, other)
-    return f"{what} {cause}"
-
-
 def gradient_shape(gradient: Any, tensor: Any, index: int) -> RuntimeError:
     """A gradient that fits neither the output nor one of the seeds' readings."""
     have, want = tuple(gradient.shape), tuple(tensor.shape)
@@ -123,16 +94,6 @@ def gradient_shape(gradient: Any, tensor: Any, index: int) -> RuntimeError:
 
 def size(shape: tuple[int, ...]) -> str:
     return f"torch.Size({list(shape)})"
-
-
-def unused(index: int, tensor: Any) -> RuntimeError:
-    """An input that the outputs do not depend on."""
-    what = f"It is a {kind(tensor)}; no" if hasattr(tensor, "shape") else "No"
-    return RuntimeError(
-        f"The differentiated Tensor at index {index} appears to not have been used in the graph. Set allow_unused=True "
-        f"if this is the desired behavior. {what} output depends on it: it may have been replaced, detached, or copied "
-        "before it was used."
-    )
 
 
 def leaf_write(tensor: Any, operation: str) -> str:

@@ -11,6 +11,8 @@ import operator
 from collections.abc import Iterable, Sequence
 from typing import Any, Self, SupportsIndex, overload
 
+from ._printing import qualified
+
 Shape = tuple[int, ...]
 
 
@@ -64,7 +66,7 @@ class Size(tuple[int, ...]):
     __rmul__ = __mul__
 
     def __repr__(self) -> str:
-        return f"pullback.Size({list(self)})"
+        return qualified(f"Size({list(self)})")
 
 
 def _entry(place: int, value: SupportsIndex) -> int:

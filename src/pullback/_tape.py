@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from sys import _getframe
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from . import _refusals, _xp, ops
 from ._core import Carrier, Interpreter, Primitive, bind
+from ._cuts import Cut, cut, cut_off
 from ._memory import Cell, cell_of, version
-from ._modes import FieldBlock, Mode, losses, mode, quiet
+from ._modes import FieldBlock, Mode, mode, quiet
 from ._node import AccumulateGrad, Node, hooks_of, make, node_class, outputs
 from ._shapes import sum_to
-from ._sites import Site, caller, internal
+from ._sites import Site
 
 ndarray = np.ndarray
 
@@ -27,33 +27,6 @@ ndarray = np.ndarray
 #
 # The tape is the interpreter of level 0, and of each level a transform opens. It computes the operation on what its
 # carriers hold, and where an input is tracked it leaves a node.
-
-
-class Cut(NamedTuple):
-    """Why a value that depends on tracked tensors is not tracked itself, and where that happened."""
-
-    reason: str
-    site: Site
-
-    @property
-    def hides(self) -> bool:
-        """Whether a derivative is lost that need not be zero."""
-        return self.reason in HIDING
-
-
-HIDING = {"detach", "data", "no_grad", "inference_mode", "numpy"}
-
-
-def cut_off(reason: str, *, asked: int = 0) -> Cut:
-    """A cut made now, by the user's line; noted where somebody watches for them.
-
-    What pullback cuts off for purposes of its own is not noted: `asked` is how many frames back somebody asked for it.
-    """
-    cut = Cut(reason, caller())
-    noted = losses.get()
-    if noted is not None and not (asked and internal[_getframe(asked).f_code.co_filename]):
-        noted.append(cut)
-    return cut
 
 
 class Tape(Interpreter):
@@ -86,10 +59,10 @@ class Tape(Interpreter):
             else:
                 values.append(arg)
             edges.append(node)
+        if (compute := mode.get().compute) is not None:
+            return compute(self, primitive, args, edges, values, params, tracked)
         if nested:
             result = self.beneath(primitive, values, params)
-        elif (compute := mode.get().compute) is not None:
-            return compute(self, primitive, args, edges, values, params, tracked)
         else:
             result = quiet.copy().run(primitive.forward, *values, **params)
         return self.finish(primitive, args, edges, result, params, tracked)
@@ -177,10 +150,10 @@ class Tape(Interpreter):
 
     def _untracked(self, primitive: Primitive, args: Sequence[Any], result: Any, tracked: bool, current: Mode) -> Any:
         out = tuple(self.wrap(piece, None) for piece in result) if type(result) is tuple else self.wrap(result, None)
-        cut = _why(primitive, args, result, tracked, current)
-        if cut is not None:
+        made = _why(primitive, args, result, tracked, current)
+        if made is not None:
             for piece in out if type(out) is tuple else (out,):
-                piece._cut = cut
+                piece._cut = made
         return out
 
     def _keep(self, node: Node, args: Sequence[Any], out: Any) -> Any:
@@ -205,15 +178,15 @@ class Tape(Interpreter):
 
 def _why(primitive: Primitive, args: Sequence[Any], result: Any, tracked: bool, current: Mode) -> Cut | None:
     """Why a result is not tracked although it comes from tracked tensors; a zero derivative hides what came before."""
-    cuts: list[Cut] = [cut for arg in args if (cut := getattr(arg, "_cut", None)) is not None]
+    cuts: list[Cut] = [made for arg in args if (made := getattr(arg, "_cut", None)) is not None]
     if not tracked and not cuts:
         return None
     flat = _flat(primitive) or _kind(result) not in {"f", "c"}
     if tracked and not flat and not current.grad:
-        return cut_off("inference_mode" if current.inference else "no_grad")
-    hidden = next((cut for cut in cuts if cut.hides), None)
+        return cut_off("inference_mode" if current.inference else "no_grad", args)
+    hidden = next((made for made in cuts if made.hides), None)
     if tracked or (flat and hidden is not None):
-        return hidden if hidden is not None and not flat else Cut(primitive.name, caller())
+        return hidden if hidden is not None and not flat else cut(primitive.name, args)
     return hidden or cuts[0]
 
 

@@ -15,13 +15,14 @@ import numpy as np
 from . import _dtypes, _eager, _numpy, _placement, _refusals, ops, vocabulary
 from ._attributes import Autograd
 from ._core import Carrier, Primitive
+from ._cuts import cut, cut_off
 from ._memory import storage_of
 from ._modes import mode, quiet
 from ._node import AccumulateGrad, Node, new
-from ._printing import format_tensor
+from ._printing import format_tensor, qualified
 from ._promotion import cast, category
 from ._shapes import broadcast_shapes, expand_shape, parse_sizes
-from ._tape import Tape, cut_off
+from ._tape import Tape
 from ._values import concrete
 from ._views import write
 from .vocabulary import arithmetic, indexing, products, reductions, shapes
@@ -38,8 +39,11 @@ class Eager(Tape):
         tensor._array = value if type(value) is ndarray or isinstance(value, Carrier) else np.asarray(value)
         tensor._node = node
         tensor._cell = None
-        if mode.get().inference:
+        current = mode.get()
+        if current.inference:
             tensor._inference = True
+        if current.born is not None:
+            current.born(tensor)
         return tensor
 
 
@@ -53,7 +57,7 @@ class Conversions(Autograd):
         if self._node is not None and not force:
             raise _refusals.tracked_numpy(self, "numpy()")
         if self._node is not None or (self._cut is not None and self._cut.hides):
-            cut_off("numpy", asked=2)
+            cut_off("numpy", (self,), asked=2)
         storage_of(self)  # from here on others can see the memory: it is written in place, never exchanged
         return self._array.view()
 
@@ -81,10 +85,14 @@ class Conversions(Autograd):
             raise RuntimeError(
                 f"a Tensor with {self.numel()} elements cannot be converted to Scalar: index it, or reduce it first"
             )
+        if self._node is not None:
+            cut("item", (self,))
         return self._array.item()
 
     def tolist(self) -> Any:
         """The elements as nested lists of Python numbers; a number for a 0-d tensor."""
+        if self._node is not None:
+            cut("tolist", (self,))
         return self._array.tolist()
 
     def _scalar(self, convert: Callable[[Any], Any]) -> Any:
@@ -191,7 +199,7 @@ class Conversions(Autograd):
             if isinstance(value, Carrier):
                 dtype = value.dtype
             elif isinstance(value, str) and not hasattr(np, value):
-                _placement.device(value)
+                _placement.here(value)
             elif value is not None and not isinstance(value, bool):
                 dtype = value
         options.pop("non_blocking", None)
@@ -199,9 +207,9 @@ class Conversions(Autograd):
         converted = self if dtype is None else cast(self, _dtypes.as_dtype(dtype).numpy)
         return ops.clone(converted) if (copy or flags[1:] == [True]) and converted is self else converted
 
-    def type(self, dtype: Any = None) -> Any:
-        """The name of this tensor's type, or the tensor in another dtype."""
-        return f"pullback.{self._type_name}Tensor" if dtype is None else self.to(dtype)
+    def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
+        """The name of this tensor's type, or the tensor in another dtype: torch's old tensor types stand for theirs."""
+        return qualified(f"{self._type_name}Tensor") if dtype is None else self.to(_dtypes.of_tensor_type(dtype))
 
     def type_as(self, other: Any) -> Any:
         """This tensor in the dtype of another."""
@@ -424,7 +432,7 @@ class Tensor(Conversions):
 
 def loaded_in_place(module: str, name: str) -> Any:
     """The in-place form of a function that is imported now."""
-    return in_place(vocabulary.load(module, name))
+    return in_place(vocabulary.public(module, name))
 
 
 class Later:
@@ -441,7 +449,7 @@ class Later:
 
 
 for name, module in vocabulary.LATER_METHODS.items():
-    setattr(Tensor, name, Later(name, functools.partial(vocabulary.load, module, name)))
+    setattr(Tensor, name, Later(name, functools.partial(vocabulary.public, module, name)))
 for name, module in vocabulary.LATER_IN_PLACE.items():
     setattr(Tensor, f"{name}_", Later(f"{name}_", functools.partial(loaded_in_place, module, name)))
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from . import _refusals, ops
 from ._core import Carrier, Primitive
+from ._cuts import withdraw
 from ._memory import Storage, protect, storage_of, written
 from ._modes import NO_GRAD, RECORD, mode
 from ._node import AccumulateGrad, Node, hooks_of, make, node_class
@@ -48,14 +49,14 @@ def _viewed(primitive: Primitive, tensor: Any, params: dict[str, Any]) -> Any:
     result = primitive(tensor, **params)
     if type(result) is tuple:
         getitem = ops.getitem
-        for piece, index in zip(result, _pieces(primitive, params, result), strict=True):
+        for piece, index in zip(result, pieces(primitive, params, result), strict=True):
             track(tensor, piece, (getitem, {"index": index}))
     else:
         track(tensor, result, (primitive, params))
     return result
 
 
-def _pieces(primitive: Primitive, params: dict[str, Any], result: Any) -> list[Any]:
+def pieces(primitive: Primitive, params: dict[str, Any], result: Any) -> list[Any]:
     """The index of each output of unbind and split."""
     before = (slice(None),) * params["axis"]
     if primitive is ops.unbind:
@@ -67,7 +68,10 @@ def _pieces(primitive: Primitive, params: dict[str, Any], result: Any) -> list[A
 def track(base: Any, result: Any, step: Step) -> None:
     """Record that `result` is `base` seen through one more primitive, if they share memory."""
     array, source = result._array, base._array
-    if type(array) is ndarray and array.base is not source and _owner(array) is not _owner(source):
+    if type(array) is not ndarray:
+        if array._apart(source):
+            return
+    elif array.base is not source and _owner(array) is not _owner(source):
         return
     (base._storage or storage_of(base)).join(result)
     result._base = base if base._base is None else base._base
@@ -137,6 +141,8 @@ def check_writable(tensor: Any, operation: str, *, through_view: bool = False) -
 def write(target: Any, result: Any, operation: str) -> Any:
     """Make the target hold a result: the same memory, a new history."""
     check_writable(target, operation)
+    if result._cut is not None:
+        withdraw(result._cut, target)
     if result.level > target.level:
         raise RuntimeError(_refusals.captured_write(target, operation))
     if tuple(result.shape) != tuple(target.shape):
@@ -148,7 +154,7 @@ def write(target: Any, result: Any, operation: str) -> Any:
     if target.level:
         exchange_all(target, result)
     else:
-        replace(target, result._array)
+        replace(target, result)
         rebase(target, result)
     return target
 
@@ -173,14 +179,22 @@ def _take(target: Any, value: Any) -> None:
         setattr(target, name, getattr(value, name))
 
 
-def replace(target: Any, array: Any) -> None:
-    """Put new values into the target's memory, and leave graphs the values they kept.
+def replace(target: Any, result: Any) -> None:
+    """Put a result's values into the target's memory, and leave graphs the values they kept.
 
-    Memory that nothing else can see is simply exchanged: the graph keeps the old array, and nothing is copied.
+    Memory that nothing else can see is simply exchanged: the graph keeps the old array, and nothing is copied. What
+    graphs keep of the result is then kept of the target, too: the next write leaves them that.
     """
-    old = target._array
-    if type(old) is not ndarray or (target._storage is None and old.base is None and array.base is None):
+    old, array = target._array, result._array
+    if type(old) is not ndarray:
+        if old._memory is None:
+            exchange(target, array)
+        else:
+            protect(target)
+            old.assign(array)
+    elif target._storage is None and old.base is None and array.base is None:
         exchange(target, array)
+        target._cell = result._cell
     else:
         protect(target)
         np.copyto(old, array)
@@ -224,6 +238,8 @@ def refresh(base: Any) -> None:
             set_node(member, ops.replay(base, path=steps(member._path))._node)
         elif member._base is base and type(member._made_untracked) is not bool:
             member._made_untracked.spoil(member)
+    if (watcher := mode.get().watcher) is not None:
+        watcher.wrote(base)
 
 
 def set_node(tensor: Any, node: Node | None) -> None:

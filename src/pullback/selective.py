@@ -17,7 +17,7 @@ import numpy as np
 
 from ._core import Primitive
 from ._memory import cell_of
-from ._modes import FieldBlock, ModeBlock, innermost, quiet
+from ._modes import FieldBlock, ModeBlock, innermost
 from .checkpointing import CheckpointError
 
 Policy = Callable[..., Any]
@@ -66,7 +66,7 @@ class Selection:
         self, tape: Any, primitive: Primitive, args: Sequence[Any], edges: Any, values: Any, params: Any, tracked: bool
     ) -> Any:
         """Compute an operation, and keep its result if the policy says so."""
-        result = quiet.run(primitive.forward, *values, **params)
+        result = tape.beneath(primitive, values, params)
         out = tape.finish(primitive, args, edges, result, params, tracked)
         if tape.level == self.level:
             with FieldBlock(grad=False, pack=None, unpack=None, compute=None):
@@ -105,7 +105,7 @@ class Again(ModeBlock):
                 kept = self.taken(primitive, seen[primitive])
                 seen[primitive] += 1
             if kept is None:
-                result = quiet.run(primitive.forward, *values, **params)
+                result = tape.beneath(primitive, values, params)
                 return tape.finish(primitive, args, edges, result, params, tracked)
             out = tape.finish(primitive, args, edges, _each(_array, kept), params, tracked)
             cells = kept if type(kept) is tuple else (kept,)

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+import pullback
+
 torch = pytest.importorskip("torch", reason="torch==2.13.0 is not installed: nothing to compare pullback with")
 
 from .compare import parity, raises, warns  # noqa: E402
@@ -271,3 +273,24 @@ def test_arguments_of_the_loader(t):
     warns(UserWarning, wrong, lambda: iter(loader(pin_memory=True)))
     names = "batch_size drop_last num_workers prefetch_factor pin_memory timeout persistent_workers in_order".split()
     return [[getattr(loader(**options), name) for name in names] for options in ({}, {"batch_sampler": [[1]]})]
+
+
+@pytest.mark.parametrize("count", [1, 5, 6, 7])
+@pytest.mark.parametrize("drop_last", [False, True])
+@parity
+def test_distributed_samplers(t, count, drop_last):
+    sampler = t.utils.data.distributed.DistributedSampler if t is torch else t.utils.data.DistributedSampler
+    raises(ValueError, "Default process group has not been initialized", lambda: sampler(range(3)))
+    raises(ValueError, "Invalid rank 2, rank should be in the interval [0, 1]", lambda: sampler(range(3), 2, 2))
+    each = [sampler(range(count), k, rank, False, drop_last=drop_last) for k in (1, 2, 3) for rank in range(k)]
+    return [[len(one), [*one]] for one in each]
+
+
+def test_a_distributed_sampler_shuffles_by_epoch():
+    samplers = [pullback.utils.data.DistributedSampler(range(10), 2, rank) for rank in (0, 1)]
+    first = [[*each] for each in samplers]
+    assert sorted(first[0] + first[1]) == list(range(10))
+    assert [*samplers[0]] == first[0]
+    for each in samplers:
+        each.set_epoch(1)
+    assert [[*each] for each in samplers] != first

@@ -21,6 +21,11 @@ _LATER = {
     "function": "function",
     "Function": "function",
     "functional": "functional",
+    "anomaly_mode": "anomaly_mode",
+    "AnomalyError": "anomaly_mode",
+    "detect_anomaly": "anomaly_mode",
+    "is_anomaly_enabled": "anomaly_mode",
+    "set_detect_anomaly": "anomaly_mode",
     "gradcheck": "checks",
     "gradgradcheck": "checks",
 }

@@ -34,12 +34,13 @@ from .._custom import (
     slot,
     tensor_of,
 )
+from .._cuts import Cut
 from .._memory import written
 from .._modes import FieldBlock, losses, mode, no_grad
 from .._node import AccumulateGrad, Node
 from .._refusals import kind
 from .._sites import caller
-from .._tape import Cut, Obstacle, Tape
+from .._tape import Obstacle, Tape
 from .._views import rebase, view
 
 # 1. What forward leaves for backward

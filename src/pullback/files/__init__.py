@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._creation import from_numpy
-from .._placement import device
+from .._placement import here
 from . import safetensors, structures, torchfiles
 from .errors import FileError as FileError
 from .errors import UnsafeFileError as UnsafeFileError
@@ -167,4 +167,4 @@ def _check_places(map_location: Any) -> None:
     if map_location is None or (callable(map_location) and not isinstance(map_location, str)):
         return
     for place in map_location.values() if isinstance(map_location, dict) else [map_location]:
-        device(place)
+        here(place)

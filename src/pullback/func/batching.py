@@ -158,6 +158,10 @@ class Batch(Interpreter):
         """A value that all examples share, until one of theirs is written to it."""
         return self.box(made._array, batched=False)
 
+    def spread(self, arg: Any) -> Any:
+        """A value with an example along each row: here every one that differs between the examples."""
+        return arg
+
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """The operation on all examples."""
         if not self._tokens:

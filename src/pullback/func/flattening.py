@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _backward, _refusals
+from .. import _backward, _refusals, reasons
 from .._core import Carrier
 from .._creation import from_numpy
 from .._modes import FieldBlock
@@ -203,7 +203,7 @@ class FlatFunction:
         with FieldBlock(grad=True):
             output = _tensor(self._output(flat, args))
         if output._node is None:
-            raise _refusals.no_history(0, output)
+            raise reasons.no_history(0, output)
         return flat, output
 
     def _loss(self, x: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:

@@ -23,7 +23,7 @@ from ..interpreters import Boxed, Interpreter
 
 def tensor_of(value: Any) -> Any:
     """A value from beneath a level, as the tensor that users see."""
-    return value if isinstance(value, Carrier) else Tensor.interpreter.wrap(value, None)
+    return value if isinstance(value, Carrier) and value.level >= 0 else Tensor.interpreter.wrap(value, None)
 
 
 def inner(tensor: Any) -> Any:

@@ -56,7 +56,7 @@ class Adagrad(Elementwise):
 
     def rule(self, group: Group, first: bool, t: Any) -> Rule:
         """p - lr g / (sqrt(s) + eps), where s is the sum of all g^2."""
-        rate, eps = group["lr"] / (1 + float(t) * group["lr_decay"]), group["eps"]
+        rate, eps = group["lr"] / (1 + t.item() * group["lr_decay"]), group["eps"]
 
         def update(xp: Any, p: Any, g: Any, s: Any) -> None:
             s += g * g

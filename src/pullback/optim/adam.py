@@ -53,7 +53,7 @@ class Adam(Elementwise):
 
     def rule(self, group: Group, first: bool, t: Any) -> Rule:
         """p - lr m' / (sqrt(v') + eps), where m' and v' are the moments m and v, corrected for having begun at 0."""
-        (beta1, beta2), eps, t = group["betas"], group["eps"], float(t) + 1
+        (beta1, beta2), eps, t = group["betas"], group["eps"], t.item() + 1
         rate, correction = group["lr"] / (1 - beta1**t), (1 - beta2**t) ** 0.5
 
         def update(xp: Any, p: Any, g: Any, m: Any, v: Any, *largest: Any) -> None:

@@ -48,7 +48,7 @@ class Adamax(Elementwise):
 
     def rule(self, group: Group, first: bool, t: Any) -> Rule:
         """p - lr m' / u, where u = max(beta2 u, |g| + eps)."""
-        (beta1, beta2), eps, t = group["betas"], group["eps"], float(t) + 1
+        (beta1, beta2), eps, t = group["betas"], group["eps"], t.item() + 1
         rate = group["lr"] / (1 - beta1**t)
 
         def update(xp: Any, p: Any, g: Any, m: Any, u: Any) -> None:

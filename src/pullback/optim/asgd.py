@@ -55,7 +55,7 @@ class ASGD(Elementwise):
     def rule(self, group: Group, first: bool, t: Any, eta: Any, mu: Any) -> Rule:
         """p - eta (g + lambd p), and the average of p: all of p until step t0, and as much as each before it then."""
         lr, lambd, alpha = as_float(group["lr"]), group["lambd"], group["alpha"]
-        t, eta, mu = float(t) + 1, float(eta), float(mu)
+        t, eta, mu = t.item() + 1, eta.item(), mu.item()
 
         def update(xp: Any, p: Any, g: Any, average: Any) -> None:
             p *= 1 - lambd * eta

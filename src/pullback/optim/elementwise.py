@@ -163,7 +163,9 @@ class Elementwise(Optimizer):
                 if recorded:
                     self._move({name: _without_axes(value) for name, value in group.items()}, moving, _record)
                 else:
-                    quiet.run(self._move, {name: _number(value) for name, value in group.items()}, moving, _compute)
+                    plain = all(type(p._array) is ndarray for p, _ in moving)
+                    carry_out = quiet.run if plain else _called
+                    carry_out(self._move, {name: _number(value) for name, value in group.items()}, moving, _compute)
         finally:
             mode.reset(token)
         return loss
@@ -199,6 +201,11 @@ class Elementwise(Optimizer):
 
 
 _NOTHING: dict[str, Any] = {}
+
+
+def _called(function: Callable[..., None], *args: Any) -> None:
+    """Call a function in this context: inside a transform its modes count."""
+    function(*args)
 
 
 def begin(state: dict[str, Any], counts: dict[str, Any], memory: dict[str, Any], p: Any) -> bool:

@@ -56,12 +56,12 @@ class NAdam(Elementwise):
     def rule(self, group: Group, first: bool, t: Any, product: Any) -> Rule:
         """p - lr m' / (sqrt(v') + eps), where m' is what the first moment will be with a gradient as this one."""
         lr, (beta1, beta2), eps, decay = group["lr"], group["betas"], group["eps"], group["momentum_decay"]
-        t = float(t) + 1
+        t = t.item() + 1
         mu = beta1 * (1 - 0.5 * 0.96 ** (t * decay))
         mu_next = beta1 * (1 - 0.5 * 0.96 ** ((t + 1) * decay))
         product = product * mu
-        share = lr * (1 - mu) / (1 - float(product))
-        share_of_moment = lr * mu_next / (1 - float(product) * mu_next)
+        share = lr * (1 - mu) / (1 - product.item())
+        share_of_moment = lr * mu_next / (1 - product.item() * mu_next)
         correction = 1 - beta2**t
 
         def update(xp: Any, p: Any, g: Any, m: Any, v: Any) -> None:

@@ -50,7 +50,7 @@ class RAdam(Elementwise):
 
     def rule(self, group: Group, first: bool, t: Any) -> Rule:
         """p - lr m', times r / (sqrt(v') + eps) once the variance is tractable: r is the rectification, of rho."""
-        (beta1, beta2), eps, t = group["betas"], group["eps"], float(t) + 1
+        (beta1, beta2), eps, t = group["betas"], group["eps"], t.item() + 1
         rate = group["lr"] / (1 - beta1**t)
         most = 2 / (1 - beta2) - 1
         rho = most - 2 * t * beta2**t / (1 - beta2**t)

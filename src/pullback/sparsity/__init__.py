@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _backward, _refusals
+from .. import _backward, _refusals, reasons
 from .._core import Carrier
 from .._creation import as_tensor
 from .._modes import FieldBlock
@@ -141,9 +141,9 @@ def _output(name: str, f: Any, x: Any, allow_unused: bool) -> tuple[Any, Any]:
             "on it before computing the output, or pass the function"
         )
     if not allow_unused and y._node is None:
-        raise _refusals.no_history(0, y)
+        raise reasons.no_history(0, y)
     if not allow_unused and x._node not in youngest_first([y._node]):
-        raise _refusals.unused(0, x)
+        raise reasons.unused(0, x, [y])
     return y, x
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -25,6 +26,11 @@ FUNCTIONS: dict[str, str] = {
     "func.live": "grad hessian jacobian value_grad_hessian",
     "files": "load save",
     "func.flattening": "flatten_problem",
+    "func.mapping": "vmap",
+    "checking": "check",
+    "reasons": "why",
+    "autograd.anomaly_mode": "detect_anomaly is_anomaly_check_nan_enabled is_anomaly_enabled",
+    "control": "cond fori_loop scan while_loop",
     "custom_rules": "custom_jvp custom_vjp",
     "sparsity": "sparse_hessian sparse_jacobian",
     "vocabulary.shapes": "concatenate",
@@ -41,13 +47,15 @@ FUNCTIONS: dict[str, str] = {
     "vocabulary.padding": "constant_pad_nd",
     "vocabulary.resampling": "channel_shuffle pixel_shuffle pixel_unshuffle",
     "_alike": "fill",
+    "_legacy": "detach from_dlpack frombuffer get_device is_same_size range vander",
     "_blocks": "get_num_threads set_num_threads",
     "_creation": "empty_permuted empty_strided logspace scalar_tensor tril_indices triu_indices",
     "_placement": (
         "channels_last channels_last_3d contiguous_format device layout memory_format preserve_format strided"
     ),
-    "_random": "Generator get_rng_state initial_seed seed set_rng_state",
+    "_random": "Generator fork_rng get_rng_state initial_seed seed set_rng_state",
     "_sampling": "normal randperm",
+    "_typed": ("BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor ShortTensor"),
     "revolve": "checkpoint_loop",
     "vocabulary.pooling": "adaptive_avg_pool1d avg_pool1d max_pool1d max_pool2d max_pool3d",
     "signal.windows": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
@@ -127,6 +135,7 @@ PAIRS: dict[str, str] = {
 
 # tensor.<name>(...) alone
 METHODS: dict[str, str] = {
+    "_legacy": "apply_ cuda get_device is_pinned is_same_size map_ new pin_memory",
     "_alike": "new_empty new_empty_strided new_full new_ones new_tensor new_zeros",
     "vocabulary.turning": "as_strided_ resize_ squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_",
     "vocabulary.special": "polygamma",
@@ -292,6 +301,34 @@ def load(module: str, name: str) -> Function:
     return defined
 
 
+SPELLINGS = {"axis": "dim", "axes": "dims", "keepdims": "keepdim"}
+"""NumPy's names of arguments, and torch's."""
+
+
+def in_both_spellings(function: Named) -> Named:
+    """A function that takes NumPy's names of its arguments as well as torch's; itself if it has none of them."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    taken = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if code else ()
+    names = {numpy: ours for numpy, ours in SPELLINGS.items() if ours in taken and numpy not in taken}
+    if not names:
+        return function
+
+    @functools.wraps(function)
+    def spelled(*args: Any, **options: Any) -> Any:
+        for given in names.keys() & options.keys():
+            if names[given] in options:
+                raise TypeError(f"{function.__name__}() got both {names[given]!r} and NumPy's {given!r}: pass one")
+            options[names[given]] = options.pop(given)
+        return function(*args, **options)
+
+    return spelled  # type: ignore[return-value]  # the same arguments, by more names
+
+
+def public(module: str, name: str) -> Function:
+    """The function that users of a name get: in torch's and NumPy's spelling."""
+    return in_both_spellings(load(module, name))
+
+
 def later(module: str, name: str) -> Function:
     """A function of a module of pullback, which is imported when the function is called."""
 
@@ -303,7 +340,7 @@ def later(module: str, name: str) -> Function:
 
 def function(name: str) -> Function:
     """The function `pullback.<name>`."""
-    found = load(LATER_FUNCTIONS[name], name)
+    found = public(LATER_FUNCTIONS[name], name)
     if name in _PAIRS:
         return of_pair(found)
     if name in _BOTH:

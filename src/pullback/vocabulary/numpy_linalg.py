@@ -82,6 +82,12 @@ def _tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     return load("vocabulary.contractions", "tensordot")(*_operands(a, b), axes)
 
 
+def product(a: Any, b: Any) -> Any:
+    """matmul of NumPy, where tensors of two dtypes are brought to one."""
+    both = isinstance(a, Carrier) and isinstance(b, Carrier)
+    return products.matmul(*(together(a, b) if both else (a, b)))
+
+
 def _matvec(a: Any, x: Any) -> Any:
     return shapes.squeeze(products.matmul(a, shapes.unsqueeze(x, -1)), -1)
 
@@ -110,7 +116,7 @@ LINALG: dict[str, Function] = {
     "eigh": lambda a, UPLO="L": _linalg("eigh", a, UPLO=UPLO),
     "eigvalsh": lambda a, UPLO="L": _linalg("eigvalsh", a, UPLO=UPLO),
     "lstsq": lambda a, b, rcond=None: _linalg("lstsq", a, b, rcond=rcond, driver="gelsd"),
-    "matmul": lambda x1, x2, /: products.matmul(x1, x2),
+    "matmul": lambda x1, x2, /: product(x1, x2),
     "matrix_norm": lambda x, /, *, keepdims=False, ord="fro": _norm(x, ord, (-2, -1), keepdims),
     "matrix_power": _power,
     "matrix_rank": _rank,

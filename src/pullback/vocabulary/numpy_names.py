@@ -54,7 +54,7 @@ UFUNCS: dict[np.ufunc, Function] = {
     np.bitwise_and: arithmetic.bitwise_and, np.bitwise_or: arithmetic.bitwise_or,
     np.bitwise_xor: arithmetic.bitwise_xor, np.invert: arithmetic.bitwise_not,
     np.isnan: arithmetic.isnan, np.isinf: arithmetic.isinf, np.isfinite: arithmetic.isfinite,
-    np.matmul: products.matmul, **numpy_functions.UFUNCS, **numpy_linalg.UFUNCS,
+    np.matmul: numpy_linalg.product, **numpy_functions.UFUNCS, **numpy_linalg.UFUNCS,
 }
 # fmt: on
 
@@ -131,7 +131,7 @@ def _dot(a: Any, b: Any, out: Any = None) -> Any:
     if 0 in axes:
         return arithmetic.mul(a, b)
     if axes[0] < 2 or axes[1] < 3:
-        return products.matmul(a, b)
+        return numpy_linalg.product(a, b)
     left, right = products.LETTERS[: axes[0]], products.LETTERS[axes[0] : sum(axes)]
     free = right[:-2] + right[-1]
     return products.einsum(f"{left},{right[:-2]}{left[-1]}{right[-1]}->{left[:-1]}{free}", a, b)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -335,7 +336,7 @@ def _numbered(*arguments: Any) -> tuple[str, tuple[Any, ...]]:
 def _letter(label: Any) -> str:
     if label is Ellipsis:
         return "..."
-    if not isinstance(label, int) or not 0 <= label < len(LETTERS):
+    if not isinstance(label, (int, np.integer)) or not 0 <= label < len(LETTERS):
         raise ValueError(
             f"einsum(): not enough input: a label is a number from 0 to {len(LETTERS) - 1} or an ellipsis, not {label!r}"
         )
@@ -390,7 +391,8 @@ def _unique_labels(labels: str, operand: Any) -> tuple[str, Any]:
                     f"einsum(): subscript {label} is repeated for an operand but the sizes don't match, "
                     f"{operand.shape[first]} != {operand.shape[second]}"
                 )
-            operand = view(ops.diagonal, operand, axes=(first, second))
+            diagonal: Any = functools.partial(view, ops.diagonal) if isinstance(operand, Carrier) else ops.diagonal
+            operand = diagonal(operand, axes=(first, second))
             labels = labels[:first] + labels[first + 1 : second] + labels[second + 1 :] + label
     return labels, operand
 

@@ -10,7 +10,7 @@ import numpy as np
 from .. import _dtypes, ops
 from .._promotion import cast, inexact, together
 from .._shapes import normalize_axes, normalize_axis
-from . import arithmetic, load, of_tensor, shapes
+from . import arithmetic, in_both_spellings, load, of_tensor, shapes
 
 Dim = int | tuple[int, ...] | list[int] | None
 
@@ -273,11 +273,13 @@ def _locate(name: str, primitive: Any, input: Any, dim: int | None, keepdim: boo
     return primitive(input, axis=place, keepdims=keepdim)
 
 
+@in_both_spellings
 def argmax(input: Any, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None) -> Any:
     """Where the largest element stands: in the flattened tensor, or along a dim; the first of several."""
     return _locate("argmax", ops.argmax, input, _one_of("argmax", "dim", dim, axis), keepdim)
 
 
+@in_both_spellings
 def argmin(input: Any, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None) -> Any:
     """Where the smallest element stands: in the flattened tensor, or along a dim; the first of several."""
     return _locate("argmin", ops.argmin, input, _one_of("argmin", "dim", dim, axis), keepdim)
@@ -354,6 +356,7 @@ def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
     return arithmetic.mul(input, factor)
 
 
+@in_both_spellings
 def logsumexp(input: Any, dim: Dim, keepdim: bool = False, *, keepdims: bool = False) -> Any:
     """log(sum(exp(input))) along axes, without overflow."""
     return ops.logsumexp(inexact(input), axis=normalize_axes(dim, input.ndim), keepdims=keepdim or keepdims)
@@ -383,6 +386,7 @@ def _along(name: str, primitive: Any, input: Any, dim: int | None, dtype: Any) -
     return ops.reshape(primitive(ops.reshape(input, shape=(1,)), axis=0), shape=())
 
 
+@in_both_spellings
 def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
     """The running sum along a dim."""
     input = _summable(input, dtype)

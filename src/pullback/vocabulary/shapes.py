@@ -14,6 +14,7 @@ from .._core import Carrier
 from .._promotion import cast, common
 from .._shapes import Shape, expand_shape, infer_shape, normalize_axes, normalize_axis, parse_sizes, sum_to
 from .._views import view as view_of
+from . import in_both_spellings
 
 # What is asked of the same shapes again and again.
 _inferred = functools.lru_cache(maxsize=1024)(infer_shape)
@@ -280,6 +281,7 @@ def squeeze(input: Any, dim: Any = None, *, axis: Any = None) -> Any:
     return view_of(ops.squeeze, input, axis=gone, given=dim is not None)
 
 
+@in_both_spellings
 def unsqueeze(input: Any, dim: int) -> Any:
     """A view with a new axis of length 1."""
     return view_of(ops.expand_dims, input, axis=normalize_axis(dim, input.ndim + 1))
@@ -359,6 +361,7 @@ def stack(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
     return ops.stack(*listed, axis=normalize_axis(dim if axis is None else axis, len(first) + 1))
 
 
+@in_both_spellings
 def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
     """The slices along an axis, as views with one node behind them all."""
     if input.ndim == 0:
@@ -392,6 +395,7 @@ def _pieces(input: Any, sizes: tuple[int, ...], axis: int, label: str) -> tuple[
     return result
 
 
+@in_both_spellings
 def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
     """At most `chunks` consecutive pieces of one size along an axis; the last may be smaller."""
     if chunks <= 0:

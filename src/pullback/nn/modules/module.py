@@ -138,7 +138,7 @@ class Module(State, Calls):
             if isinstance(value, Carrier):
                 dtype = value.dtype
             elif isinstance(value, str):
-                _placement.device(value)
+                _placement.here(value)
             elif value is not None and not isinstance(value, bool):
                 dtype = _dtypes.as_dtype(value)
         if dtype is None:
@@ -180,7 +180,7 @@ class Module(State, Calls):
         RuntimeError
             Always.
         """
-        _placement.device("cuda" if device is None else device)
+        _placement.here("cuda" if device is None else device)
         return self
 
     def to_empty(self, *, device: Any = None, recurse: bool = True) -> Self:

@@ -107,7 +107,7 @@ class PackedSequence(_Fields):
 
     def cuda(self, device: Any = None, **options: Any) -> Any:
         """Refuse, as there is no other place than the CPU."""
-        _placement.device("cuda" if device is None else device)
+        _placement.here("cuda" if device is None else device)
 
     def pin_memory(self) -> Any:
         """The same: there is no device to pin memory for."""

@@ -12,6 +12,7 @@ from .datasets import TensorDataset as TensorDataset
 from .datasets import random_split as random_split
 from .loader import DataLoader as DataLoader
 from .samplers import BatchSampler as BatchSampler
+from .samplers import DistributedSampler as DistributedSampler
 from .samplers import RandomSampler as RandomSampler
 from .samplers import Sampler as Sampler
 from .samplers import SequentialSampler as SequentialSampler

@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from ..._creation import as_tensor
 from ..._dtypes import float64
+from ..._random import Generator
 from ..._sampling import multinomial, randint, randperm
 
 Index_co = TypeVar("Index_co", covariant=True)
@@ -195,3 +196,54 @@ class BatchSampler(Sampler[list[Any]]):
     def __len__(self) -> int:
         size = len(self.sampler)  # type: ignore[arg-type]  # a sampler without a length says so itself
         return size // self.batch_size if self.drop_last else -(-size // self.batch_size)
+
+
+class DistributedSampler(Sampler[int]):
+    """Every `num_replicas`-th index of a data set, from the `rank`-th on: what one of several processes is to go through.
+
+    Shuffled by a seed and the epoch, which `set_epoch` tells; so that all have as many, the first indices come again at
+    the end, or with `drop_last` the last are left out.
+
+    Raises
+    ------
+    ValueError
+        If the number of processes or which one this is is not given (there is nobody to ask), or if it is none of them.
+
+    >>> from pullback.utils.data import DistributedSampler
+    >>> [list(DistributedSampler("abcde", num_replicas=2, rank=rank, shuffle=False)) for rank in (0, 1)]
+    [[0, 2, 4], [1, 3, 0]]
+    """
+
+    def __init__(
+        self,
+        dataset: Sized,
+        num_replicas: int | None = None,
+        rank: int | None = None,
+        shuffle: bool = True,
+        seed: int = 0,
+        drop_last: bool = False,
+    ) -> None:
+        if num_replicas is None or rank is None:
+            raise ValueError("Default process group has not been initialized: give num_replicas and rank")
+        if not 0 <= rank < num_replicas:
+            raise ValueError(f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]")
+        self.dataset, self.num_replicas, self.rank = dataset, num_replicas, rank
+        self.shuffle, self.seed, self.drop_last, self.epoch = shuffle, seed, drop_last, 0
+        whole, rest = divmod(len(dataset), num_replicas)
+        self.num_samples = whole + (rest > 0 and not drop_last)
+        self.total_size = self.num_samples * num_replicas
+
+    def __iter__(self) -> Iterator[int]:
+        count = len(self.dataset)
+        order = range(count)
+        if self.shuffle:
+            order = randperm(count, generator=Generator().manual_seed(self.seed + self.epoch)).tolist()
+        wanted = itertools.islice(itertools.cycle(order), self.rank, self.total_size, self.num_replicas)
+        return iter([*wanted])
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+    def set_epoch(self, epoch: int) -> None:
+        """Say which epoch begins, so that each has an order of its own."""
+        self.epoch = epoch
