@@ -13,7 +13,7 @@ from progress import Training, read_options
 
 import pullback
 
-GAMES, TIME, STEPS = 16, 200, 80
+GAMES, TIME, STEPS = 16, 200, 100
 
 
 class Poles:
@@ -39,9 +39,9 @@ class Poles:
 
 
 def model(library: Any) -> Any:
-    """The scores of left and right in a state."""
+    """The scores of left and right in a state. In double precision: with luck in the loop, rounding would soon show."""
     nn = library.nn
-    return nn.Sequential(nn.Linear(4, 32), nn.Tanh(), nn.Linear(32, 2))
+    return nn.Sequential(nn.Linear(4, 32), nn.Tanh(), nn.Linear(32, 2)).double()
 
 
 def play(policy: pullback.nn.Module, seed: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -50,7 +50,7 @@ def play(policy: pullback.nn.Module, seed: Any) -> tuple[np.ndarray, np.ndarray,
     poles, states, pushes, alive = Poles(rng, GAMES), [], [], []
     with pullback.no_grad():
         for _ in range(TIME):
-            states.append(poles.state.astype(np.float32))
+            states.append(poles.state)
             alive.append(poles.alive.copy())
             chances = policy(pullback.tensor(states[-1])).softmax(1).numpy()
             pushes.append(rng.random(GAMES) < chances[:, 1])
@@ -59,26 +59,24 @@ def play(policy: pullback.nn.Module, seed: Any) -> tuple[np.ndarray, np.ndarray,
 
 
 def batch(step: int, policy: Any) -> tuple[np.ndarray, ...]:
-    """Games played by the policy: states, pushes, and how much better than usual it went on from there."""
+    """Games played by the policy: states, pushes, and how much better than in the other games it went on from there."""
     states, pushes, alive = play(policy, (1, step))
-    rewards = alive.astype(np.float32)
-    returns = np.zeros_like(rewards)
-    following = np.zeros(GAMES, np.float32)
-    for time in reversed(range(TIME)):
-        returns[time] = following = rewards[time] + 0.99 * following
-    advantages = (returns - returns[alive].mean()) / (returns[alive].std() + 1e-6) * rewards
-    return states, pushes.astype(np.int64), advantages
+    returns = alive.astype(float)
+    for time in reversed(range(TIME - 1)):
+        returns[time] += 0.99 * returns[time + 1]
+    advantages = (returns - returns.mean(1, keepdims=True)) * alive
+    return states, pushes.astype(np.int64), advantages / (advantages.std() + 1e-6)
 
 
 def loss(library: Any, policy: Any, states: Any, pushes: Any, advantages: Any) -> Any:
     """Its gradient is that of the expected return, estimated from the games, with the sign turned."""
     chances = policy(states).log_softmax(2).gather(2, pushes[..., None])[..., 0]
-    return -(chances * advantages).sum() / GAMES / 50
+    return -(chances * advantages).mean()
 
 
 def optimizer(library: Any, parameters: Any) -> Any:
     """Adam."""
-    return library.optim.Adam(parameters, lr=1e-2)
+    return library.optim.Adam(parameters, lr=3e-3)
 
 
 TASK = Task(model, loss, optimizer, batch)
@@ -92,11 +90,11 @@ def main() -> None:
     descent = optimizer(pullback, policy.parameters())
     training = Training(options, model=policy, optimizer=descent)
     for step in training.steps():
-        games = batch(step, policy)
         descent.zero_grad()
-        loss(pullback, policy, *map(pullback.tensor, games)).backward()
+        value = loss(pullback, policy, *map(pullback.tensor, batch(step, policy)))
+        value.backward()
         descent.step()
-        training.tell(length=np.count_nonzero(games[2]) / GAMES)
+        training.tell(loss=value.item())
     lengths = play(policy, 0)[2].sum(0)
     print(f"{GAMES} new games: the pole stood for {lengths.mean():.0f} of {TIME} pushes, at least for {lengths.min()}")
     if not options.quick:

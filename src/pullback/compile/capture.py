@@ -6,7 +6,9 @@ written, so that a run which cannot be written down leaves nothing behind, and t
 
 from __future__ import annotations
 
+import enum
 import gc
+import operator
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -16,8 +18,9 @@ import numpy as np
 
 from .._attributes import Attributes
 from .._core import Carrier
+from .._dtypes import dtype
 from .._memory import Cell, protect, version
-from .._modes import FieldBlock
+from .._modes import FieldBlock, mode
 from .._node import AccumulateGrad
 from .._node import leaf as leaf_node
 from .._pass import pull_back, youngest_first
@@ -30,7 +33,7 @@ from .loops import Recording
 from .numbers import DOUBLE, Number
 from .program import Program, Value
 from .recorder import Memory, Recorded, Recorder, RefusedError
-from .state import Holder, State, equal
+from .state import PLAIN, Holder, State, attached, equal, hooks_on
 
 ndarray = np.ndarray
 _turn = threading.RLock()
@@ -112,6 +115,17 @@ class Gradient(Place):
         set_grad(self.of.tensor(leaves), tensor)
 
 
+class Exchanged(Place):
+    """The memory of a tensor, which gets another one: `.data = value`."""
+
+    def __init__(self, of: Place) -> None:
+        self.of = of
+
+    def put(self, leaves: Sequence[Any], tensor: Any) -> None:
+        """Give the tensor the memory of a new one."""
+        self.of.tensor(leaves).data = tensor
+
+
 def grad_of(tensor: Any) -> Any:
     """The gradient that a tensor has, without a warning."""
     leaf = tensor._node if isinstance(tensor._node, AccumulateGrad) else tensor._leaf
@@ -133,8 +147,8 @@ def signature(tensor: Any) -> tuple[Any, ...]:
     if node is None:
         return type(tensor), array.shape, array.dtype, tensor._inference, tensor._kept_grad is None
     if type(node) is AccumulateGrad:
-        hooked = node.hooks is not None, bool(node.post)
-        return type(tensor), array.shape, array.dtype, node.grad is None, node.grad_dtype, *hooked
+        hooks = tuple(hook for hooks in hooks_on(tensor) for (hook,) in hooks)
+        return type(tensor), array.shape, array.dtype, node.grad is None, node.grad_dtype, node.hooks is None, hooks
     return type(tensor), array.shape, array.dtype, "tracked"
 
 
@@ -177,7 +191,9 @@ class Run:
     def __init__(self, function: Callable[..., Any], leaves: Sequence[Any], structure: Structure) -> None:
         self.function, self.leaves, self.structure = function, leaves, structure
         self.recorder = Recorder()
-        self.state = State([function, *[leaf for leaf in leaves if not isinstance(leaf, Carrier)]])
+        tensors = [leaf for leaf in leaves if isinstance(leaf, Carrier)]
+        hooks = [hook for tensor in tensors for hooks in hooks_on(tensor) for (hook,) in hooks]
+        self.state = State([function, *[leaf for leaf in leaves if not isinstance(leaf, Carrier)], *hooks])
         self.places: list[Place] = []
         self.memories: list[Memory | None] = []
         self.signatures: list[tuple[Place, Any]] = []
@@ -185,9 +201,12 @@ class Run:
         self.swapped: list[tuple[Any, Any, Any, int, Recorded]] = []
         self.grads: list[tuple[Any, Any, Place]] = []
         self.histories: list[tuple[Any, Any]] = []
+        self.flags: list[tuple[Any, Any]] = []
         self.moment = Moment(sources(self.state.generators))
         if self.state.too_much:
             raise RefusedError(self.state.too_much)
+        if any(map(attached, tensors)):
+            raise RefusedError("an argument is a tensor that has been given attributes of its own")
 
     def make(self) -> tuple[Any, Record | None, str]:
         """The function's result; and a record of the run, or None and why there is none."""
@@ -197,11 +216,13 @@ class Run:
                     self._take_in()
                     given = [self._number(i, leaf) for i, leaf in enumerate(self.leaves)]
                     args, kwargs = unflatten(self.structure, given)
+                    arguments = (args, dict(kwargs))
                     token = runner.set(Recording())
                     try:
                         result = self.function(*args, **kwargs)
                     finally:
                         runner.reset(token)
+                    self._unchanged(given, arguments)
                     finished = self._finished(result)
             except BaseException:
                 self._put_back(committed=False)
@@ -244,6 +265,7 @@ class Run:
         if tracked:  # inside, a leaf; its history goes on outside
             self.histories.append((tensor, tensor._node))
             tensor._node = leaf_node(tensor, held)  # type: ignore[arg-type]  # it stands for an array
+        self.flags.append((tensor, _flags(tensor)))
         grad = grad_of(tensor)
         self.grads.append((tensor, grad, place))
         if grad is not None:
@@ -258,6 +280,13 @@ class Run:
 
     # After
 
+    def _unchanged(self, given: list[Any], arguments: Any) -> None:
+        """RefusedError: the function has changed a container that it was given, which here is a copy."""
+        leaves, structure = flatten(arguments)
+        same = structure == self.structure and all(map(operator.is_, leaves, given))
+        if not same:
+            raise RefusedError("it changes a container that is an argument, as a list or a dict")
+
     def _finished(self, result: Any) -> tuple[Record | None, str]:
         """The record of the run, or why there is none."""
         recorder = self.recorder
@@ -269,15 +298,17 @@ class Run:
             return values.setdefault(value, len(values))
 
         leaves, record.structure = flatten(result)
-        for leaf in leaves:
-            record.outputs.append(self._described(leaf, number))
+        seen: dict[int, int] = {}
+        for i, leaf in enumerate(leaves):
+            first = seen.setdefault(id(leaf), i) if isinstance(leaf, Carrier) else i
+            record.outputs.append(self._described(leaf, number) if first == i else ("again", first))
         for tensor, before, place in self.grads:
             now = grad_of(tensor)
             if now is not before:
                 if now is not None and now._node is not None:
                     return None, "a gradient has a history (create_graph=True) when the function ends"
                 record.effects.append((Gradient(place), None if now is None else number(now)))
-        reason = self._rebound(record, number)
+        reason = self._rebound(record, number) or self._exchanged(record, number)
         if reason:
             return None, reason
         writes = self._writes(record)
@@ -307,11 +338,20 @@ class Run:
                         "the function returns a view of a tensor that requires grad: return a clone of it"
                     )
                 return "view", (self._place_of(leaf._array._memory), leaf._array.steps)
+            if leaf._inference and not mode.get().inference:
+                raise RefusedError("the function returns a tensor made under inference_mode, which it enters itself")
             if leaf._node is None:
                 return "value", number(leaf)
+            if isinstance(leaf._node, AccumulateGrad):
+                raise RefusedError("the function returns a new leaf that requires grad: set that outside")
             return ("spent" if _freed(leaf._node) else "tracked"), number(leaf)
         if isinstance(leaf, Number):
             raise RefusedError("the function returns a number made from a float argument: return a tensor")
+        if not (_immutable(leaf) or self.state.knows(leaf) or any(leaf is given for given in self.leaves)):
+            raise RefusedError(
+                f"the function returns a new {type(leaf).__name__}, which is not looked into: return tensors, numbers, "
+                "strings, or lists, tuples, dicts and dataclasses of them"
+            )
         return "plain", leaf
 
     def _place_of(self, memory: Memory) -> Place:
@@ -334,6 +374,18 @@ class Run:
                 self._moves(old, place)
                 holder.moving.add(key)
                 record.effects.append((place, number(value)))
+        return ""
+
+    def _exchanged(self, record: Record, number: Callable[[Any], int]) -> str:
+        """Note which tensors have other memory than before; or say that their flags have changed."""
+        if any(_flags(tensor) != flags for tensor, flags in self.flags):
+            return "the function changes requires_grad, hooks or the history of a tensor that it was given"
+        for tensor, *_, held in self.swapped:
+            if tensor._array is held:
+                continue
+            if not isinstance(tensor._array, Recorded) or tensor._array._memory.outside is not None:
+                return "the function has a tensor share the memory of another"
+            record.effects.append((Exchanged(self.known[id(tensor)][1]), number(tensor)))
         return ""
 
     def _moves(self, old: Any, place: Held) -> None:
@@ -444,6 +496,19 @@ class Run:
             settle(tensor)
         self.recorder.tensors.clear()
         _settle_others(self.recorder)
+
+
+def _flags(tensor: Any) -> Any:
+    """What of a tensor stays as it is while a function is recorded."""
+    node, hooks = tensor._node, hooks_on(tensor)
+    return node, tensor.requires_grad, tuple(hook for given in hooks for (hook,) in given)
+
+
+def _immutable(value: Any) -> bool:
+    """Whether a Python value is the same at each call, if it is at one."""
+    if isinstance(value, tuple | frozenset):
+        return all(map(_immutable, value))
+    return isinstance(value, (*PLAIN, type, np.dtype, dtype, enum.Enum))
 
 
 def _owner(array: Any) -> Any:

@@ -85,6 +85,8 @@ class Prepared:
         targets = [arrays[number] for number, _ in self.record.program.writes]
         if not all(target.flags.writeable for target in targets):
             return True
+        if targets and len(set(map(id, arrays))) < len(arrays):
+            return True
         others = [array for array in arrays if array.base is not None]
         return any(target is not other and np.may_share_memory(target, other) for target in targets for other in others)
 
@@ -107,6 +109,8 @@ class Prepared:
                 answers.append(what)
             elif kind == "place":
                 answers.append(what.tensor(leaves))
+            elif kind == "again":
+                answers.append(answers[what])
             elif kind == "view":
                 answers.append(_seen_through(what[0].tensor(leaves), what[1]))
             elif kind == "tracked":
@@ -211,15 +215,14 @@ class Compiled:
             if prepared.quickened < QUICK:  # memory has been exchanged since
                 self._make_quick(prepared, leaves, structure)
             return answer
-        return self._record(key, leaves, structure)
+        return self._record(key, leaves, structure, args, kwargs)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
 
-    def _record(self, key: Any, leaves: list[Any], structure: Any) -> Any:
+    def _record(self, key: Any, leaves: list[Any], structure: Any, args: Any, kwargs: Any) -> Any:
         """Run the function, and keep a record of the run if there can be one."""
         tries = self._tries[key] = self._tries.get(key, 0) + 1
-        args, kwargs = unflatten(structure, leaves)
         if tries > PATIENCE:
             self._refuse(
                 key, f"it was recorded {PATIENCE} times for one kind of call, the last because {self.reasons[-1]}"

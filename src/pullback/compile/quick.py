@@ -22,7 +22,7 @@ from .._sites import GENERATED
 from .._tensor import Tensor
 from .._trees import LEAF, unflatten
 from .capture import Argument, Fixed, Float, Gradient, Place
-from .state import Closure, Holder, Mapping, Named, Sequence
+from .state import Closure, Facets, Holder, Mapping, Members, Named, Sequence
 
 GIVEN_UP: Any = object()
 SCOPE = {
@@ -162,6 +162,9 @@ class _Text:
     def _arrays(self) -> list[str]:
         found = []
         writes = bool(self.record.program.writes)
+        fixed = [place.found._array for place in self.record.places if isinstance(place, Fixed)]
+        fixed += [array.base for array in fixed if array.base is not None]
+        ids, others = self.constant(frozenset(map(id, fixed))), []
         for i, (place, value) in enumerate(zip(self.record.places, self.record.program.inputs, strict=True)):
             found.append(f"x{i}")
             if isinstance(place, Float):
@@ -172,10 +175,13 @@ class _Text:
             if isinstance(place, Fixed):  # its memory is written, but seldom exchanged
                 self._unless(f"x{i} is {self.constant(place.found._array)}")
                 continue
-            alone = f" and x{i}.base is None" if writes else ""
+            others.append(f"id(x{i})")
+            alone = f" and x{i}.base is None and id(x{i}) not in {ids}" if writes else ""
             self._unless(
                 f"x{i}.shape == {self.constant(value.shape)} and x{i}.dtype is {self.constant(value.dtype)}{alone}"
             )
+        if writes and len(others) > 1:
+            self._unless(f"len({{{', '.join(others)}}}) == {len(others)}")
         return found
 
     def _run(self, arrays: list[str]) -> None:
@@ -212,6 +218,8 @@ class _Text:
             return self.constant(what)
         if kind == "place":
             return self._name(what)
+        if kind == "again":
+            return f"t{what}"
         if kind not in ("value", "spent"):
             raise NotImplementedError
         if kind == "spent":
@@ -245,7 +253,13 @@ class _Text:
 
 def _check(holder: Holder, constant: Callable[[Any], str]) -> str | None:
     """The expression that says quickly that a holder is unchanged, None for one that cannot change."""
+    if isinstance(holder, Members):
+        held = constant(vars(holder.held))
+        parts = [f"{held}.get({constant(name)}) is {constant(value)}" for name, value in holder.before.items()]
+        return f"({' and '.join([f'len({held}) == {len(vars(holder.held))}', *parts])})"
     held = constant(holder.held)
+    if isinstance(holder, Facets):
+        return f"({' and '.join(f'{held}.{name} is {constant(value)}' for name, value in holder.before.items())})"
     if isinstance(holder, Mapping):
         if not holder.before:
             return f"not {held}"
@@ -263,5 +277,7 @@ def _check(holder: Holder, constant: Callable[[Any], str]) -> str | None:
         return f"{held}.cell_contents is {constant(holder.before['contents'])}" if holder.before else None
     if isinstance(holder, Named):
         parts = [f"{held}.get({constant(name)}) is {constant(value)}" for name, value in holder.before.items()]
+        if holder.absent:
+            parts.append(f"{held}.keys().isdisjoint({constant(tuple(holder.absent))})")
         return f"({' and '.join(parts)})" if parts else None
     return f"{constant(holder)}.same()"

@@ -8,11 +8,17 @@ everything else must be what it was, or the record does not hold.
 from __future__ import annotations
 
 import argparse
+import array
+import contextvars
 import dis
 import functools
+import itertools
+import operator
 import sys
+import threading
 import types
-from collections import deque
+import weakref
+from collections import ChainMap, UserDict, UserList, deque
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -86,7 +92,7 @@ class Holder:
 
 
 class Mapping(Holder):
-    """A dictionary."""
+    """A dictionary, or one that is read only."""
 
     def entries(self) -> dict[Any, Any]:
         """What it holds now."""
@@ -98,16 +104,85 @@ class Mapping(Holder):
 
     def restore(self) -> None:
         """Hold again what was held."""
-        dict.clear(self.held)
-        dict.update(self.held, self.before)
+        if isinstance(self.held, dict):
+            dict.clear(self.held)
+            dict.update(self.held, self.before)
+
+
+class Members(Mapping):
+    """The attributes of a class."""
+
+    def entries(self) -> dict[Any, Any]:
+        """What it holds now."""
+        own = vars(self.held).items()
+        return {name: value for name, value in own if not _dunder(name) or callable(value)}
+
+    def put(self, key: Any, value: Any) -> None:
+        """Hold another value under a key."""
+        setattr(self.held, key, value)
+
+    def restore(self) -> None:
+        """Hold again what was held."""
+        for key, value in self.before.items():
+            if vars(self.held).get(key) is not value:
+                setattr(self.held, key, value)
+
+
+class Facets(Holder):
+    """Attributes of an object that are exchanged as a whole: its class and its dictionary, a function's code."""
+
+    def __init__(self, held: Any, *names: str) -> None:
+        self._names = names
+        super().__init__(held)
+
+    def entries(self) -> dict[Any, Any]:
+        """What it holds now."""
+        return {name: getattr(self.held, name, None) for name in self._names}
+
+    def put(self, key: Any, value: Any) -> None:
+        """Hold another value under a key."""
+        if getattr(self.held, key, None) is not value:
+            setattr(self.held, key, value)
+
+
+class Asked(Holder):
+    """What an object says of itself: how far an iterator has come, what a cache has missed, which bytes there are."""
+
+    def __init__(self, held: Any, answer: Callable[[Any], Any]) -> None:
+        self._answer = answer
+        super().__init__(held)
+
+    def entries(self) -> dict[Any, Any]:
+        """What it holds now."""
+        return {"answer": self._answer(self.held)}
+
+    def restore(self) -> None:
+        """Nothing can be put back."""
+
+
+class Attached(Holder):
+    """Attributes that a user has given to a tensor."""
+
+    def entries(self) -> dict[Any, Any]:
+        """What it holds now."""
+        return attached(self.held)
+
+    def put(self, key: Any, value: Any) -> None:
+        """Hold another value under a key."""
+        setattr(self.held, key, value)
 
 
 class Named(Holder):
-    """Some names of a namespace: the globals that a function uses, the attributes of a class."""
+    """Some names of a namespace: the globals that a function uses, those of a module."""
 
     def __init__(self, held: Any, names: Iterable[str]) -> None:
         self._names = tuple(names)
         super().__init__(held)
+
+    @property
+    def absent(self) -> list[str]:
+        """The names that were not there."""
+        return [name for name in self._names if name not in self.before]
 
     def entries(self) -> dict[Any, Any]:
         """What it holds now."""
@@ -124,7 +199,7 @@ class Slots(Holder):
 
     def entries(self) -> dict[Any, Any]:
         """What it holds now."""
-        names = [name for cls in type(self.held).__mro__ for name in _listed(getattr(cls, "__slots__", ()))]
+        names = [name for cls in type(self.held).__mro__ for name in _slots(cls)]
         return {name: getattr(self.held, name) for name in names if hasattr(self.held, name)}
 
     def put(self, key: Any, value: Any) -> None:
@@ -132,8 +207,16 @@ class Slots(Holder):
         setattr(self.held, key, value)
 
 
-def _listed(names: Any) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(name for name in names if not name.startswith("__"))
+def _slots(cls: type) -> list[str]:
+    """The slots of a class, under the names that Python gives to private ones."""
+    names = vars(cls).get("__slots__", ())
+    names = (names,) if isinstance(names, str) else names
+    private = f"_{cls.__name__.lstrip('_')}"
+    return [private + name if name.startswith("__") else name for name in names if not _dunder(name)]
+
+
+def _dunder(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__")
 
 
 class Sequence(Holder):
@@ -155,6 +238,18 @@ class Sequence(Holder):
         elif isinstance(self.held, deque | set):
             self.held.clear()
             (self.held.extend if isinstance(self.held, deque) else self.held.update)(self.before.values())
+
+
+class Elements(Holder):
+    """A NumPy array of objects."""
+
+    def entries(self) -> dict[Any, Any]:
+        """What it holds now."""
+        return dict(enumerate(self.held.flat))
+
+    def put(self, key: Any, value: Any) -> None:
+        """Hold another value under a key."""
+        self.held.flat[key] = value
 
 
 class Closure(Holder):
@@ -226,6 +321,11 @@ def hooks_on(tensor: Any) -> list[Any]:
     return [node.post] if hooks is None else [node.post, hooks.tensor, hooks.pre, hooks.post]
 
 
+def attached(tensor: Any) -> dict[str, Any]:
+    """The attributes that a user has given to a tensor."""
+    return {name: value for name, value in vars(tensor).items() if not hasattr(type(tensor), name)}
+
+
 class State:
     """What can be reached from some roots: holders in the order in which they are found, and tensors."""
 
@@ -236,7 +336,9 @@ class State:
         self.too_much: str | None = None
         self._seen: dict[int, Any] = {}
         self._todo: deque[Any] = deque(roots)
-        while self._todo:
+        self._names: set[str] = set()
+        self._modules: dict[Any, set[str]] = {}
+        while self._todo or self._looked_up():
             value = self._todo.popleft()
             if isinstance(value, PLAIN) or id(value) in self._seen:
                 continue
@@ -245,6 +347,10 @@ class State:
                 self.too_much = f"the function reaches more than {LIMIT} objects"
                 return
             self._visit(value)
+
+    def knows(self, value: Any) -> bool:
+        """Whether a value was there before the function ran."""
+        return id(value) in self._seen
 
     def same(self) -> bool:
         """Whether all holders hold what they held."""
@@ -260,11 +366,17 @@ class State:
         if isinstance(value, Carrier):
             self.tensors.append(value)
             self._todo.extend(hooks_on(value))
-        elif isinstance(value, dict):
+            if attached(value):
+                self._hold(Attached(value))
+        elif isinstance(value, dict | types.MappingProxyType):
             self._hold(Mapping(value))
-            self._todo.extend(value)
+            self._todo.extend((*value, getattr(value, "default_factory", None)))
+            self._members(value)
         elif isinstance(value, list | tuple | set | frozenset | deque):
             self._hold(Sequence(value))
+            self._members(value)
+        elif isinstance(value, bytearray | array.array):
+            self.holders.append(Asked(value, bytes))
         elif isinstance(value, np.ndarray):
             self._array(value)
         elif isinstance(value, Generator | np.random.Generator | np.random.RandomState):
@@ -276,9 +388,18 @@ class State:
         self.holders.append(holder)
         self._todo.extend(holder.before.values())
 
+    def _looked_up(self) -> bool:
+        """Hold what modules have under the names that functions use; whether that is anything new."""
+        for module, known in list(self._modules.items()):
+            names = self._names.intersection(vars(module)) - known
+            if names:
+                known |= names
+                self._hold(Named(vars(module), sorted(names)))
+        return bool(self._todo)
+
     def _array(self, array: Any) -> None:
         if array.dtype.hasobject:
-            self._todo.extend(array.flat)
+            self._hold(Elements(array))
         elif array.nbytes > LARGEST_ARRAY:
             self.too_much = (
                 f"the function reaches a NumPy array of {array.nbytes} bytes: make it a tensor, which is read"
@@ -291,7 +412,10 @@ class State:
             self._function(value)
         elif isinstance(value, types.MethodType):
             self._todo.extend((value.__self__, value.__func__))
-        elif isinstance(value, functools.partial):
+        elif isinstance(value, types.ModuleType):
+            if not _library_name(value.__name__):
+                self._modules.setdefault(value, set())
+        elif isinstance(value, functools.partial | functools.partialmethod):
             self._todo.extend((value.func, value.args, value.keywords))
         elif isinstance(value, type):
             self._class(value)
@@ -299,50 +423,87 @@ class State:
             self._todo.append(value.__func__)
         elif isinstance(value, property):
             self._todo.extend((value.fget, value.fset))
-        elif type(value).__module__.startswith("pullback.compile"):
+        elif isinstance(value, weakref.ref):
+            self._todo.append(value())
+        elif isinstance(value, threading.local):
+            self._hold(Facets(value, "__class__", "__dict__"))
+        elif (answer := _answer(value)) is not None:
+            self._hold(Asked(value, answer))
+            self._todo.append(getattr(value, "__wrapped__", None))
+        elif type(value).__module__.startswith("pullback.compile") and "function" in getattr(value, "__dict__", ()):
             self._todo.append(value.function)
-        elif _open(type(value)):
-            if not _library(type(value)):
-                self._todo.append(type(value))
-            if isinstance(members := getattr(value, "__dict__", None), dict):
-                self._hold(Mapping(members))
-            if hasattr(type(value), "__slots__") and not _library(type(value)):
+        else:
+            self._members(value)
+
+    def _members(self, value: Any) -> None:
+        """Hold the attributes of an object, and its class."""
+        if not _open(type(value)):
+            return
+        members = getattr(value, "__dict__", None)
+        if not _library(type(value)):
+            self._hold(Facets(value, "__class__", *(["__dict__"] if isinstance(members, dict) else [])))
+            if any(map(_slots, type(value).__mro__)):
                 self._hold(Slots(value))
+        elif isinstance(members, dict):
+            self._hold(Mapping(members))
 
     def _function(self, function: Any) -> None:
         if _library(function) and function.__closure__ is None:
             return
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             self._hold(Closure(cell, name))
-        self._todo.extend((function.__defaults__, function.__kwdefaults__))
-        if wrapped := getattr(function, "__wrapped__", None):
-            self._todo.append(wrapped)
+        self._hold(Facets(function, "__code__", "__defaults__", "__kwdefaults__", "__dict__"))
         if _library(function):
             return
+        self._names |= _names(function.__code__)
         scope = function.__globals__
-        names = [name for name in _globals(function.__code__) if name in scope]
-        self._hold(Named(scope, names))
-        for name in names:
-            if isinstance(module := scope[name], types.ModuleType) and not _library_name(module.__name__):
-                self._hold(Named(vars(module), [n for n in _names(function.__code__) if n in vars(module)]))
+        self._hold(Named(scope, _globals(function.__code__)))
+        if imported := _imported(function.__code__, scope.get("__package__")):
+            self._hold(Named(sys.modules, imported))
 
     def _class(self, cls: type) -> None:
         if _library(cls):
             return
         self._todo.extend(cls.__bases__)
-        own = [
-            name
-            for name in vars(cls)
-            if not (name.startswith("__") and name.endswith("__")) or callable(vars(cls)[name])
-        ]
-        self._hold(Named(vars(cls), own))
+        self._hold(Members(cls))
 
 
 @functools.lru_cache(maxsize=1024)
 def _globals(code: Any) -> tuple[str, ...]:
-    """The globals that a function, and those inside it, look up."""
-    found = [i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")]
+    """The globals that a function, and those inside it, look up or set."""
+    kinds = ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL")
+    found = [i.argval for i in dis.get_instructions(code) if i.opname in kinds]
     return tuple(dict.fromkeys([*found, *[name for inner in _inner(code) for name in _globals(inner)]]))
+
+
+@functools.lru_cache(maxsize=1024)
+def _imported(code: Any, package: str | None) -> tuple[str, ...]:
+    """The modules, none of a library, that a function, and those inside it, import."""
+    given = [i.argval for i in dis.get_instructions(code) if i.opname == "IMPORT_NAME"]
+    names = [name for name in given if name and not _library_name(name)]
+    found = [*names, *[name.partition(".")[0] for name in names], *[f"{package}.{name}" for name in names if package]]
+    return tuple(dict.fromkeys([*found, *[name for inner in _inner(code) for name in _imported(inner, package)]]))
+
+
+def _answer(value: Any) -> Callable[[Any], Any] | None:
+    """The question whose answer changes with an object that does not show what is inside it."""
+    if isinstance(value, functools._lru_cache_wrapper):
+        return lambda cached: cached.cache_info().misses
+    if isinstance(value, contextvars.ContextVar):
+        return lambda variable: variable.get(None)
+    if isinstance(value, types.GeneratorType):
+        return _progress
+    if isinstance(value, itertools.count):
+        return repr
+    if _library(type(value)) and hasattr(value, "__next__") and hasattr(value, "__length_hint__"):
+        return operator.length_hint
+    return None
+
+
+def _progress(generator: Any) -> Any:
+    """How far a generator has come."""
+    frame = generator.gi_frame
+    return None if frame is None else (frame.f_lasti, *map(id, frame.f_locals.values()))
 
 
 def _names(code: Any) -> set[str]:
@@ -355,10 +516,12 @@ def _inner(code: Any) -> list[Any]:
 
 
 def _open(kind: type) -> bool:
-    """Whether what is inside an object counts: of objects of users, of models and optimizers, and of plain namespaces."""
+    """Whether what is inside an object counts: of objects of users, of models and optimizers, and of plain containers."""
     module = kind.__module__
-    models = module.startswith(("pullback.nn", "pullback.optim", "pullback.distributions"))
-    return models or not _library(kind) or kind in (types.SimpleNamespace, argparse.Namespace)
+    models = module.startswith(("pullback.nn", "pullback.optim", "pullback.distributions", "pullback.compile"))
+    return models or not _library(kind) or kind in (
+        types.SimpleNamespace, argparse.Namespace, UserDict, UserList, ChainMap
+    )  # fmt: skip
 
 
 def _library(thing: Callable[..., Any] | type) -> bool:

@@ -223,7 +223,7 @@ OUT: dict[str, str] = {
         "log1p log2 log_softmax logaddexp logaddexp2 logcumsumexp logical_and logical_not logical_or logical_xor "
         "logit logspace logsumexp lt lu lu_solve lu_unpack masked_select matmul matrix_power max maximum mean "
         "median min minimum mm mode msort mul multinomial mv mvlgamma nan_to_num nanmean nanmedian nanquantile nansum ne "
-        "neg nextafter nonzero nonzero_static norm normal ones ormqr outer polar polygamma pow prod qr quantile "
+        "neg nextafter nonzero nonzero_static norm normal ones ormqr outer polar polygamma pow prod qr quantile range "
         "rad2deg rand randint randn randperm reciprocal remainder renorm round rsqrt scatter scatter_add "
         "scatter_reduce searchsorted sgn sigmoid sign signbit sin sinc sinh slogdet softmax sort sqrt square stack "
         "std sub sum svd take take_along_dim tan tanh tensordot threshold topk triangular_solve tril triu trunc var "

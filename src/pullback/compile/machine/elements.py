@@ -16,6 +16,7 @@ import numpy as np
 from llvmlite import ir
 
 from .. import scalars
+from ..mathematics import arithmetic
 from ..mathematics.lanes import REALS, Word
 
 KINDS: dict[np.dtype[Any], str] = {
@@ -56,7 +57,7 @@ def call(name: str, *words: Word) -> Word:
     key = f"pullback.{name}.{kind}{desk.lanes or ''}"
     uses: Counter[str] = module.__dict__.setdefault("uses", Counter())
     uses[key] += 1
-    if desk.lanes is not None and uses[key] <= INLINE:
+    if desk.lanes is not None and uses[key] <= INLINE and name not in scalars.MODERATE:
         return Word(desk, kind, scalars.emit(desk.builder, name, kind, *values, target=desk.target))
     function = module.globals.get(key)
     if function is None:
@@ -64,13 +65,14 @@ def call(name: str, *words: Word) -> Word:
         function = ir.Function(module, ir.FunctionType(of, [of] * len(words)), key)
         function.linkage = "internal"
         builder = ir.IRBuilder(function.append_basic_block())
-        builder.ret(scalars.emit(builder, name, kind, *function.args, target=desk.target))
+        emit = scalars.emit if desk.lanes is None else scalars.emit_by_case
+        builder.ret(emit(builder, name, kind, *function.args, target=desk.target))
     return Word(desk, kind, desk.builder.call(function, values))
 
 
 def cast(word: Word, kind: str) -> Word:
     """A word in another kind, as NumPy converts."""
-    return word if word.kind == kind else truth(word) if kind == "b1" else word.to(kind)
+    return word if word.kind == kind else arithmetic.cast(word, kind)
 
 
 def truth(word: Word) -> Word:
@@ -80,18 +82,12 @@ def truth(word: Word) -> Word:
 
 def maximum(a: Word, b: Word) -> Word:
     """The larger; NaN where one is NaN."""
-    if a.kind == "b1":
-        return a | b
-    first = (a >= b) | a.isnan() if a.kind in REALS else a >= b
-    return first.select(a, b)
+    return a | b if a.kind == "b1" else arithmetic.maximum(a, b)
 
 
 def minimum(a: Word, b: Word) -> Word:
     """The smaller; NaN where one is NaN."""
-    if a.kind == "b1":
-        return a & b
-    first = (a <= b) | a.isnan() if a.kind in REALS else a <= b
-    return first.select(a, b)
+    return a & b if a.kind == "b1" else arithmetic.minimum(a, b)
 
 
 def _clip(x: Word, *, lower: float | None, upper: float | None) -> Word:
@@ -106,26 +102,17 @@ def sigmoid(x: Word) -> Word:
 
 def fmod(a: Word, b: Word) -> Word:
     """What is left of a after division, with the sign of a."""
-    return Word(a.desk, a.kind, a.desk.builder.frem(a.value, b.value))
+    return call("fmod", a, b)
 
 
 def remainder(a: Word, b: Word) -> Word:
     """What is left of a after floor division, with the sign of b."""
-    rest = fmod(a, b)
-    turned = (rest != 0) & ((b < 0) ^ (rest < 0))
-    return (rest == 0).select(rest.like(0).copysign(b), turned.select(rest + b, rest))
+    return call("remainder", a, b)
 
 
 def floor_divide(a: Word, b: Word) -> Word:
     """The quotient rounded down, as the remainder has it."""
-    rest = fmod(a, b)
-    turned = (rest != 0) & ((b < 0) ^ (rest < 0))
-    quotient = (a - rest) / b
-    quotient = turned.select(quotient - 1, quotient)
-    whole = quotient.floor()
-    whole = (quotient - whole > 0.5).select(whole + 1, whole)
-    whole = (quotient == 0).select(quotient.like(0).copysign(a / b), whole)
-    return (b == 0).select(a / b, whole)
+    return call("floor_divide", a, b)
 
 
 def _power(x: Word, *, exponent: float) -> Word:
