@@ -447,10 +447,8 @@ def main() -> None:
     print(
         f"{'case (microseconds)':<36}{'pullback':>12}{'jax':>12}{'torch':>12}{'ratio':>8}{'goal':>6} {'':7}{'first ms':>9}{'jax ms':>8}{'ratio':>7}"
     )
-    rows = []
-    for case in CASES:
-        if not options.only or options.only in case.name:
-            rows.append(measured(case, libraries, options.quick))
+    chosen = [case for case in CASES if not options.only or options.only in case.name]
+    rows = [measured(case, libraries, options.quick) for case in chosen]
     if not options.only or options.only == "eager":
         rows += elementwise(options.quick)
     missed = [row["name"] for row in rows if not row["ok"]]

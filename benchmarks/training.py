@@ -220,7 +220,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="training", description="Times training steps of the examples against torch.")
     parser.add_argument("--quick", action="store_true", help="few short rounds: to see that it works, not to quote")
     parser.add_argument("--only", metavar="NAME", default="", help="the cases whose name holds NAME")
-    parser.add_argument("--without-compile", action="store_true", help="leave out what is compiled: torch takes minutes")
+    parser.add_argument(
+        "--without-compile", action="store_true", help="leave out what is compiled: torch takes minutes"
+    )
     parser.add_argument("--check", action="store_true", help="exit with status 1 if a goal is missed")
     parser.add_argument("--json", metavar="FILE", type=Path, help="write every round to FILE")
     options = parser.parse_args()

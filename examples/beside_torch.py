@@ -24,11 +24,11 @@ class Task(NamedTuple):
 
 def step_of(task: Task, library: Any, model: Any) -> Callable[..., Any]:
     """One step of the training of a model: given the tensors of a batch, it gives their loss."""
-    optimizer = task.optimizer(library, model.parameters())
+    optimizer, loss_of = task.optimizer(library, model.parameters()), task.loss
 
     def step(*batch: Any) -> Any:
         optimizer.zero_grad()
-        loss = task.loss(library, model, *batch)
+        loss = loss_of(library, model, *batch)
         loss.backward()
         optimizer.step()
         return loss.detach()

@@ -12,9 +12,8 @@ from beside_torch import Task, compare
 from progress import Training, read_options
 
 import pullback
-from pullback.nn import functional as F
 
-BATCH, CONTEXT, WIDTH, HEADS, LAYERS, STEPS = 16, 64, 64, 4, 2, 1500
+BATCH, CONTEXT, WIDTH, HEADS, LAYERS, STEPS = 16, 64, 64, 4, 2, 2000
 
 
 @functools.cache
@@ -64,7 +63,7 @@ def loss(library: Any, net: Any, given: Any, following: Any) -> Any:
 
 def optimizer(library: Any, parameters: Any) -> Any:
     """Adam, with a little decay."""
-    return library.optim.AdamW(parameters, lr=2e-3, weight_decay=0.01)
+    return library.optim.AdamW(parameters, lr=1e-3, weight_decay=0.01)
 
 
 TASK = Task(model, loss, optimizer, batch)
@@ -77,7 +76,7 @@ def sample(net: pullback.nn.Module, start: str, count: int, temperature: float =
     with pullback.no_grad():
         for _ in range(count):
             scores = net(pullback.tensor([written[-CONTEXT:]]))[0, -1]
-            written.append(int(pullback.multinomial(F.softmax(scores / temperature, 0), 1)))
+            written.append(int(pullback.multinomial((scores / temperature).softmax(0), 1)))
     return "".join(alphabet[number] for number in written)
 
 
@@ -87,7 +86,7 @@ def main() -> None:
     pullback.manual_seed(0)
     net = model(pullback)
     descent = optimizer(pullback, net.parameters())
-    schedule = pullback.optim.lr_scheduler.CosineAnnealingLR(descent, T_max=options.steps)
+    schedule = pullback.optim.lr_scheduler.OneCycleLR(descent, max_lr=4e-3, total_steps=options.steps + 1)
     training = Training(options, model=net, optimizer=descent, schedule=schedule)
     surprise = float("nan")
     for step in training.steps():
@@ -99,9 +98,11 @@ def main() -> None:
         schedule.step()
         surprise = value.item()
         training.tell(loss=surprise)
-    alphabet, numbers = text()
+    _, numbers = text()
     frequencies = np.bincount(numbers) / len(numbers)
-    print(f"surprise {surprise:.2f} nats a character; {-frequencies @ np.log(frequencies):.2f} for one that only counts\n")
+    print(
+        f"surprise {surprise:.2f} nats a character; {-frequencies @ np.log(frequencies):.2f} for one that only counts\n"
+    )
     print(sample(net, "A tensor is ", 30 if options.quick else 400))
     if not options.quick:
         compare(TASK)

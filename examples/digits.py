@@ -4,6 +4,7 @@ The 1797 pictures, of 8 x 8 pixels, come with scikit-learn.
 """
 
 import functools
+import importlib
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,6 @@ from beside_torch import Task, compare
 from progress import Training, read_options
 
 import pullback
-from pullback.nn import functional as F
-
-try:
-    from sklearn.datasets import load_digits
-except ImportError:
-    load_digits = None
 
 BATCH, STEPS, TEST = 64, 600, 360
 
@@ -24,9 +19,12 @@ BATCH, STEPS, TEST = 64, 600, 360
 @functools.cache
 def pictures() -> tuple[np.ndarray, np.ndarray]:
     """All pictures, from 0 to 1, and what they show, in an order of our own: the last `TEST` are for the test."""
-    if load_digits is None:
-        raise SystemExit("the digits come with scikit-learn, which is not installed: pip install scikit-learn")
-    data = load_digits()
+    try:
+        data = importlib.import_module("sklearn.datasets").load_digits()
+    except ImportError:
+        raise SystemExit(
+            "the digits come with scikit-learn, which is not installed: pip install scikit-learn"
+        ) from None
     order = np.random.default_rng(0).permutation(len(data.target))
     return (data.images[order, None] / 16).astype(np.float32), data.target[order].astype(np.int64)
 
@@ -87,9 +85,8 @@ def main() -> None:
     schedule = pullback.optim.lr_scheduler.CosineAnnealingLR(descent, T_max=options.steps)
     training = Training(options, model=net, optimizer=descent, schedule=schedule)
     for step in training.steps():
-        images, labels = map(pullback.tensor, batch(step))
         descent.zero_grad()
-        surprise = F.cross_entropy(net(images), labels)
+        surprise = loss(pullback, net, *map(pullback.tensor, batch(step)))
         surprise.backward()
         descent.step()
         schedule.step()

@@ -106,7 +106,9 @@ def main() -> None:
     error = np.sqrt(np.mean((predict(found, points, values, pullback.tensor(asked)).numpy() - truth) ** 2))
     print(f"surprise {fun.value(x0):.4f} before, {result.fun:.4f} after {result.nit} steps of L-BFGS")
     print("lengths of the three inputs:", ", ".join(f"{length:.2f}" for length in found["log_lengths"].exp().tolist()))
-    print(f"noise {found['log_noise'].exp():.3f}, which is {NOISE}; error on 500 new points {error:.3f}, noise included")
+    print(
+        f"noise {found['log_noise'].exp():.3f}, which is {NOISE}; error on 500 new points {error:.3f}, noise included"
+    )
     if not options.quick and importlib.util.find_spec("torch"):
         compare(curve, beside_torch(x0, unflatten, steps))
 

@@ -27,7 +27,7 @@ class Poles:
 
     def push(self, right: np.ndarray) -> None:
         """One fiftieth of a second under a force to the right, where `right`, or to the left."""
-        place, speed, angle, turning = self.state.T
+        _, speed, angle, turning = self.state.T
         sine, cosine, mass = np.sin(angle), np.cos(angle), self.cart + self.pole
         swing = self.pole * self.half_length * turning**2 * sine
         pushed = (np.where(right, self.force, -self.force) + swing) / mass

@@ -95,8 +95,12 @@ def read_options(description: str, name: str, steps: int, quick: int) -> argpars
     """The command line of an example."""
     parser = argparse.ArgumentParser(description=description.splitlines()[0])
     parser.add_argument("--steps", type=int, metavar="N", help=f"train for N steps, instead of {steps}")
-    parser.add_argument("--quick", action="store_true", help=f"train for {quick} steps, compare with nothing: to see that it runs")
-    parser.add_argument("--checkpoint", type=Path, default=Path(f"{name}.safetensors"), metavar="FILE", help="%(default)s")
+    parser.add_argument(
+        "--quick", action="store_true", help=f"train for {quick} steps, compare with nothing: to see that it runs"
+    )
+    parser.add_argument(
+        "--checkpoint", type=Path, default=Path(f"{name}.safetensors"), metavar="FILE", help="%(default)s"
+    )
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoint")
     options = parser.parse_args()
     if options.steps is None:

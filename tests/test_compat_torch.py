@@ -281,11 +281,16 @@ def test_accelerators_are_not_there():
     """)
 
 
-def test_compilers_leave_functions_as_they_are():
+def test_compilers():
     installed("""
         model = torch.nn.Linear(2, 1)
-        assert warned("torch.compile changes nothing", lambda: torch.compile(model, mode="max-autotune")) is model
-        assert torch.compile(model) is model  # said once
+        compiled = torch.compile(model, mode="max-autotune")
+        x = torch.ones(3, 2)
+        assert (compiled(x) == model(x)).all() and (compiled(x) == model(x)).all()
+        @torch.compile
+        def looks(x):
+            return x if x.sum() > 0 else -x
+        assert warned("runs as it is, uncompiled", lambda: looks(-x)).tolist() == x.tolist()
         def f(x):
             return x * 2
         assert warned("torch.jit.script changes nothing", lambda: torch.jit.script(f)) is f

@@ -15,14 +15,13 @@ import numpy as np
 
 from . import _dtypes, _refusals
 from ._core import Carrier
+from ._cuts import cut
 from ._memory import storage_of
 from ._modes import innermost, quiet
 from ._placement import accept
 from ._promotion import common
 from ._shapes import Shape, parse_sizes
-from ._cuts import cut
 from ._tensor import Tensor
-from ._values import concrete
 from .vocabulary import taking_out
 
 

@@ -113,6 +113,8 @@ def protect(tensor: Any) -> None:
             tensor._cell = None
             _copy_survivors((kept,))
         return
+    if not storage.cells:
+        return
     with _turn:
         for member in storage.tensors():
             member._cell = None

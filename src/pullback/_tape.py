@@ -263,7 +263,8 @@ def keep(value: Any, level: int, *, is_output: bool = False) -> Any:
     if value.level != level:
         return Beneath(value)
     current = mode.get()
-    if current.pack is not None and not isinstance(value._array, Carrier):  # hooks would lose what it holds of others
+    beneath = value._array
+    if current.pack is not None and not (isinstance(beneath, Carrier) and beneath.level >= 0):  # hooks would lose it
         assert current.unpack is not None
         return Packed(value.detach() if is_output else value, current.pack, current.unpack)
     return value._cell or cell_of(value)

@@ -168,7 +168,8 @@ class Record:
     """A program, where its inputs come from, and what becomes of its results.
 
     `outputs` says of each leaf of the result what it is: the number of a program's output, a place whose tensor it is,
-    or a Python value. `effects` are places with the number of an output, or None where a gradient is forgotten.
+    or a Python value. `effects` are places with the number of an output, or None where a gradient is forgotten; `shared`
+    says which of them hold a tensor that is returned, too.
     """
 
     way: Way | None = None
@@ -180,6 +181,7 @@ class Record:
         self.structure: Structure = LEAF
         self.outputs: list[tuple[str, Any]] = []
         self.effects: list[tuple[Place, int | None]] = []
+        self.shared: dict[int, int] = {}
         self.written: list[tuple[Place, int]] = []
         self.fixed: list[tuple[Place, Any]] = []
         self.signatures: list[tuple[Place, Any]] = []
@@ -202,6 +204,7 @@ class Run:
         self.grads: list[tuple[Any, Any, Place]] = []
         self.histories: list[tuple[Any, Any]] = []
         self.flags: list[tuple[Any, Any]] = []
+        self.answers: dict[int, int] = {}
         self.moment = Moment(sources(self.state.generators))
         if self.state.too_much:
             raise RefusedError(self.state.too_much)
@@ -298,16 +301,15 @@ class Run:
             return values.setdefault(value, len(values))
 
         leaves, record.structure = flatten(result)
-        seen: dict[int, int] = {}
         for i, leaf in enumerate(leaves):
-            first = seen.setdefault(id(leaf), i) if isinstance(leaf, Carrier) else i
+            first = self.answers.setdefault(id(leaf), i) if isinstance(leaf, Carrier) else i
             record.outputs.append(self._described(leaf, number) if first == i else ("again", first))
         for tensor, before, place in self.grads:
             now = grad_of(tensor)
             if now is not before:
                 if now is not None and now._node is not None:
                     return None, "a gradient has a history (create_graph=True) when the function ends"
-                record.effects.append((Gradient(place), None if now is None else number(now)))
+                self._affect(record, Gradient(place), now, None if now is None else number(now))
         reason = self._rebound(record, number) or self._exchanged(record, number)
         if reason:
             return None, reason
@@ -354,6 +356,13 @@ class Run:
             )
         return "plain", leaf
 
+    def _affect(self, record: Record, place: Place, tensor: Any, number: int | None) -> None:
+        """Note that a place holds a tensor in the end, which may be one that the function returns."""
+        answer = self.answers.get(id(tensor))
+        if answer is not None and record.outputs[answer][0] == "value":
+            record.shared[len(record.effects)] = answer
+        record.effects.append((place, number))
+
     def _place_of(self, memory: Memory) -> Place:
         return next(place for place, known in zip(self.places, self.memories, strict=True) if known is memory)
 
@@ -373,7 +382,7 @@ class Run:
                 place = Held(holder, key)
                 self._moves(old, place)
                 holder.moving.add(key)
-                record.effects.append((place, number(value)))
+                self._affect(record, place, value, number(value))
         return ""
 
     def _exchanged(self, record: Record, number: Callable[[Any], int]) -> str:

@@ -20,7 +20,6 @@ from .._tensor import Tensor
 from .._trees import LEAF, flatten, unflatten
 from .._views import view
 from ..nn.modules.module import Module
-from . import store
 from .capture import Argument, Gradient, Place, Record, Run, signature
 from .costs import peak, works
 from .machinery import Machinery
@@ -120,7 +119,10 @@ class Prepared:
             else:
                 answers.append(wrap(results[what].copy() if what in given else results[what], None))
                 given.add(what)
-        for place, number in record.effects:
+        for i, (place, number) in enumerate(record.effects):
+            if i in record.shared:
+                place.put(leaves, answers[record.shared[i]])
+                continue
             array = None if number is None else results[number].copy() if number in given else results[number]
             place.put(leaves, None if array is None else wrap(array, None))
             given.add(number)
@@ -175,9 +177,12 @@ def _spent(array: Any) -> Any:
 class Compiled:
     """A function that is recorded when it is first called, and then run as a program: what `compile` returns."""
 
-    def __init__(self, function: Callable[..., Any], *, fullgraph: bool = False, fuse: bool = True) -> None:
+    def __init__(
+        self, function: Callable[..., Any], *, fullgraph: bool = False, fuse: bool = True, lenient: bool = False
+    ) -> None:
         functools.update_wrapper(self, function)
         self.fullgraph = fullgraph
+        self.lenient = lenient
         self.function = function
         self.fuse = fuse
         self.records: dict[Any, list[Prepared]] = {}
@@ -195,7 +200,7 @@ class Compiled:
                 if answer is not GIVEN_UP:
                     return answer
         leaves, structure = flatten((args, kwargs))
-        if innermost.get() is not None:
+        if innermost.get() is not None or mode.get().pack is not None:
             return self.function(*args, **kwargs)
         key = (structure, tuple(map(_kind, leaves)), _aliases(leaves), mode.get(), _dtypes.default_numpy())
         if key in self.refused:
@@ -230,12 +235,16 @@ class Compiled:
             return self.function(*args, **kwargs)
         try:
             result, record, reason = Run(self.function, leaves, structure).make()
-        except CaptureError:
-            raise
+        except CaptureError as asked:
+            if not self.lenient:
+                raise
+            self._refuse(key, str(asked))
+            return self.function(*args, **kwargs)
         except RefusedError as refusal:
             self._refuse(key, str(refusal))
             return self.function(*args, **kwargs)
-        except Exception:  # noqa: BLE001  # whatever it is, the function itself says it better
+        except Exception as error:  # noqa: BLE001  # whatever it is, the function itself says it better
+            self.reasons.append(f"{type(error).__name__}: {error}")
             return self.function(*args, **kwargs)
         if record is None:
             self.reasons.append(reason)
@@ -326,6 +335,7 @@ def compile(
     options: Any = None,
     disable: bool = False,
     fuse: bool = True,
+    lenient: bool = False,
 ) -> Any:
     """A function that is recorded when it is first called, and run as one program afterwards.
 
@@ -338,49 +348,39 @@ def compile(
     dynamic, backend, mode, options
         Accepted, as torch.compile has them, and without effect: each kind of call has its own program.
     disable
-        Give the function back as it is.
+        Give the function back.
     fuse
         With False, operations are computed one by one, as without compile.
+    lenient
+        Run as it is, instead of raising, where the function asks for a number, as torch.compile does.
 
-    Whatever the function reads may change between calls: tensors are read anew, and where anything else has changed the
-    function is recorded again. `print` and other effects of Python happen when it is recorded, not at each call.
-
-    Raises
-    ------
-    CaptureError
-        When called, if the function asks for the numbers in a tensor: `bool`, `int`, `float`, `item`, `tolist`, `numpy`.
+    Tensors that the function reads are read anew at each call; where anything else has changed it is recorded again.
+    Asking for the numbers in a tensor (`bool`, `item`, `numpy`) raises a CaptureError when it is called.
 
     >>> import pullback
-    >>> w = pullback.tensor([1.0, 2.0], requires_grad=True)
-    >>> @pullback.compile
-    ... def step(x, rate):
-    ...     w.grad = None
-    ...     loss = ((w * x) ** 2).sum()
-    ...     loss.backward()
-    ...     with pullback.no_grad():
-    ...         w.sub_(rate * w.grad)
-    ...     return loss.detach()
-    >>> [step(pullback.ones(2), 0.25).item() for _ in range(3)]
-    [5.0, 1.25, 0.3125]
+    >>> gradient = pullback.compile(pullback.func.grad(lambda w: (w**2).sum()))
+    >>> gradient(pullback.ones(2)), gradient(pullback.arange(2.0))
+    (tensor([2., 2.]), tensor([0., 2.]))
     """
+    how = {"fullgraph": fullgraph, "fuse": fuse, "lenient": lenient}
     if model is None:
-        return functools.partial(compile, fullgraph=fullgraph, disable=disable, fuse=fuse)
+        return functools.partial(compile, disable=disable, **how)
     if disable:
         return model
     if isinstance(model, Module):
-        return CompiledModule(model, fullgraph=fullgraph, fuse=fuse)
+        return CompiledModule(model, **how)
     if not callable(model):
         raise TypeError(f"compile takes a function or a module, not {type(model).__name__}")
-    return Compiled(model, fullgraph=fullgraph, fuse=fuse)
+    return Compiled(model, **how)
 
 
 class CompiledModule(Module):
     """A module whose calls are compiled; parameters and all else are those of the module it was made of."""
 
-    def __init__(self, module: Module, *, fullgraph: bool = False, fuse: bool = True) -> None:
+    def __init__(self, module: Module, **how: bool) -> None:
         super().__init__()
         self._orig_mod = module
-        self.__dict__["_compiled"] = Compiled(module.__call__, fullgraph=fullgraph, fuse=fuse)
+        self.__dict__["_compiled"] = Compiled(module.__call__, **how)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the module gives."""

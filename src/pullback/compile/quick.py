@@ -115,7 +115,10 @@ class _Text:
             self._unless(f"len({{{', '.join(f'id({name})' for name in tensors)}}}) == {len(tensors)}")
 
     def _tensor(self, name: str, tensor: Any) -> None:
-        """Check what `signature` describes; its dtype and shape are checked with its array."""
+        """Check what `signature` describes; its dtype and shape are checked with its array, if the program has that."""
+        if not any(not isinstance(p, Float) and p.tensor(self.leaves) is tensor for p in self.record.places):
+            shape, dtype = self.constant(tensor._array.shape), self.constant(tensor._array.dtype)
+            self._unless(f"{name}._array.shape == {shape} and {name}._array.dtype is {dtype}")
         expected = next((s for place, s in self.record.signatures if place.tensor(self.leaves) is tensor), None)
         node = tensor._node
         if node is None:
@@ -190,7 +193,7 @@ class _Text:
         for i, (place, _) in enumerate(record.written):
             self.lines += [
                 f"w{i} = {self._name(place)}",
-                f"if w{i}._cell is not None or w{i}._storage is not None:",
+                f"if w{i}._cell is not None or (w{i}._storage is not None and w{i}._storage.cells):",
                 f"    protect(w{i})",
             ]
         self.lines += ["try:", f"    r = execute({', '.join(arrays)})", "except Exception:", "    return GIVEN_UP"]
@@ -203,8 +206,8 @@ class _Text:
             ]
         given: set[int] = set()
         answers = [self._answer(i, kind, what, given) for i, (kind, what) in enumerate(record.outputs)]
-        for place, number in record.effects:
-            self._effect(place, number, given)
+        for i, (place, number) in enumerate(record.effects):
+            self._effect(place, number, given, record.shared.get(i))
         structure = record.structure
         if structure == LEAF:
             self.lines.append(f"return {answers[0]}")
@@ -240,9 +243,9 @@ class _Text:
             f"{name}._node = {name}._cell = None",
         ]
 
-    def _effect(self, place: Place, number: int | None, given: set[int]) -> None:
-        value = "None"
-        if number is not None:
+    def _effect(self, place: Place, number: int | None, given: set[int], answer: int | None) -> None:
+        value = "None" if answer is None else f"t{answer}"
+        if number is not None and answer is None:
             self._wrap("made", number, given)
             value = "made"
         if isinstance(place, Gradient):

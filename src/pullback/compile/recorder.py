@@ -324,9 +324,8 @@ class Recorder(Interpreter):
 
     def _seen_through(self, args: Sequence[Any], result: Array) -> Recorded | None:
         """The only argument, if the result lies in its memory."""
-        first = args[0]
-        alone = len(args) == 1 and isinstance(first, Recorded) and result.size
-        return first if alone and np.may_share_memory(first._array, result) else None
+        alone = len(args) == 1 and isinstance(args[0], Recorded) and result.size
+        return args[0] if alone and np.may_share_memory(args[0]._array, result) else None
 
     def _written_down(self, primitive: Primitive, inputs: tuple[Value, ...], params: Any, result: Array) -> Value:
         value = Value(result.shape, result.dtype)

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import argparse
 import array
+import contextlib
 import contextvars
 import dis
 import functools
+import gc
 import itertools
 import operator
 import sys
@@ -448,13 +450,12 @@ class State:
             self._hold(Mapping(members))
 
     def _function(self, function: Any) -> None:
-        if _library(function) and function.__closure__ is None:
+        if _library(function):  # it stays what it is; but it may have been made of a user's
+            self._todo.extend(_contents(function))
             return
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             self._hold(Closure(cell, name))
         self._hold(Facets(function, "__code__", "__defaults__", "__kwdefaults__", "__dict__"))
-        if _library(function):
-            return
         self._names |= _names(function.__code__)
         scope = function.__globals__
         self._hold(Named(scope, _globals(function.__code__)))
@@ -466,6 +467,15 @@ class State:
             return
         self._todo.extend(cls.__bases__)
         self._hold(Members(cls))
+
+
+def _contents(function: Any) -> list[Any]:
+    """What the variables hold that a function has of those around it."""
+    found = []
+    for cell in function.__closure__ or ():
+        with contextlib.suppress(ValueError):  # not assigned yet
+            found.append(cell.cell_contents)
+    return found
 
 
 @functools.lru_cache(maxsize=1024)
@@ -488,7 +498,7 @@ def _imported(code: Any, package: str | None) -> tuple[str, ...]:
 def _answer(value: Any) -> Callable[[Any], Any] | None:
     """The question whose answer changes with an object that does not show what is inside it."""
     if isinstance(value, functools._lru_cache_wrapper):
-        return lambda cached: cached.cache_info().misses
+        return _cached
     if isinstance(value, contextvars.ContextVar):
         return lambda variable: variable.get(None)
     if isinstance(value, types.GeneratorType):
@@ -498,6 +508,17 @@ def _answer(value: Any) -> Callable[[Any], Any] | None:
     if _library(type(value)) and hasattr(value, "__next__") and hasattr(value, "__length_hint__"):
         return operator.length_hint
     return None
+
+
+def _cached(function: Any) -> Any:
+    """What the cache of a function holds; it is no attribute, but can be asked for as what is referred to."""
+    own = vars(function)
+    return tuple(
+        value
+        for held in gc.get_referents(function)
+        if type(held) is dict and held is not own
+        for value in held.values()
+    )
 
 
 def _progress(generator: Any) -> Any:

@@ -1,9 +1,10 @@
-"""torch.jit, torch.compile and torch.compiler: functions and modules are left as they are, and run as Python."""
+"""torch.compile, which is pullback's; torch.jit and torch.compiler, which leave functions and modules as they are."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import importlib
 import typing
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -48,9 +49,8 @@ def _as_python(name: str) -> Callable[..., Any]:
 
 
 def compile(model: Any = None, **options: Any) -> Any:
-    """The function or module itself, with a note that it is not compiled; a decorator when called without one."""
-    note("torch.compile changes nothing in pullback: the program runs as Python; pullback.compile compiles whole steps")
-    return _same if model is None else model
+    """What pullback.compile makes of a function or module; what it cannot take runs as Python, as torch has it."""
+    return importlib.import_module("pullback.compile").compile(model, **options, lenient=True)
 
 
 def _no_files(*args: Any, **options: Any) -> Any:
