@@ -43,7 +43,7 @@ def model(library: Any) -> Any:
             length = given.shape[1]
             future = library.ones(length, length, dtype=library.bool).triu(1)
             x = self.character(given) + self.place(library.arange(length))
-            return self.score(self.layers(x, mask=future))
+            return self.score(self.layers(x, mask=future, is_causal=True))
 
     return Transformer(len(text()[0]))
 

@@ -52,9 +52,9 @@ def batch(step: int, _: Any = None) -> tuple[np.ndarray, np.ndarray]:
     return moved[:, None], labels[chosen]
 
 
-def loss(library: Any, net: Any, images: Any, labels: Any) -> Any:
-    """How surprised the network is by what the pictures show."""
-    return library.nn.functional.cross_entropy(net(images), labels)
+def loss(library: Any, net: Any, images: Any, labels: Any, smoothing: float = 0.0) -> Any:
+    """How surprised the network is by what the pictures show; with smoothing, it is not to be too sure."""
+    return library.nn.functional.cross_entropy(net(images), labels, label_smoothing=smoothing)
 
 
 def optimizer(library: Any, parameters: Any) -> Any:
@@ -86,7 +86,7 @@ def main() -> None:
     training = Training(options, model=net, optimizer=descent, schedule=schedule)
     for step in training.steps():
         descent.zero_grad()
-        surprise = loss(pullback, net, *map(pullback.tensor, batch(step)))
+        surprise = loss(pullback, net, *map(pullback.tensor, batch(step)), smoothing=0.1)
         surprise.backward()
         descent.step()
         schedule.step()

@@ -1,4 +1,4 @@
-"""Every example that a reader meets is run: in docstrings, in the pages, and in examples/."""
+"""Every example that a reader meets is run: in docstrings, in the pages, and in examples/seeds/."""
 
 import doctest
 import importlib
@@ -16,7 +16,7 @@ MODULES = [
     for path in sorted((SOURCE / "pullback").rglob("*.py"))
 ]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-EXAMPLES = sorted((ROOT / "examples").rglob("*.py"))
+SEEDS = sorted((ROOT / "examples" / "seeds").glob("*.py"))  # the others: tests/test_examples.py
 
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
@@ -60,7 +60,7 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert not dead
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=relative)
-def test_examples(example: Path) -> None:
+@pytest.mark.parametrize("example", SEEDS, ids=relative)
+def test_seeds(example: Path) -> None:
     result = subprocess.run([sys.executable, "-W", "error", example], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout + result.stderr

@@ -21,6 +21,8 @@ TRAINED = {
     "poisson": "error against the solution",
     "pole": "16 new games: the pole stood for",
 }
+OTHERS = {"gaussian_process", "gaussian_mixture", "printing_tracer", "explaining"}
+SHARED = {"progress", "beside_torch"}
 NEEDS = {"digits": "sklearn", "gaussian_process": "scipy", "gaussian_mixture": "scipy"}
 
 
@@ -44,6 +46,10 @@ def run(folder: Path, name: str, *arguments: str) -> str:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def test_all_examples_are_tested() -> None:
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == TRAINED.keys() | OTHERS | SHARED
 
 
 @pytest.mark.parametrize("name", TRAINED)

@@ -1,6 +1,6 @@
 """Random programs, with views, writes in place and reductions: compiled, they give what they give uncompiled.
 
-PULLBACK_FUZZ says how many; scripts/fuzz runs a few thousand.
+PULLBACK_FUZZ says how many; PULLBACK_FUZZ=3000 scripts/test tests/compile/test_fuzz.py runs a few thousand.
 """
 
 import os
@@ -11,7 +11,7 @@ import pytest
 import pullback
 from pullback.compile import Compiled
 
-COUNT = int(os.environ.get("PULLBACK_FUZZ", "150"))
+COUNT = int(os.environ.get("PULLBACK_FUZZ", "60"))
 SHAPES = [(), (3,), (2, 3), (1, 3), (2, 1), (4, 2, 3), (0, 3)]
 
 UNARY = [

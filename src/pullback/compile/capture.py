@@ -18,13 +18,13 @@ import numpy as np
 
 from .._attributes import Attributes
 from .._core import Carrier
-from .._dtypes import dtype
+from .._dtypes import default_numpy, dtype
 from .._memory import Cell, protect, version
 from .._modes import FieldBlock, mode
 from .._node import AccumulateGrad
 from .._node import leaf as leaf_node
 from .._pass import pull_back, youngest_first
-from .._random import Moment, sources
+from .._random import Generator, Moment, source, sources
 from .._tensor import Tensor
 from .._trees import LEAF, Structure, flatten, unflatten
 from .._views import exchange
@@ -169,7 +169,7 @@ class Record:
 
     `outputs` says of each leaf of the result what it is: the number of a program's output, a place whose tensor it is,
     or a Python value. `effects` are places with the number of an output, or None where a gradient is forgotten; `shared`
-    says which of them hold a tensor that is returned, too.
+    says which of them hold a tensor that is returned, too. `layouts` are the strides that the function has asked for.
     """
 
     way: Way | None = None
@@ -185,6 +185,13 @@ class Record:
         self.written: list[tuple[Place, int]] = []
         self.fixed: list[tuple[Place, Any]] = []
         self.signatures: list[tuple[Place, Any]] = []
+        self.layouts: list[tuple[Place, Any]] = []
+        self.reached: frozenset[int] = frozenset()
+        self.met: list[int] = []
+
+    def meets(self, leaves: Sequence[Any]) -> list[int]:
+        """Which arguments are tensors that the function reaches by itself, too."""
+        return [id(leaf) if id(leaf) in self.reached else 0 for leaf in leaves]
 
 
 class Run:
@@ -205,7 +212,9 @@ class Run:
         self.histories: list[tuple[Any, Any]] = []
         self.flags: list[tuple[Any, Any]] = []
         self.answers: dict[int, int] = {}
+        self.taken: list[tuple[Place, Any]] = []
         self.moment = Moment(sources(self.state.generators))
+        self.settings = self._settings()
         if self.state.too_much:
             raise RefusedError(self.state.too_much)
         if any(map(attached, tensors)):
@@ -216,6 +225,7 @@ class Run:
         with _turn:
             try:
                 with self.recorder:
+                    self.mode = mode.get()
                     self._take_in()
                     given = [self._number(i, leaf) for i, leaf in enumerate(self.leaves)]
                     args, kwargs = unflatten(self.structure, given)
@@ -226,6 +236,7 @@ class Run:
                     finally:
                         runner.reset(token)
                     self._unchanged(given, arguments)
+                    self._settled()
                     finished = self._finished(result)
             except BaseException:
                 self._put_back(committed=False)
@@ -264,6 +275,7 @@ class Run:
             self.places.append(place)
             self.memories.append(held._memory)
         self.swapped.append((tensor, array, cell, version(tensor), held))
+        self.taken.append((place, array))
         exchange(tensor, held)
         if tracked:  # inside, a leaf; its history goes on outside
             self.histories.append((tensor, tensor._node))
@@ -289,6 +301,19 @@ class Run:
         same = structure == self.structure and all(map(operator.is_, leaves, given))
         if not same:
             raise RefusedError("it changes a container that is an argument, as a list or a dict")
+
+    def _settings(self) -> tuple[Any, ...]:
+        """What holds for the whole thread, and where its random numbers come from."""
+        return default_numpy(), *[source(each) for each in (None, *self.state.generators) if _seeded(each)]
+
+    def _settled(self) -> None:
+        """RefusedError: the function leaves a setting changed, or moves random numbers in a way that is not written down."""
+        if mode.get() is not self.mode:
+            raise RefusedError("it changes the grad mode and leaves it so")
+        if not all(map(operator.is_, self._settings(), self.settings)):
+            raise RefusedError("it seeds random numbers, or sets the default dtype")
+        if any(not _seeded(each) and each not in self.recorder.drawn for each in self.moment.moved()):
+            raise RefusedError("it draws NumPy's random numbers without pullback: make them tensors, or pass them in")
 
     def _finished(self, result: Any) -> tuple[Record | None, str]:
         """The record of the run, or why there is none."""
@@ -323,6 +348,10 @@ class Run:
         self._trim(record)
         record.signatures = self.signatures
         record.fixed = [(place, expected) for place, expected in self.signatures if self._stays(place)]
+        record.reached = frozenset(map(id, self.state.tensors))
+        record.met = record.meets(self.leaves)
+        if recorder.layouts_asked:
+            record.layouts = [(place, array.strides) for place, array in self.taken]
         return record, ""
 
     def _described(self, leaf: Any, number: Callable[[Any], int]) -> tuple[str, Any]:
@@ -377,13 +406,18 @@ class Run:
                 if value is old or equal(old, value):
                     continue
                 fresh = isinstance(value, Carrier) and isinstance(value._array, Recorded) and value._node is None
-                if not (fresh and isinstance(old, Carrier)) or id(value) in self.known:
+                if not (fresh and isinstance(old, Carrier)) or id(value) in self.known or self._places_of(old) > 1:
                     return f"a Python value changes while the function runs: {key!r} of a {type(holder.held).__name__}"
                 place = Held(holder, key)
                 self._moves(old, place)
                 holder.moving.add(key)
                 self._affect(record, place, value, number(value))
         return ""
+
+    def _places_of(self, tensor: Any) -> int:
+        """In how many places the state and the arguments hold a tensor."""
+        held = [value for holder in self.state.holders for value in holder.before.values()]
+        return sum(value is tensor for value in (*held, *self.leaves))
 
     def _exchanged(self, record: Record, number: Callable[[Any], int]) -> str:
         """Note which tensors have other memory than before; or say that their flags have changed."""
@@ -505,6 +539,11 @@ class Run:
             settle(tensor)
         self.recorder.tensors.clear()
         _settle_others(self.recorder)
+
+
+def _seeded(generator: Any) -> bool:
+    """Whether random numbers are those of pullback: the thread's, or those of a `Generator`."""
+    return generator is None or isinstance(generator, Generator)
 
 
 def _flags(tensor: Any) -> Any:

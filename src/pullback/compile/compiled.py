@@ -49,7 +49,9 @@ class Prepared:
     def arrays(self, leaves: Sequence[Any]) -> list[Any] | None:
         """The arrays for the program, if the record holds for this call."""
         record = self.record
-        if not record.state.same():
+        if not record.state.same() or record.meets(leaves) != record.met:
+            return None
+        if any(place.tensor(leaves)._array.strides != strides for place, strides in record.layouts):
             return None
         for place, expected in record.fixed:
             if signature(place.tensor(leaves)) != expected:
@@ -200,9 +202,10 @@ class Compiled:
                 if answer is not GIVEN_UP:
                     return answer
         leaves, structure = flatten((args, kwargs))
-        if innermost.get() is not None or mode.get().pack is not None:
+        now = mode.get()
+        if innermost.get() is not None or now.pack is not None or now.compute is not None:
             return self.function(*args, **kwargs)
-        key = (structure, tuple(map(_kind, leaves)), _aliases(leaves), mode.get(), _dtypes.default_numpy())
+        key = (structure, tuple(map(_kind, leaves)), _aliases(leaves), now, _dtypes.default_numpy())
         if key in self.refused:
             return self.function(*args, **kwargs)
         for prepared in self.records.get(key, ()):

@@ -17,6 +17,7 @@ from .._core import zero
 from .._modes import FieldBlock, innermost, mode
 from .._node import AccumulateGrad, count, leaf
 from .._pass import pull_back, youngest_first
+from .._random import Moment, sources
 from .._tensor import Tensor
 from ..control import Runner
 from .program import Equation, Program, Value, run
@@ -66,7 +67,9 @@ def recorded_body(around: Recorder, function: Callable[[Leaves], Leaves], sample
         if mode.get().grad:
             for argument in arguments:
                 argument.requires_grad = argument._dtype.kind == "f"
+        moment = Moment(sources())
         results = function(arguments)
+        moment.restore()  # the steps themselves are still to come
         values = [recorder.value_of(result._array) for result in results]
         forward = tuple(recorder.equations)
         back = _way_back(recorder, arguments, results, start)

@@ -101,6 +101,9 @@ class _Text:
             if type(leaf) is Tensor:
                 tensors.append(f"a{i}")
                 self._tensor(f"a{i}", leaf)
+                reached = self.constant(self.record.reached)
+                met = id(leaf) in self.record.reached
+                self._unless(f"a{i} is {self.constant(leaf)}" if met else f"id(a{i}) not in {reached}")
             elif isinstance(leaf, Carrier):
                 raise NotImplementedError
             elif type(leaf) is float:
@@ -145,6 +148,11 @@ class _Text:
             check = _check(holder, self.constant)
             if check is not None:
                 self._unless(f"{check} or {self.constant(holder)}.same()")
+        for place, strides in self.record.layouts:
+            if isinstance(place, Fixed) and place in self.record.places:
+                continue  # of one array, as is checked with it
+            self._checked()
+            self._unless(f"{self._name(place)}._array.strides == {self.constant(strides)}")
         for place, _ in self.record.fixed:
             name = self.constant(place.found)
             if not isinstance(place.found, Tensor):

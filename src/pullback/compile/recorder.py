@@ -120,12 +120,14 @@ class Recorded(Boxed):
 
     @property
     def flags(self) -> Any:
-        """The layout of the numbers of this run, which is that of every run."""
+        """The layout of the numbers of this run, which then has to be that of every run."""
+        self.interpreter.layouts_asked = True
         return self._array.flags
 
     @property
     def strides(self) -> tuple[int, ...]:
         """The steps between neighbours, in bytes."""
+        self.interpreter.layouts_asked = True
         return self._array.strides
 
     @property
@@ -193,6 +195,8 @@ class Recorder(Interpreter):
         self.constants: dict[Value, Array] = {}
         self.guards: list[tuple[Value, Any]] = []
         self.tensors: list[Any] = []
+        self.drawn: list[Any] = []
+        self.layouts_asked = False
         self._constants: dict[int, tuple[Any, Value]] = {}
 
     def __enter__(self) -> Self:
@@ -360,6 +364,7 @@ class Recorder(Interpreter):
 
     def sampled(self, draw: Any, shape: tuple[int, ...], parameters: Any, generator: Any) -> Any:
         """Random numbers, which are drawn anew at each call."""
+        self.drawn.append(generator)
         sample: Any = Draw(draw, shape, generator)
         return Tensor.interpreter.wrap(
             self.process(sample, [p._array if p.level == 0 else p for p in parameters], {}), None

@@ -395,7 +395,7 @@ class State:
         for module, known in list(self._modules.items()):
             names = self._names.intersection(vars(module)) - known
             if names:
-                known |= names
+                known.update(names)
                 self._hold(Named(vars(module), sorted(names)))
         return bool(self._todo)
 
@@ -465,7 +465,7 @@ class State:
     def _class(self, cls: type) -> None:
         if _library(cls):
             return
-        self._todo.extend(cls.__bases__)
+        self._todo.extend((type(cls), *cls.__bases__))
         self._hold(Members(cls))
 
 
