@@ -261,7 +261,7 @@ def keep(value: Any, level: int, *, is_output: bool = False) -> Any:
     if not isinstance(value, Carrier):
         return Cell(value)
     if value.level != level:
-        return Beneath(value)
+        return Beneath(value) if value._memory is None else Cell(value.snapshot())
     current = mode.get()
     beneath = value._array
     if current.pack is not None and not (isinstance(beneath, Carrier) and beneath.level >= 0):  # hooks would lose it

@@ -380,7 +380,8 @@ def _reentrant(function: Function, args: Any, preserve_rng_state: bool) -> Any:
         arrays = tuple(outputs[i]._array for i in tracked)
         kept = Reentrant(call, structure, tracked)
         tape = inputs[0].interpreter
-        results = tape.record(_REENTRANT, (kept, *inputs), edges, arrays, {}, conjugated=arrays[0].dtype.kind == "c")
+        conjugated = outputs[tracked[0]]._dtype.kind == "c"
+        results = tape.record(_REENTRANT, (kept, *inputs), edges, arrays, {}, conjugated=conjugated)
         hooks_of(results[0].grad_fn)  # it runs the user's code
         for i, result in zip(tracked, results, strict=True):
             outputs[i] = alias(outputs[i], result)

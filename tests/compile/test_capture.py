@@ -122,6 +122,42 @@ def test_a_training_step(make):
         np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-14)
 
 
+def test_a_schedule_records_nothing_anew():
+    def training(compiled):
+        model = network().double()
+        optimizer = pullback.optim.Adam(model.parameters(), lr=0.1)
+        schedule = pullback.optim.lr_scheduler.ExponentialLR(optimizer, 0.5)
+
+        def step(x):
+            optimizer.zero_grad()
+            (model(x) ** 2).sum().backward()
+            optimizer.step()
+
+        step = plain(step) if compiled else step
+        for i in range(12):
+            pullback.manual_seed(i)
+            step(pullback.randn(3, 4, dtype=pullback.float64))
+            schedule.step()
+        return [p.detach().numpy() for p in model.parameters()], step
+
+    (expected, _), (found, step) = training(compiled=False), training(compiled=True)
+    for a, b in zip(expected, found, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-14)
+    assert len(step.reasons) < 4
+
+
+def test_embeddings():
+    def function(table, places):
+        return pullback.autograd.grad((F.embedding(places, table) ** 2).sum(), table)[0]
+
+    compiled = plain(function)
+    for seed in range(3):
+        pullback.manual_seed(seed)
+        table, places = pullback.randn(5, 3, requires_grad=True), pullback.randint(0, 5, (4,))
+        same(function(table, places), compiled(table, places))
+    assert compiled.records
+
+
 def test_gradients_accumulate_and_are_forgotten():
     w = pullback.ones(3, requires_grad=True)
 

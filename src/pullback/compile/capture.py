@@ -33,7 +33,7 @@ from .loops import Recording
 from .numbers import DOUBLE, Number
 from .program import Program, Value
 from .recorder import Memory, Recorded, Recorder, RefusedError
-from .state import PLAIN, Holder, State, attached, equal, hooks_on
+from .state import Holder, Mapping, PLAIN, State, attached, equal, hooks_on
 
 ndarray = np.ndarray
 _turn = threading.RLock()
@@ -98,6 +98,20 @@ class Held(Place):
     def put(self, leaves: Sequence[Any], tensor: Any) -> None:
         """Put a new tensor there."""
         self.holder.put(self.key, tensor)
+
+
+RATED = {"params", "lr"}
+
+
+class Rate(Place):
+    """The learning rate of a group of parameters."""
+
+    def __init__(self, holder: Holder) -> None:
+        self.holder = holder
+
+    def array(self, leaves: Sequence[Any]) -> Any:
+        """The rate as an array."""
+        return np.array(self.holder.held["lr"], DOUBLE)
 
 
 class Gradient(Place):
@@ -205,6 +219,7 @@ class Run:
         self.state = State([function, *[leaf for leaf in leaves if not isinstance(leaf, Carrier)], *hooks])
         self.places: list[Place] = []
         self.memories: list[Memory | None] = []
+        self.rates: list[tuple[Holder, Number]] = []
         self.signatures: list[tuple[Place, Any]] = []
         self.known: dict[int, tuple[Any, Place]] = {}
         self.swapped: list[tuple[Any, Any, Any, int, Recorded]] = []
@@ -235,6 +250,7 @@ class Run:
                         result = self.function(*args, **kwargs)
                     finally:
                         runner.reset(token)
+                    self._restore_rates()
                     self._unchanged(given, arguments)
                     self._settled()
                     finished = self._finished(result)
@@ -259,6 +275,25 @@ class Run:
                 self._take(leaf, Argument(number), arrays)
         for tensor in self.state.tensors:
             self._take(tensor, Fixed(tensor), arrays)
+        for holder in self.state.holders:
+            if type(holder) is Mapping and holder.before.keys() >= RATED and type(holder.before["lr"]) is float:
+                self._take_rate(holder)
+
+    def _take_rate(self, holder: Holder) -> None:
+        """Have an optimizer's learning rate be an input: schedules change it."""
+        number = Number(self.recorder, self.recorder.input(np.array(holder.before["lr"], DOUBLE)))
+        self.places.append(Rate(holder))
+        self.memories.append(None)
+        self.rates.append((holder, number))
+        holder.moving.add("lr")
+        holder.put("lr", number)
+
+    def _restore_rates(self) -> None:
+        """Have groups of parameters hold learning rates as they were, unless the function has changed them."""
+        for holder, number in self.rates:
+            if holder.held.get("lr") is number:
+                holder.put("lr", holder.before["lr"])
+        self.rates.clear()
 
     def _take(self, tensor: Any, place: Place, arrays: dict[int, Recorded]) -> None:
         if id(tensor) in self.known:

@@ -40,7 +40,19 @@ class Machinery:
         self.recorded = program
         self.program = _decided(simplify(program, fuse=fuse))
         self.executable: Any = None
-        self.execute: Execute = self._with_code() if fuse and available() else _with_numpy(self.program)
+        self.execute: Execute = self._made() if fuse and available() else _with_numpy(self.program)
+
+    def _made(self) -> Execute:
+        """Machine code; NumPy calls where that fails, which is a defect, and is told."""
+        try:
+            return self._with_code()
+        except Exception as error:  # noqa: BLE001  # whatever it is, the program has another form
+            warnings.warn(
+                f"compile: no machine code, the program runs as NumPy calls: {type(error).__name__}: {error}",
+                UserWarning,
+                stacklevel=depth(),
+            )
+            return _with_numpy(self.program)
 
     def _with_code(self) -> Execute:
         """Machine code, from the disk if it has been made before."""

@@ -21,7 +21,7 @@ from .._node import AccumulateGrad, new
 from .._sites import GENERATED
 from .._tensor import Tensor
 from .._trees import LEAF, unflatten
-from .capture import Argument, Fixed, Float, Gradient, Place
+from .capture import Argument, Fixed, Float, Gradient, Place, Rate
 from .state import Closure, Facets, Holder, Mapping, Members, Named, Sequence
 
 GIVEN_UP: Any = object()
@@ -178,6 +178,9 @@ class _Text:
         ids, others = self.constant(frozenset(map(id, fixed))), []
         for i, (place, value) in enumerate(zip(self.record.places, self.record.program.inputs, strict=True)):
             found.append(f"x{i}")
+            if isinstance(place, Rate):
+                self.lines.append(f"x{i} = array({self.constant(place.holder.held)}['lr'])")
+                continue
             if isinstance(place, Float):
                 self.lines.append(f"x{i} = array(a{place.number})")
                 continue

@@ -301,7 +301,9 @@ def equal(old: Any, new: Any) -> bool:
 
 
 def alike(old: Any, new: Any) -> bool:
-    """Whether two tensors are read alike: of one shape and dtype, both without a history."""
+    """Whether two tensors are read alike: of one shape and dtype, both without a history; or two floats."""
+    if type(old) is float:
+        return type(new) is float
     if not (isinstance(old, Carrier) and isinstance(new, Carrier)):
         return False
     return (
