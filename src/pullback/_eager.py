@@ -191,7 +191,7 @@ RECORDING = "current is not RECORD and (tracked or current is not NO_GRAD)"
 OBSERVING = "current.observer is None or current.watcher is not current.observer or not current.grad or current.pack"
 
 
-LARGE = 1 << 17
+LARGE = 1 << 19
 """Elements from which on an elementwise operation is worth a way over machine code, where there is some."""
 
 

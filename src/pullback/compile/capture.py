@@ -33,7 +33,7 @@ from .loops import Recording
 from .numbers import DOUBLE, Number
 from .program import Program, Value
 from .recorder import Memory, Recorded, Recorder, RefusedError
-from .state import Holder, Mapping, PLAIN, State, attached, equal, hooks_on
+from .state import PLAIN, Holder, Mapping, State, attached, equal, hooks_on
 
 ndarray = np.ndarray
 _turn = threading.RLock()

@@ -365,7 +365,7 @@ def compile(
     >>> gradient(pullback.ones(2)), gradient(pullback.arange(2.0))
     (tensor([2., 2.]), tensor([0., 2.]))
     """
-    how = {"fullgraph": fullgraph, "fuse": fuse, "lenient": lenient}
+    how: dict[str, Any] = {"fullgraph": fullgraph, "fuse": fuse, "lenient": lenient}
     if model is None:
         return functools.partial(compile, disable=disable, **how)
     if disable:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._blocks import pieces
+from ..._blocks import BLOCK, get_num_threads, pieces
 from ..._core import Primitive
 from ..program import Array, Equation, Program, Value
 from .executable import Executable
@@ -44,7 +44,10 @@ class Kernel:
         strides = [CHUNK * array.itemsize if array.ndim else 0 for array in operands]
         held = [constant.ctypes.data for constant in self.step._held]
 
-        def part(start: int, stop: int) -> None:
+        parts = min(get_num_threads(), count)
+
+        def part(first: int, after: int) -> None:
+            start, stop = count * first // parts, count * after // parts
             table = np.zeros(self.slots + 1, np.int64)
             arena = np.empty(self.arena + 64, np.uint8)
             begin = [address + start * stride for address, stride in zip(addresses, strides, strict=True)]
@@ -52,7 +55,7 @@ class Kernel:
             table[: len(words)] = words
             drive(self.entry, table, stop - start, list(enumerate(strides)), [])
 
-        pieces(part, count, CHUNK * max(array.itemsize for array in operands))
+        pieces(part, parts, BLOCK)  # one for each thread
         return count * CHUNK
 
 
