@@ -102,7 +102,7 @@ def detach(input: Any) -> Any:
     >>> pullback.detach(pullback.ones(2, requires_grad=True)).requires_grad
     False
     """
-    return input.detach()
+    return _tensor("detach", "input", 1, input).detach()
 
 
 def is_same_size(input: Any, other: Any) -> bool:
@@ -112,7 +112,14 @@ def is_same_size(input: Any, other: Any) -> bool:
     >>> pullback.ones(2).is_same_size(pullback.zeros(2))
     True
     """
-    return bool(input.shape == other.shape)
+    shape = _tensor("is_same_size", "input", 1, input).shape
+    return bool(shape == _tensor("is_same_size", "other", 2, other).shape)
+
+
+def _tensor(function: str, argument: str, position: int, value: Any) -> Any:
+    if not isinstance(value, Carrier):
+        raise _refusals.no_tensor(function, argument, position, value)
+    return value
 
 
 def new(self: Any, *args: Any) -> Any:
@@ -157,7 +164,7 @@ def map_(self: Any, tensor: Any, callable: Callable[[Any, Any], Any]) -> Any:
     >>> pullback.arange(3).map_(pullback.arange(3), lambda a, b: a * b)
     tensor([0, 1, 4])
     """
-    return _elementwise("map_", callable, (self, tensor))
+    return _elementwise("map_", callable, (self, _tensor("map_", "tensor", 1, tensor)))
 
 
 def cuda(self: Any, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
