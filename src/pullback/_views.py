@@ -69,7 +69,7 @@ def track(base: Any, result: Any, step: Step) -> None:
     """Record that `result` is `base` seen through one more primitive, if they share memory."""
     array, source = result._array, base._array
     if type(array) is not ndarray:
-        if array._apart(source):
+        if isinstance(array, Carrier) and array._apart(source):
             return
     elif array.base is not source and _owner(array) is not _owner(source):
         return
@@ -187,7 +187,7 @@ def replace(target: Any, result: Any) -> None:
     """
     old, array = target._array, result._array
     if type(old) is not ndarray:
-        if old._memory is None:
+        if getattr(old, "_memory", None) is None:
             exchange(target, array)
         else:
             protect(target)
