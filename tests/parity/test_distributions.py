@@ -10,6 +10,13 @@ torch = pytest.importorskip("torch")
 A, B, C = [0.5, 1.5, 2.0], [0.2, 1.0, 3.0], [[0.2, 0.3, 0.5], [0.6, 0.3, 0.1]]
 MATRIX = [[2.0, 0.3, 0.0], [0.3, 1.0, 0.2], [0.0, 0.2, 1.5]]
 
+
+@pytest.fixture(autouse=True)
+def checked():
+    """torch checks arguments, also where its compiler, imported by other tests of this process, has turned that off."""
+    torch.distributions.Distribution.set_default_validate_args(True)
+
+
 # the family, its parameters by name, values in its support
 FAMILIES = {
     "Normal": ("Normal", {"loc": A, "scale": B}, [0.1, -1.0, 4.0]),
