@@ -120,6 +120,7 @@ def test_distribution_functions(family, asked):
 
 @every_family
 def test_shapes_and_texts(family):
+    pullback.manual_seed(0)  # single precision may round what Beta draws to 1, where the density is infinite
     (ours, _), (theirs, _) = (made(t, family) for t in both)
     for asked in ("batch_shape", "event_shape"):
         assert tuple(getattr(ours, asked)) == tuple(getattr(theirs, asked))
