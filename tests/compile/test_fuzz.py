@@ -198,3 +198,5 @@ def test_a_random_program(seed):
         for ((others, found), _), exact in zip(results[1:], (True, False), strict=True):
             agree(values, others, exact)
             agree(grads, found, exact)
+    for compiled in functions:
+        assert not [reason for reason in compiled.refused.values() if "fails where" in reason]

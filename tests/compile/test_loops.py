@@ -154,6 +154,28 @@ def test_random_numbers_in_a_loop():
     assert [compiled(x).tolist() for _ in range(2)] == expected
 
 
+def test_random_numbers_in_a_loop_and_its_way_back():
+    def function(x):
+        def step(state, each):
+            return pullback.nn.functional.dropout(state * W + each, 0.5), state.sum()
+
+        last, sums = pullback.scan(step, pullback.ones(3, **DOUBLE), x)
+        (g,) = pullback.autograd.grad(last.sum() + sums.sum(), W)
+        return last.detach(), sums.detach(), g
+
+    compiled = Compiled(function)
+    x = pullback.ones(4, 3, **DOUBLE)
+    compiled(x)
+    for seed in range(3):
+        results = []
+        for each in (function, compiled):
+            pullback.manual_seed(seed)
+            results.append(each(x))
+        for a, b in zip(*results, strict=True):
+            np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-13)
+    assert not compiled.refused
+
+
 def test_a_step_that_writes_to_what_is_outside():
     log = pullback.zeros(3)
 

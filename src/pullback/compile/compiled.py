@@ -218,8 +218,10 @@ class Compiled:
                 answer = prepared.run(leaves, arrays)
             except DepartedError:
                 continue
-            except Exception:  # noqa: BLE001  # nothing is written yet: the function itself says it better
-                return self.function(*args, **kwargs)
+            except Exception as error:  # noqa: BLE001  # nothing is written yet
+                answer = self.function(*args, **kwargs)  # says it better, if the arguments are to blame
+                self._refuse(key, f"its program fails where it does not: {type(error).__name__}: {error}")
+                return answer
             if prepared.quickened < QUICK:  # memory has been exchanged since
                 self._make_quick(prepared, leaves, structure)
             return answer

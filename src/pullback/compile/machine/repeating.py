@@ -104,7 +104,7 @@ class Repeated:
     def _prepared(self, arrays: tuple[Array, ...]) -> tuple[list[Array], list[Array], list[Array], list[Array]]:
         """The carries, the columns and the shared inputs, all contiguous, and room for what each step gives."""
         loop = self.loop
-        given = [np.ascontiguousarray(array) for array in arrays]
+        given = [np.asarray(array, order="C") for array in arrays]
         carries = [np.array(carry) for carry in given[: loop.carries]]
         kept = [np.empty((loop.length, *v.shape), v.dtype) for v in loop.body.outputs[loop.carries :]]
         return carries, given[loop.carries : loop.carries + loop.columns], given[loop.carries + loop.columns :], kept
@@ -113,7 +113,7 @@ class Repeated:
         """Step by step, for a step that is not machine code alone."""
         carries, columns, shared, kept = self._prepared(arrays)
         for number in reversed(range(loop.length)) if loop.reverse else range(loop.length):
-            results = self.step(*carries, *[column[number] for column in columns], *shared)
+            results = self.step(*carries, *[column[number, ...] for column in columns], *shared)
             carries = results[: loop.carries]
             for stack, result in zip(kept, results[loop.carries :], strict=True):
                 stack[number] = result
@@ -124,12 +124,12 @@ class Repeated:
         carries, columns, shared, kept = self._prepared(arrays)
         first = loop.length - 1 if loop.reverse else 0
         sign = -1 if loop.reverse else 1
-        run = _Run(self.step, [*carries, *[column[first] for column in columns], *shared])
+        run = _Run(self.step, [*carries, *[column[first, ...] for column in columns], *shared])
         inputs, outputs = len(self.step.program.inputs), list(range(loop.carries, len(loop.body.outputs)))
         moves = [(loop.carries + i, sign * (column.nbytes // loop.length)) for i, column in enumerate(columns)]
         moves += [(inputs + i, sign * (stack.nbytes // loop.length)) for i, stack in zip(outputs, kept, strict=True)]
         for i, stack in zip(outputs, kept, strict=True):
-            run.table[inputs + i] = stack[first].ctypes.data if stack[first].size else 0
+            run.table[inputs + i] = stack[first, ...].ctypes.data
         others = [np.empty_like(carry) for carry in carries]
         for i, other in enumerate(others):
             run.table[inputs + i] = other.ctypes.data

@@ -170,8 +170,9 @@ def _before_spreading(build: Builder, e: Equation) -> Value | None:
 
 # Reductions
 #
-# A sum is pushed through what only moves elements, and sums of sums are one: in which order numbers are added is free. Of repeated elements it is their number times one of them, which
-# overflows where the sum does; none of them is 0 for NaN too, so there must be some.
+# A sum is pushed through what only moves elements, and sums of sums are one: in which order numbers are added is free.
+# Of repeated elements it is their number times one of them, which overflows where the sum does; none of them is 0 for NaN
+# too, so there must be some.
 
 
 @rounded("sum", "amax", "amin")
@@ -222,7 +223,7 @@ def _of_repeated(build: Builder, e: Equation, inner: Equation, axis: tuple[int, 
     small = build.op(e.primitive.name, x, axis=rest, keepdims=True) if rest else x
     if e.primitive.name == "sum":
         small = build.multiply(small, count)
-    if small.size < e.output.size:
+    if small.size != e.output.size:  # empty ones, too
         aligned = build.reshape(small, shape=(1,) * new + small.shape)
         small = build.broadcast_to(aligned, shape=reduced(shape, axis, keepdims=True))
     return build.reshape(small, shape=e.output.shape)
