@@ -8,36 +8,13 @@ import pytest
 
 import pullback
 from pullback import ops
-from pullback.compile import CaptureError, Compiled
+from pullback.compile import CaptureError
 from pullback.testing.samples import rows
+
+from .beside import plain, same
 
 F = pullback.nn.functional
 ROWS = rows()
-
-
-def same(left, right):
-    """Two results, equal to the bit."""
-    if isinstance(left, tuple | list):
-        assert len(left) == len(right)
-        for a, b in zip(left, right, strict=True):
-            same(a, b)
-    elif left is None:
-        assert right is None
-    elif isinstance(left, pullback.Tensor):
-        assert (left.dtype, left.shape, left.requires_grad) == (right.dtype, right.shape, right.requires_grad)
-        np.testing.assert_array_equal(left.detach().numpy(), right.detach().numpy())
-    else:
-        assert left == right
-
-
-def plain(function):
-    """A compiled function without machine code and fusion, which agrees to the bit."""
-    return Compiled(function, fuse=False)
-
-
-def compiled_calls(function, count=3):
-    """A compiled function, and how often it had to run as it is."""
-    return plain(function), count
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[f"{i}-{row[0]}" for i, row in enumerate(ROWS)])

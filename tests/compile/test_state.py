@@ -14,29 +14,10 @@ import numpy as np
 import pytest
 
 import pullback
-from pullback.compile import Compiled
+
+from .beside import plain, same
 
 F = pullback.nn.functional
-
-
-def same(left, right):
-    """Two results, equal to the bit."""
-    if isinstance(left, tuple | list):
-        assert len(left) == len(right)
-        for a, b in zip(left, right, strict=True):
-            same(a, b)
-    elif left is None:
-        assert right is None
-    elif isinstance(left, pullback.Tensor):
-        assert (left.dtype, left.shape, left.requires_grad) == (right.dtype, right.shape, right.requires_grad)
-        np.testing.assert_array_equal(left.detach().numpy(), right.detach().numpy())
-    else:
-        assert left == right
-
-
-def plain(function):
-    """A compiled function without machine code and fusion, which agrees to the bit."""
-    return Compiled(function, fuse=False)
 
 
 class Held:
