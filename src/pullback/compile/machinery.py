@@ -6,13 +6,14 @@ import functools
 import importlib
 import importlib.util
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from .._sites import depth
 from . import store
+from .facts import Fact
 from .passes import simplify
 from .program import Array, Program
 from .source import compile_source
@@ -66,6 +67,12 @@ class Machinery:
             self.executable = machine.build(program)
             store.put(key, self.executable.code)
         return self.executable  # type: ignore[no-any-return]  # the class is imported when needed
+
+    def watch(self, facts: Sequence[Fact]) -> tuple[Any, Sequence[Fact]]:
+        """What looks at facts by machine code, or None, and the facts that are left for Python."""
+        if self.executable is None:
+            return None, facts
+        return importlib.import_module("pullback.compile.machine.watching").watch(facts)  # type: ignore[no-any-return]
 
 
 def _decided(program: Program) -> Program:

@@ -2,7 +2,8 @@
 
 What `Prepared` does in general, place by place, is known when a run has been recorded. The function written here does
 exactly that, for plain tensors in the usual modes, or gives up and leaves the call to the general way. It costs 3 us
-where that costs 35, and is all that stands between a call and machine code.
+where that costs 35, and is all that stands between a call and machine code. What it reaches besides its arguments is
+watched by machine code where there is some; only if that finds a change, Python is asked whether it matters.
 """
 
 from __future__ import annotations
@@ -22,9 +23,12 @@ from .._sites import GENERATED
 from .._tensor import Tensor
 from .._trees import LEAF, unflatten
 from .capture import Argument, Fixed, Float, Gradient, Place, Rate
-from .state import Closure, Facets, Holder, Mapping, Members, Named, Sequence
+from .facts import Told, facts
 
 GIVEN_UP: Any = object()
+GONE = "(AttributeError, KeyError, ValueError)"  # of what is there no more, a closure's variable for one
+FEW = 3
+"""Arguments from which on their identities go through a set."""
 SCOPE = {
     "AccumulateGrad": AccumulateGrad, "GIVEN_UP": GIVEN_UP, "NO_GRAD": NO_GRAD, "RECORD": RECORD, "Tensor": Tensor,
     "array": np.array, "default": _dtypes.default_numpy, "innermost": innermost, "mode": mode, "new": new,
@@ -37,13 +41,14 @@ def quick(prepared: Any, leaves: list[Any], spent: Callable[[Any], Any]) -> Call
     record = prepared.record
     if record.way is not None or mode.get() not in (RECORD, NO_GRAD):
         return None
-    text = _Text(record, leaves)
+    text = _Text(prepared, leaves)
     try:
         text.write()
     except NotImplementedError:
         return None
     text.scope |= {"execute": prepared.execute, "spent": spent, "structure": record.structure}
-    source = "\n".join(["def call(leaves):", *(f"    {line}" for line in text.lines)])
+    again = ["def again():", "    try:", f"        return {text.asked}", f"    except {GONE}:", "        return False"]
+    source = "\n".join([*again, "def call(leaves):", *(f"    {line}" for line in text.lines)])
     filename = f"{GENERATED}compiled call {id(record):x}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
     exec(compile(source, filename, "exec"), text.scope)  # noqa: S102  # names are our own
@@ -53,13 +58,14 @@ def quick(prepared: Any, leaves: list[Any], spent: Callable[[Any], Any]) -> Call
 class _Text:
     """The lines of the function, and what they name."""
 
-    def __init__(self, record: Any, leaves: list[Any]) -> None:
-        self.record, self.leaves = record, leaves
+    def __init__(self, prepared: Any, leaves: list[Any]) -> None:
+        self.machinery, self.record, self.leaves = prepared.machinery, prepared.record, leaves
         self.lines: list[str] = []
         self.scope: dict[str, Any] = dict(SCOPE)
         self.names: dict[int, str] = {}
         self.nodes: dict[str, str] = {}
         self.conditions: list[str] = []
+        self.asked = ""
 
     def constant(self, value: Any) -> str:
         """A name for something known now."""
@@ -101,9 +107,11 @@ class _Text:
             if type(leaf) is Tensor:
                 tensors.append(f"a{i}")
                 self._tensor(f"a{i}", leaf)
-                reached = self.constant(self.record.reached)
-                met = id(leaf) in self.record.reached
-                self._unless(f"a{i} is {self.constant(leaf)}" if met else f"id(a{i}) not in {reached}")
+                reached = self.record.reached
+                if id(leaf) in reached:
+                    self._unless(f"a{i} is {self.constant(leaf)}")
+                elif reached:
+                    self._unless(f"id(a{i}) not in {self.constant(reached)}")
             elif isinstance(leaf, Carrier):
                 raise NotImplementedError
             elif type(leaf) is float:
@@ -114,8 +122,14 @@ class _Text:
                 self._unless(f"a{i} is {self.constant(leaf)}")
         if len({id(leaf) for leaf in self.leaves if type(leaf) is Tensor}) < len(tensors):
             raise NotImplementedError
-        if len(tensors) > 1:
-            self._unless(f"len({{{', '.join(f'id({name})' for name in tensors)}}}) == {len(tensors)}")
+        self._apart(tensors)
+
+    def _apart(self, names: list[str]) -> None:
+        """Check that no two are one object."""
+        if len(names) == FEW - 1:
+            self._unless(f"{names[0]} is not {names[1]}")
+        elif len(names) >= FEW:
+            self._unless(f"len({{{', '.join(f'id({name})' for name in names)}}}) == {len(names)}")
 
     def _tensor(self, name: str, tensor: Any) -> None:
         """Check what `signature` describes; its dtype and shape are checked with its array, if the program has that."""
@@ -144,10 +158,7 @@ class _Text:
         )
 
     def _state(self) -> None:
-        for holder in self.record.state.holders:
-            check = _check(holder, self.constant)
-            if check is not None:
-                self._unless(f"{check} or {self.constant(holder)}.same()")
+        self._holders()
         for place, strides in self.record.layouts:
             if isinstance(place, Fixed) and place in self.record.places:
                 continue  # of one array, as is checked with it
@@ -158,6 +169,24 @@ class _Text:
             if not isinstance(place.found, Tensor):
                 raise NotImplementedError
             self._tensor(name, place.found)
+
+    def _holders(self) -> None:
+        """Check that all that is reached is what it was, in one call as far as machine code can tell."""
+        stated = [(holder, facts(holder)) for holder in self.record.state.holders]
+        name = self.constant
+        asked = [
+            " and ".join(fact.expression(name) for fact in found)
+            + ("" if any(isinstance(fact, Told) for fact in found) else f" or {name(holder)}.same()")
+            for holder, found in stated
+            if found
+        ]
+        self.asked = " and ".join(f"({one})" for one in asked) or "True"
+        watch, left = self.machinery.watch([fact for _, found in stated for fact in found])
+        if watch is None:
+            self._unless("again()")
+            return
+        others = [f" and {fact.expression(name)}" for fact in left]
+        self._unless(f"{name(watch.unchanged)}(){''.join(others)} or again() and {name(watch.renew)}()")
 
     def _name(self, place: Place) -> str:
         """The expression for the tensor at a place."""
@@ -189,13 +218,15 @@ class _Text:
             if isinstance(place, Fixed):  # its memory is written, but seldom exchanged
                 self._unless(f"x{i} is {self.constant(place.found._array)}")
                 continue
-            others.append(f"id(x{i})")
-            alone = f" and x{i}.base is None and id(x{i}) not in {ids}" if writes else ""
-            self._unless(
-                f"x{i}.shape == {self.constant(value.shape)} and x{i}.dtype is {self.constant(value.dtype)}{alone}"
-            )
-        if writes and len(others) > 1:
-            self._unless(f"len({{{', '.join(others)}}}) == {len(others)}")
+            others.append(f"x{i}")
+            if self.machinery.executable is None:  # which looks itself
+                self._unless(
+                    f"x{i}.shape == {self.constant(value.shape)} and x{i}.dtype is {self.constant(value.dtype)}"
+                )
+            if writes:
+                self._unless(f"x{i}.base is None and id(x{i}) not in {ids}")
+        if writes:
+            self._apart(others)
         return found
 
     def _run(self, arrays: list[str]) -> None:
@@ -207,7 +238,13 @@ class _Text:
                 f"if w{i}._cell is not None or (w{i}._storage is not None and w{i}._storage.cells):",
                 f"    protect(w{i})",
             ]
-        self.lines += ["try:", f"    r = execute({', '.join(arrays)})", "except Exception:", "    return GIVEN_UP"]
+        call = f"({', '.join(arrays)})"
+        builtin = None if self.machinery.executable is None else self.machinery.executable.builtin
+        indent = "" if builtin is None else "    "
+        if builtin is not None:
+            self.lines += [f"r = {self.constant(builtin)}{call}", "if type(r) is not list:"]
+        lines = ["try:", f"    r = execute{call}", "except Exception:", "    return GIVEN_UP"]
+        self.lines += [indent + line for line in lines]
         for i, (_, writes) in enumerate(record.written):
             self.lines += [
                 f"if w{i}._storage is None:",
@@ -263,35 +300,3 @@ class _Text:
             self.lines.append(f"{self._name(place)} = {value}")
         else:
             self.lines.append(f"{self.constant(place)}.put(leaves, {value})")
-
-
-def _check(holder: Holder, constant: Callable[[Any], str]) -> str | None:
-    """The expression that says quickly that a holder is unchanged, None for one that cannot change."""
-    if isinstance(holder, Members):
-        held = constant(vars(holder.held))
-        parts = [f"{held}.get({constant(name)}) is {constant(value)}" for name, value in holder.before.items()]
-        return f"({' and '.join([f'len({held}) == {len(vars(holder.held))}', *parts])})"
-    held = constant(holder.held)
-    if isinstance(holder, Facets):
-        return f"({' and '.join(f'{held}.{name} is {constant(value)}' for name, value in holder.before.items())})"
-    if isinstance(holder, Mapping):
-        if not holder.before:
-            return f"not {held}"
-        keys, ids = constant(tuple(holder.before)), constant(tuple(map(id, holder.before.values())))
-        return f"(tuple(map(id, {held}.values())) == {ids} and tuple({held}) == {keys})"
-    if isinstance(holder, Sequence):
-        if isinstance(holder.held, tuple | frozenset):
-            return None
-        return (
-            f"tuple(map(id, {held})) == {constant(tuple(map(id, holder.before.values())))}"
-            if holder.before
-            else f"not {held}"
-        )
-    if isinstance(holder, Closure):
-        return f"{held}.cell_contents is {constant(holder.before['contents'])}" if holder.before else None
-    if isinstance(holder, Named):
-        parts = [f"{held}.get({constant(name)}) is {constant(value)}" for name, value in holder.before.items()]
-        if holder.absent:
-            parts.append(f"{held}.keys().isdisjoint({constant(tuple(holder.absent))})")
-        return f"({' and '.join(parts)})" if parts else None
-    return f"{constant(holder)}.same()"

@@ -298,16 +298,6 @@ def expanded(text: str) -> str:
     return READS.sub(written, text)
 
 
-class _Method(ctypes.Structure):
-    _fields_ = (
-        ("name", ctypes.c_char_p),
-        ("function", ctypes.c_void_p),
-        ("flags", ctypes.c_int),
-        ("doc", ctypes.c_char_p),
-    )
-
-
-FASTCALL = 0x80
 CONTIGUOUS, WRITABLE = 0x0101, 0x0400
 """NumPy's flags: contiguous and aligned, and writable."""
 
@@ -325,8 +315,7 @@ def _entry() -> tuple[Any, Any] | None:
     except AttributeError:
         return None
     code = native.Code(native.kept(text), links)
-    method = _Method(b"run", code.address("entry"), FASTCALL, b"Run a compiled program.")
-    return code, method
+    return code, native.method(b"run", code.address("entry"), b"Run a compiled program.")
 
 
 class Block:
@@ -357,8 +346,4 @@ class Block:
 def builtin(block: Block) -> Any:
     """A built-in function of Python that runs a program; None where there can be none."""
     found = _entry()
-    if found is None:
-        return None
-    make = ctypes.pythonapi.PyCFunction_NewEx
-    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    return make(ctypes.addressof(found[1]), block.words, None)
+    return None if found is None else native.builtin(found[1], block.words)

@@ -154,6 +154,11 @@ class Executable:
         block.set("write_table", block.array(sorted(written)))
         return builtin(block)
 
+    @property
+    def builtin(self) -> Any:
+        """The built-in function that makes the outputs, or gives something else than a list; None if threads might help."""
+        return None if self._plain or self._threads else self._entry
+
     def function(self, name: str, arguments: int) -> Any:
         """A function of the code, called while other threads run."""
         found = self._functions.get(name)

@@ -92,6 +92,7 @@ def _api() -> Any:
     return (ctypes.c_void_p * 100).from_address(get(core._ARRAY_API, None))
 
 
+OBJECTS = {"ndarray": np.ndarray, "None": None, "True": True, "False": False}
 NEW_ARRAY = 93  # the place of PyArray_New in that table, which no version changes
 
 
@@ -99,10 +100,8 @@ def address(name: str) -> int:
     """The address of a function of Python or NumPy, or of an object."""
     if name == "PyArray_New":
         return int(_api()[NEW_ARRAY])
-    if name == "ndarray":
-        return id(np.ndarray)
-    if name == "None":
-        return id(None)
+    if name in OBJECTS:
+        return id(OBJECTS[name])
     return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
 
 
@@ -155,6 +154,30 @@ class Code:
     def address(self, name: str) -> int:
         """The address of a function."""
         return int(self.engine.get_function_address(name))
+
+
+class _Method(ctypes.Structure):
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+FASTCALL = 0x80
+
+
+def method(name: bytes, address: int, doc: bytes) -> Any:
+    """What Python wants to know of a function in C that takes an array of arguments; it must outlive its functions."""
+    return _Method(name, address, FASTCALL, doc)
+
+
+def builtin(method: Any, words: Any) -> Any:
+    """A built-in function of Python, whose `self` is an array of words."""
+    make = ctypes.pythonapi.PyCFunction_NewEx
+    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+    return make(ctypes.addressof(method), words, None)
 
 
 def kept(text: str) -> bytes:

@@ -1,0 +1,295 @@
+"""Watching: a built-in function of Python that says whether facts still hold, by looking at memory.
+
+A record holds as long as some dozens of dictionaries, lists, closures and functions are what they were. Python asks each
+in a twentieth to several microseconds, this function all of them in one. It compares addresses alone: of objects that the
+facts keep alive, so that none is another one's by chance.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import sys
+import sysconfig
+import types
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..facts import Absent, Attribute, Entries, Entry, Fact, Items, Length
+from . import native
+from .entry import expanded
+
+WORD, ENTRY, LENGTH, ENTRIES, ITEMS = range(5)
+"""Kinds of rows. A row is four words: its kind, an object, where in it or what of it, and what is expected there."""
+
+LINKS = "PyDict_GetItem PyDict_Size PyDict_Next Py_IncRef True False".split()
+RENEWALS = 8
+"""How often other objects that mean the same are watched instead: a function that makes new ones at each call is asked."""
+
+TEXT = """
+@links = global [{count} x ptr] zeroinitializer
+
+define ptr @unchanged(ptr %self, ptr %args, i64 %given) {{
+top:
+  %pos = alloca i64
+  %key = alloca ptr
+  %value = alloca ptr
+  %block_word = call i64 @field(ptr %self, i64 {data})
+  %block = inttoptr i64 %block_word to ptr
+  %dims_word = call i64 @field(ptr %self, i64 {dims})
+  %dims = inttoptr i64 %dims_word to ptr
+  %words = call i64 @word(ptr %dims, i64 0)
+  %end = getelementptr i64, ptr %block, i64 %words
+  br label %row
+row:
+  %at = phi ptr [ %block, %top ], [ %following, %well ]
+  %more = icmp ult ptr %at, %end
+  br i1 %more, label %look, label %yes
+look:
+  %kind = call i64 @word(ptr %at, i64 0)
+  %object_word = call i64 @word(ptr %at, i64 1)
+  %object = inttoptr i64 %object_word to ptr
+  %where = call i64 @word(ptr %at, i64 2)
+  %place = inttoptr i64 %where to ptr
+  %expected = call i64 @word(ptr %at, i64 3)
+  switch i64 %kind, label %word [ i64 1, label %entry  i64 2, label %length  i64 3, label %entries  i64 4, label %items ]
+word:
+  %found_word = call i64 @field(ptr %object, i64 %where)
+  br label %compare
+entry:
+  %get = call ptr @link(i64 {PyDict_GetItem})
+  %got = call ptr %get(ptr %object, ptr %place)
+  %got_word = ptrtoint ptr %got to i64
+  br label %compare
+length:
+  %measure = call ptr @link(i64 {PyDict_Size})
+  %measured = call i64 %measure(ptr %object)
+  br label %compare
+compare:
+  %found = phi i64 [ %found_word, %word ], [ %got_word, %entry ], [ %measured, %length ]
+  %right = icmp eq i64 %found, %expected
+  br i1 %right, label %well, label %no
+entries:
+  store i64 0, ptr %pos
+  %next = call ptr @link(i64 {PyDict_Next})
+  br label %pair
+pair:
+  %i = phi i64 [ 0, %entries ], [ %i_next, %same_value ]
+  %any = call i32 %next(ptr %object, ptr %pos, ptr %key, ptr %value)
+  %some = icmp ne i32 %any, 0
+  br i1 %some, label %both, label %ended
+both:
+  %short = icmp ult i64 %i, %expected
+  br i1 %short, label %keys, label %no
+keys:
+  %i_key = mul i64 %i, 2
+  %own_key = call i64 @word(ptr %place, i64 %i_key)
+  %its_key = call i64 @word(ptr %key, i64 0)
+  %same_key = icmp eq i64 %own_key, %its_key
+  br i1 %same_key, label %values, label %no
+values:
+  %i_value = add i64 %i_key, 1
+  %own_value = call i64 @word(ptr %place, i64 %i_value)
+  %its_value = call i64 @word(ptr %value, i64 0)
+  %equal = icmp eq i64 %own_value, %its_value
+  br i1 %equal, label %same_value, label %loose
+loose:
+  %its = inttoptr i64 %its_value to ptr
+  %its_type = call i64 @field(ptr %its, i64 {type})
+  %marked = or i64 %its_type, 1
+  %as_type = icmp eq i64 %own_value, %marked
+  br i1 %as_type, label %same_value, label %no
+same_value:
+  %i_next = add i64 %i, 1
+  br label %pair
+ended:
+  %all_there = icmp eq i64 %i, %expected
+  br i1 %all_there, label %well, label %no
+items:
+  %size = call i64 @field(ptr %object, i64 {list_size})
+  %as_many = icmp eq i64 %size, %expected
+  %held_word = call i64 @field(ptr %object, i64 {list_items})
+  %held = inttoptr i64 %held_word to ptr
+  br i1 %as_many, label %item, label %no
+item:
+  %j = phi i64 [ 0, %items ], [ %j_next, %same_item ]
+  %j_more = icmp ult i64 %j, %expected
+  br i1 %j_more, label %both_items, label %well
+both_items:
+  %own_item = call i64 @word(ptr %place, i64 %j)
+  %its_item = call i64 @word(ptr %held, i64 %j)
+  %j_next = add i64 %j, 1
+  %alike = icmp eq i64 %own_item, %its_item
+  br i1 %alike, label %same_item, label %no
+same_item:
+  br label %item
+well:
+  %following = getelementptr i64, ptr %at, i64 4
+  br label %row
+yes:
+  %true = call ptr @link(i64 {True})
+  br label %answer
+no:
+  %false = call ptr @link(i64 {False})
+  br label %answer
+answer:
+  %result = phi ptr [ %true, %yes ], [ %false, %no ]
+  %incref = call ptr @link(i64 {Py_IncRef})
+  call void %incref(ptr %result)
+  ret ptr %result
+}}
+"""
+
+
+@functools.cache
+def _code() -> tuple[Any, Any] | None:
+    """The function for all records, compiled once in a process; None where Python's objects are not understood."""
+    fields = native.offsets()
+    parts = _list()
+    if fields is None or parts is None or native.POINTER_SIZE != 8 or sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return None  # without a lock of the interpreter, a container might change while it is looked at
+    numbers = {name: place for place, name in enumerate(LINKS)}
+    text = expanded(TEXT.format(count=len(LINKS), **numbers, **fields, **parts))
+    code = native.Code(native.kept(text), [native.address(name) for name in LINKS])
+    return code, native.method(b"unchanged", code.address("unchanged"), b"Whether the facts hold.")
+
+
+@functools.cache
+def _list() -> dict[str, int] | None:
+    """Where a list has its length and the address of its items; None where they are not found."""
+    probe = [object(), object(), object()]
+    head = object.__basicsize__
+    size = ctypes.c_ssize_t.from_address(id(probe) + head).value
+    at = ctypes.c_void_p.from_address(id(probe) + head + native.POINTER_SIZE).value
+    if (
+        sys.implementation.name != "cpython"
+        or list.__basicsize__ < head + 2 * native.POINTER_SIZE
+        or size != 3
+        or not at
+    ):
+        return None
+    items = (ctypes.c_void_p * 3).from_address(at)
+    right = list(items) == [id(item) for item in probe]
+    return {"list_size": head, "list_items": head + native.POINTER_SIZE} if right else None
+
+
+# Where the attributes of some objects lie
+
+MANAGED = 4
+"""Words before an object in which Python may keep its dictionary."""
+
+
+def _place(held: Any, attribute: str) -> int | None:
+    """Where an object has the address of an attribute, in bytes from its own; None where that is not known."""
+    fields = native.offsets()
+    if fields is None:
+        return None
+    if attribute == "__class__":
+        return fields["type"] if "__class__" not in vars(type(held)) else None
+    kind: Any = type(held)
+    if kind in (types.FunctionType, types.CellType):
+        return _probed(kind, attribute)
+    if attribute == "__dict__" and kind.__dictoffset__ > 0:
+        return kind.__dictoffset__
+    if attribute == "__dict__" and kind.__dictoffset__ == -1 and kind.__flags__ & (1 << 4):  # Py_TPFLAGS_MANAGED_DICT
+        before = (ctypes.c_void_p * MANAGED).from_address(id(held) - MANAGED * native.POINTER_SIZE)
+        return _only(list(before), id(held.__dict__), -MANAGED)
+    return None
+
+
+@functools.cache
+def _probed(kind: type, attribute: str) -> int | None:
+    """Where functions or closures have an attribute, from one that has something of its own there."""
+    marks = {"__code__": compile("0", "probe", "eval"), "__defaults__": (object(),), "__kwdefaults__": {"k": 0}}
+    mark: Any = marks.get(attribute, {"mark": 0})
+    probe: Any = types.CellType() if kind is types.CellType else types.FunctionType((lambda: None).__code__, {})
+    setattr(probe, attribute, mark)
+    words = (ctypes.c_void_p * (kind.__basicsize__ // native.POINTER_SIZE)).from_address(id(probe))
+    return _only(list(words), id(mark), 0)
+
+
+def _only(words: list[int | None], word: int, first: int) -> int | None:
+    """The place in bytes of the one word that is this one."""
+    return None if words.count(word) != 1 else (words.index(word) + first) * native.POINTER_SIZE
+
+
+# Rows
+
+
+class Watch:
+    """Facts, and the built-in function that says whether they hold."""
+
+    def __init__(self, facts: Sequence[Fact], code: Any, method: Any) -> None:
+        self.facts = facts
+        self._code, self._renewals, self._kept = code, 0, list[Any]()
+        self._list_size = (_list() or {})["list_size"]
+        self._words = np.array([word for fact in facts for word in self._row(fact)], np.int64)
+        self.unchanged: Callable[[], bool] = native.builtin(method, self._words)
+
+    def renew(self) -> bool:
+        """Watch what is there now, which has been found to mean the same; True."""
+        if self._renewals < RENEWALS:
+            self._renewals += 1
+            self.facts = [fact.renewed() for fact in self.facts]
+            self._kept = []
+            self._words[:] = [word for fact in self.facts for word in self._row(fact)]
+        return True
+
+    def _row(self, fact: Fact) -> tuple[int, int, int, int]:
+        held = id(fact.held)
+        match fact:
+            case Attribute(held=owner, attribute=attribute):
+                place = _place(owner, attribute)
+                assert place is not None
+                return WORD, held, place, ctypes.c_void_p.from_address(held + place).value or 0
+            case Entry(key=key, value=value):
+                return ENTRY, held, id(key), id(value)
+            case Absent(key=key):
+                return ENTRY, held, id(key), 0
+            case Length(held=container, count=count) if type(container) is list:
+                return WORD, held, self._list_size, count
+            case Length(count=count):
+                return LENGTH, held, 0, count
+            case Entries(entries=entries, floats=floats):
+                any_float = id(float) | 1  # odd, as no address of an object is
+                pairs = [(id(key), any_float if key in floats else id(value)) for key, value in entries.items()]
+                return ENTRIES, held, self._array([word for pair in pairs for word in pair]), len(pairs)
+            case Items(items=items):
+                return ITEMS, held, self._array(list(map(id, items))), len(items)
+        raise TypeError(f"no row says a {type(fact).__name__}")
+
+    def _array(self, words: list[int]) -> int:
+        held = np.array(words, np.int64)
+        self._kept.append(held)
+        return int(held.ctypes.data)
+
+
+def _watchable(fact: Fact) -> bool:
+    """Whether the built-in function can look at what a fact is about."""
+    match fact:
+        case Attribute(held=held, attribute=attribute, value=value):
+            place = _place(held, attribute)
+            return place is not None and ctypes.c_void_p.from_address(id(held) + place).value in (
+                id(value), None if value is None else id(value)
+            )  # fmt: skip
+        case Entry(held=held, key=key) | Absent(held=held, key=key):
+            return type(held) is dict and type(key) is str
+        case Length(held=held):
+            return type(held) is list or (isinstance(held, dict) and type(held).__len__ is dict.__len__)
+        case Entries(held=held):
+            return type(held) is dict or type(held) is defaultdict
+        case Items(held=held):
+            return type(held) is list
+    return False
+
+
+def watch(facts: Sequence[Fact]) -> tuple[Watch | None, list[Fact]]:
+    """The facts that are watched together, and those that are left."""
+    found = _code()
+    watched = [] if found is None else [fact for fact in facts if _watchable(fact)]
+    if found is None or not watched:
+        return None, list(facts)
+    return Watch(watched, *found), [fact for fact in facts if not any(fact is one for one in watched)]
