@@ -75,7 +75,7 @@ class Equation:
         return str(self.primitive.name)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Program:
     """Inputs, constants, equations in an order in which they can run, and outputs.
 
@@ -106,9 +106,14 @@ class Program:
         for equation in self.equations:
             given = [*map(named, equation.inputs), *[f"{name}={what!r}" for name, what in equation.params.items()]]
             lines.append(f"{typed(equation.outputs)} = {equation.name}({', '.join(given)})")
+            for body in bodies(equation.params):
+                lines += [f"    {line}" for line in str(body).splitlines()]
         lines += [f"if {named(value)} is not {expected!r}: depart" for value, expected in self.guards]
         lines += [f"write {named(value)} to {named(self.inputs[place])}" for place, value in self.writes]
         return "\n".join([*lines, f"outputs {', '.join(map(named, self.outputs))}"])
+
+    def __repr__(self) -> str:
+        return f"<program of {len(self.equations)} equations>"
 
     def with_(self, **changes: Any) -> Program:
         """The program with some parts exchanged."""
@@ -150,6 +155,14 @@ class Program:
             writes=tuple((place, resolve(value)) for place, value in self.writes),
             guards=tuple((resolve(value), expected) for value, expected in self.guards),
         )
+
+
+def bodies(entry: Any) -> list[Program]:
+    """The programs that an equation's metadata hold: bodies of loops, sides of a branch."""
+    if isinstance(entry, Program):
+        return [entry]
+    entries = entry.values() if isinstance(entry, dict) else entry if isinstance(entry, tuple) else ()
+    return [program for each in entries for program in bodies(each)]
 
 
 class InvalidError(AssertionError):

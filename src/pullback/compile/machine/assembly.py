@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..program import Program, Value
-from .fusion import Loops, Opaque, Planner, Product, Step, planned
+from .fusion import Loops, Opaque, Planner, Product, Step, Steps, planned
 from .loops import accumulated, chunks, partial
 from .memory import SIZES
 from .nests import MEMORY, Layout, laid_out
 from .products import flops
+from .registers import cost
 
 ALIGNED = 64
 HEAVY = 100_000
@@ -86,7 +87,7 @@ class Assembly:
         return sum(piece.cost for piece in self.pieces)
 
     def _read_as_memory(self, value: Value) -> bool:
-        wanted = {x for p in self.pieces if isinstance(p.step, Opaque) for x in p.step.equation.inputs}
+        wanted = {x for p in self.pieces if isinstance(p.step, Opaque | Steps) for x in p.step.equation.inputs}
         factors = {x.value for p in self.pieces if isinstance(p.step, Product) for x in (p.step.left, p.step.right)}
         return value in wanted or value in factors or value in self.program.needed
 
@@ -111,6 +112,10 @@ class Assembly:
             piece.cost = flops(step) // 2
             piece.read = step.left.value.nbytes + step.right.value.nbytes
             piece.written = step.equation.output.nbytes
+        elif isinstance(step, Steps):
+            piece.cost = cost(step.equation.params["loop"])
+            piece.read = sum(value.nbytes for value in step.equation.inputs)
+            piece.written = sum(value.nbytes for value in step.equation.outputs)
         return piece
 
     def _drop_unused(self, step: Loops) -> None:
@@ -178,9 +183,8 @@ class Assembly:
 
     def _needs(self, piece: Piece, number: int, last: dict[Value, int]) -> list[tuple[Any, int, int]]:
         """What a step makes in the block: keys, bytes, and the last step that needs it."""
-        if isinstance(piece.step, Product):
-            value = piece.step.equation.output
-            return [(value, value.nbytes, last.get(value, number))]
+        if isinstance(piece.step, Product | Steps):
+            return [(value, value.nbytes, last.get(value, number)) for value in piece.step.equation.outputs]
         if piece.layout is None:
             return []
         found: list[tuple[Any, int, int]] = []
@@ -203,7 +207,7 @@ class Assembly:
         step = piece.step
         if isinstance(step, Product):
             return {step.left.value, step.right.value}
-        if isinstance(step, Opaque):
+        if isinstance(step, Opaque | Steps):
             return set(step.equation.inputs)
         assert piece.layout is not None
         return {node.data[0] for node in piece.layout.nodes if node.kind in MEMORY}

@@ -57,6 +57,8 @@ def call(name: str, *words: Word) -> Word:
     key = f"pullback.{name}.{kind}{desk.lanes or ''}"
     uses: Counter[str] = module.__dict__.setdefault("uses", Counter())
     uses[key] += 1
+    if uses[key] <= INLINE and desk.branching:
+        return Word(desk, kind, scalars.emit_by_case(desk.builder, name, kind, *values, target=desk.target))
     if desk.lanes is not None and uses[key] <= INLINE and name not in scalars.MODERATE:
         return Word(desk, kind, scalars.emit(desk.builder, name, kind, *values, target=desk.target))
     function = module.globals.get(key)

@@ -15,7 +15,7 @@ from ..program import Array, DepartedError, Program, Value, run
 from . import native, small
 from .assembly import HEAVY, Assembly, Piece
 from .entry import CONTIGUOUS, WRITABLE, Block, builtin
-from .fusion import Opaque, Product
+from .fusion import Loops, Opaque, Product
 from .lowering import lowered
 from .modules import BEFORE, ModuleWriter
 from .products import LINKED
@@ -208,7 +208,7 @@ class Executable:
 
     def _kernel(self, piece: Piece) -> Kernel:
         step = piece.step
-        if isinstance(step, Opaque | Product):
+        if not isinstance(step, Loops):
             equations: tuple[str, ...] = (step.equation.name,)
         else:
             makers = self._assembly.planner.makers

@@ -25,6 +25,9 @@ from .nests import GATHERS, REDUCTIONS, Incompatible, Nest, Root, Source
 
 FEW = 1 << 12
 """Places up to which nests that share no memory are joined: for them a loop costs more than what is in it."""
+MOST_ELEMENTS, MOST_EQUATIONS = 32, 300
+"""Of a step that is written out in registers."""
+WRITTEN_OUT = {"move", "element", "reduce", "pieces", "product"}
 NESTS_BACK = 8
 DEEPEST = 200
 DEAR = 8
@@ -64,7 +67,14 @@ class Opaque:
     equation: Equation
 
 
-Step = Loops | Product | Opaque
+@dataclass(slots=True, eq=False)
+class Steps:
+    """A step: a loop of small steps, in registers."""
+
+    equation: Equation
+
+
+Step = Loops | Product | Steps | Opaque
 
 PLAIN, TRANSPOSED = 111, 112
 """How BLAS is told that a factor lies as it is read, or transposed."""
@@ -90,7 +100,7 @@ def _readable(value: Value, place: Affine) -> bool:
 
 
 def kind(equation: Equation) -> str:
-    """How an equation is compiled: move, element, reduce, pieces, product or opaque."""
+    """How an equation is compiled: move, element, reduce, pieces, product, steps or opaque."""
     name = equation.primitive.name
     values = (*equation.inputs, *equation.outputs)
     if any(value.size == 0 for value in values) or any(value.dtype not in KINDS for value in values):
@@ -107,9 +117,24 @@ def kind(equation: Equation) -> str:
         return "reduce"
     if name in PIECES:
         return "pieces" if _regular(equation) else "opaque"
+    if name == "scan_loop":
+        return "steps" if _in_registers(equation.params["loop"]) else "opaque"
     if name == "matmul" and len(set(dtypes)) == 1 and dtypes[0].kind == "f":
         return "product" if native.blas("sgemm") else "opaque"
     return "opaque"
+
+
+def _in_registers(loop: Any) -> bool:
+    """Whether all values of a loop's step are small, and all its operations can be written out."""
+    body = loop.body
+    values = {*body.inputs, *body.constants, *(value for equation in body.equations for value in equation.outputs)}
+    small = loop.length and all(value.size <= MOST_ELEMENTS for value in values)
+    return (
+        small
+        and len(body.equations) <= MOST_EQUATIONS
+        and all(value.dtype in KINDS for value in values)
+        and all(kind(equation) in WRITTEN_OUT for equation in body.equations)
+    )
 
 
 # Pieces: operations whose result is put together from several parts
@@ -280,6 +305,9 @@ class Planner:
     def _opaque(self, equation: Equation) -> None:
         self._append(Opaque(equation), equation.outputs)
 
+    def _steps(self, equation: Equation) -> None:
+        self._append(Steps(equation), equation.outputs)
+
     def _append(self, step: Step, values: tuple[Value, ...]) -> None:
         self.steps.append(step)
         for value in values:
@@ -363,7 +391,7 @@ def planned(program: Program) -> tuple[Planner, list[Step]]:
             kinds[equation] = "opaque"
     wanted = set(program.needed)
     for equation in program.equations:
-        if kinds[equation] == "opaque":
+        if kinds[equation] in ("opaque", "steps"):
             wanted.update(equation.inputs)
         elif kinds[equation] == "gather":
             wanted.add(equation.inputs[0])

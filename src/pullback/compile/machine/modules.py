@@ -18,11 +18,12 @@ from ..program import Value
 from . import native
 from .assembly import Assembly, Piece
 from .elements import KINDS
-from .fusion import Opaque, Product
+from .fusion import Opaque, Product, Steps
 from .loops import Emitter, accumulated, partial
 from .memory import LONG, POINTER, load, long
 from .nests import MEMORY, Layout, Node, Root
 from .products import LINKED, ProductEmitter
+from .registers import LoopEmitter
 
 STATUS = ir.IntType(32)
 BEFORE = "before_check"
@@ -64,6 +65,10 @@ class ModuleWriter:
         """Write a step where a builder is."""
         if isinstance(piece.step, Product):
             ProductEmitter(builder, piece.step, self.assembly.place).emit()
+        elif isinstance(piece.step, Steps):
+            LoopEmitter(
+                builder, piece.step.equation, lambda value: self._address(builder, self.assembly.place(value))
+            ).emit()
         elif piece.layout is not None:
             self._nest(builder, piece, piece.layout)
 

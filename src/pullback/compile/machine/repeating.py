@@ -14,6 +14,7 @@ from ..passes import simplify
 from ..program import Array, DepartedError, Equation, Program
 from . import native
 from .executable import Executable, _Run
+from .fusion import kind
 
 DRIVER = """
 define i32 @drive(ptr %run, ptr %table, i64 %count, ptr %moves, i64 %moving, ptr %swaps, i64 %swapping) {
@@ -147,7 +148,7 @@ def with_loops(program: Program) -> Program:
 
 
 def _with_loop(equation: Equation) -> Equation:
-    if equation.primitive is not SCAN or not equation.params["loop"].length:
+    if equation.primitive is not SCAN or not equation.params["loop"].length or kind(equation) == "steps":
         return equation
     ready: Any = Repeated(equation.params["loop"])
     return Equation(ready, equation.inputs, equation.params, equation.outputs, equation.site)

@@ -193,7 +193,7 @@ def _place(held: Any, attribute: str) -> int | None:
     if kind in (types.FunctionType, types.CellType):
         return _probed(kind, attribute)
     if attribute == "__dict__" and kind.__dictoffset__ > 0:
-        return kind.__dictoffset__
+        return int(kind.__dictoffset__)
     if attribute == "__dict__" and kind.__dictoffset__ == -1 and kind.__flags__ & (1 << 4):  # Py_TPFLAGS_MANAGED_DICT
         before = (ctypes.c_void_p * MANAGED).from_address(id(held) - MANAGED * native.POINTER_SIZE)
         return _only(list(before), id(held.__dict__), -MANAGED)

@@ -52,10 +52,13 @@ def _constant(kind: str, number: Any, lanes: int | None) -> Value:
 
 
 class Desk:
-    """Where words are written: a builder, the number of lanes (None for scalars), and the target."""
+    """Where words are written: a builder, the number of lanes (None for scalars), and the target.
 
-    def __init__(self, builder: Value, target: Target, lanes: int | None) -> None:
-        self.builder, self.target, self.lanes = builder, target, lanes
+    `branching` is whether formulas may branch there, and leave the builder in another block.
+    """
+
+    def __init__(self, builder: Value, target: Target, lanes: int | None, *, branching: bool = False) -> None:
+        self.builder, self.target, self.lanes, self.branching = builder, target, lanes, branching
 
     def type(self, kind: str) -> Value:
         """The LLVM type of a word of that kind here."""

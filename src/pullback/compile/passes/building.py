@@ -18,7 +18,7 @@ import numpy as np
 from ... import ops
 from ..._modes import quiet
 from ..._sites import Site
-from ..program import Array, Equation, Program, Value
+from ..program import Array, Equation, Program, Value, bodies
 from . import keys
 from .inference import infer
 
@@ -41,14 +41,6 @@ LOOPS = {"scan_loop", "branch", "repeat_loop"}
 
 UNFOLDED = {"broadcast_to", *LOOPS}
 """Operations whose results are not computed in advance: one is a view, the others take time."""
-
-
-def bodies(entry: Any) -> list[Program]:
-    """The programs that metadata hold."""
-    if isinstance(entry, Program):
-        return [entry]
-    entries = entry.values() if isinstance(entry, dict) else entry if isinstance(entry, tuple) else ()
-    return [program for each in entries for program in bodies(each)]
 
 
 def with_bodies(entry: Any, change: Callable[[Program], Program]) -> Any:

@@ -1,0 +1,241 @@
+"""Loops of small steps, in registers: each value of a step is one vector, and what a step hands to the next never sees memory.
+
+A step of a few numbers takes no longer than its longest chain of operations, if nothing else is done between two steps.
+So the whole loop is one piece of code: no table, no memory but for what a step is given from columns and leaves in them,
+and whatever is the same in all steps is computed before the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from ..loops import Scan
+from ..mathematics.lanes import Desk, Target, Word
+from ..program import Equation, Value
+from . import elements, indices, reducing
+from .elements import ELEMENTS, KINDS
+from .fusion import PIECES
+from .memory import LONG, load, load_lanes, long, splat, store, store_lanes
+from .nests import REDUCTIONS
+
+EXACT_TERMS = 8
+"""Floats up to which a sum is one of floats; longer ones are summed as doubles."""
+
+Numbers = Sequence[int]
+
+
+def _lanes(size: int) -> int | None:
+    """Lanes for so many elements: the next power of two; None for a single number."""
+    return None if size == 1 else 1 << (size - 1).bit_length()
+
+
+class LoopEmitter:
+    """The code of one loop, written where a builder is; `address` gives the address of a value."""
+
+    def __init__(self, builder: Any, equation: Equation, address: Callable[[Value], Any]) -> None:
+        self.builder, self.equation = builder, equation
+        self.loop: Scan = equation.params["loop"]
+        self.target = Target.host()
+        self.inputs = [address(value) for value in equation.inputs]
+        self.outputs = [address(value) for value in equation.outputs]
+        self.words: dict[Value, Word] = {}
+
+    def emit(self) -> None:
+        """Write the code; the builder is left behind the loop."""
+        loop, body, builder = self.loop, self.loop.body, self.builder
+        shared = body.inputs[loop.carries + loop.columns :]
+        for value, base in zip(shared, self.inputs[loop.carries + loop.columns :], strict=True):
+            self.words[value] = self._loaded(value, base)
+        for value, array in body.constants.items():
+            self.words[value] = self._constant(value, array)
+        for equation in body.equations:
+            if all(value in self.words for value in equation.inputs):
+                self._write(equation)
+        first = [self._loaded(v, at) for v, at in zip(body.inputs, self.inputs[: loop.carries], strict=False)]
+        before = builder.block
+        head, after = (builder.function.append_basic_block() for _ in range(2))
+        builder.branch(head)
+        builder.position_at_end(head)
+        index = builder.phi(LONG)
+        index.add_incoming(long(0), before)
+        phis = []
+        for value, word in zip(body.inputs, first, strict=False):
+            phi = builder.phi(word.value.type)
+            phi.add_incoming(word.value, before)
+            phis.append(phi)
+            self.words[value] = Word(self._desk(value.size), word.kind, phi)
+        self._step(index)
+        following = builder.add(index, long(1))
+        results = [self.words[value] for value in body.outputs[: loop.carries]]
+        index.add_incoming(following, builder.block)
+        for phi, word in zip(phis, results, strict=True):
+            phi.add_incoming(word.value, builder.block)
+        builder.cbranch(builder.icmp_signed("<", following, long(loop.length)), head, after)
+        builder.position_at_end(after)
+        for value, base in zip(body.outputs, self.outputs[: loop.carries], strict=False):
+            self._stored(value, base)
+
+    def _step(self, index: Any) -> None:
+        """One step: columns are read, what is not known yet is computed, and rows are written."""
+        loop, body = self.loop, self.loop.body
+        columns = body.inputs[loop.carries : loop.carries + loop.columns]
+        for value, base in zip(columns, self.inputs[loop.carries : loop.carries + loop.columns], strict=True):
+            self.words[value] = self._loaded(value, self._row(base, index, value))
+        for equation in body.equations:
+            if any(value not in self.words for value in equation.outputs):
+                self._write(equation)
+        for value, base in zip(body.outputs[loop.carries :], self.outputs[loop.carries :], strict=True):
+            self._stored(value, self._row(base, index, value))
+
+    # Memory
+
+    def _row(self, base: Any, index: Any, value: Value) -> Any:
+        """The address of the row of a column that belongs to a step."""
+        number = self.builder.sub(long(self.loop.length - 1), index) if self.loop.reverse else index
+        return self.builder.gep(base, [self.builder.mul(number, long(value.nbytes))], source_etype=ir.IntType(8))
+
+    def _desk(self, size: int) -> Desk:
+        return Desk(self.builder, self.target, _lanes(size), branching=True)
+
+    def _loaded(self, value: Value, address: Any) -> Word:
+        kind, desk = KINDS[value.dtype], self._desk(value.size)
+        if desk.lanes is None:
+            return load(desk, kind, address)
+        exact = load_lanes(Desk(self.builder, self.target, value.size), kind, address, 1, None)
+        return exact if desk.lanes == value.size else self._gathered(exact, list(range(value.size)))
+
+    def _stored(self, value: Value, address: Any) -> None:
+        word = self.words[value]
+        if word.desk.lanes is None:
+            store(word, address)
+            return
+        if word.desk.lanes != value.size:
+            whole = self.builder.shuffle_vector(word.value, word.value, _places(list(range(value.size))))
+            word = Word(Desk(self.builder, self.target, value.size), word.kind, whole)
+        store_lanes(word, address, 1, None)
+
+    def _constant(self, value: Value, array: Any) -> Word:
+        desk, kind = self._desk(value.size), KINDS[value.dtype]
+        numbers = array.reshape(-1).tolist()
+        if len(set(map(repr, numbers))) == 1:
+            return desk.number(kind, numbers[0])
+        padded = numbers + numbers[-1:] * ((desk.lanes or 1) - len(numbers))
+        singles = [Desk(self.builder, self.target, None).number(kind, number).value for number in padded]
+        return Word(desk, kind, ir.Constant(desk.type(kind), singles))
+
+    # Elements of vectors
+
+    def _gathered(self, word: Word, places: Numbers) -> Word:
+        """A vector of some elements of a vector; the lanes behind them hold copies of some, which nobody stores."""
+        desk, kind, builder = self._desk(len(places)), word.kind, self.builder
+        if word.desk.lanes is None:
+            return word if desk.lanes is None else Word(desk, kind, splat(builder, word.value, desk.lanes))
+        if desk.lanes is None:
+            return Word(desk, kind, builder.extract_element(word.value, ir.IntType(32)(places[0])))
+        if word.desk.lanes == desk.lanes and list(places) == list(range(len(places))):
+            return Word(desk, kind, word.value)
+        padded = [*places, *[places[-1]] * (desk.lanes - len(places))]
+        return Word(desk, kind, builder.shuffle_vector(word.value, word.value, _places(padded)))
+
+    def _put_together(self, words: Sequence[tuple[Word, int]], numbers: Numbers) -> Word:
+        """A vector of elements of several, which are numbered one after another from 1 on; 0 is zero."""
+        desk, kind = self._desk(len(numbers)), words[0][0].kind
+        found, start = desk.number(kind, 0), 1
+        for word, size in words:
+            inside = [start <= number < start + size for number in numbers]
+            if any(inside):
+                places = [number - start if own else 0 for number, own in zip(numbers, inside, strict=True)]
+                taken = self._gathered(word, places)
+                taken = Word(desk, kind, taken.value)
+                found = taken if all(inside) else self._mask(desk, inside).select(taken, found)
+            start += size
+        return found
+
+    def _mask(self, desk: Desk, inside: Sequence[bool]) -> Word:
+        bits = [*inside, *[inside[-1]] * ((desk.lanes or 1) - len(inside))]
+        return Word(desk, "b1", ir.Constant(desk.type("b1"), list(map(int, bits)) if desk.lanes else int(bits[0])))
+
+    # Equations
+
+    def _write(self, equation: Equation) -> None:
+        name = equation.name
+        if name in indices.NAMES or name in PIECES:
+            self._move(equation)
+        elif name in REDUCTIONS:
+            self.words[equation.output] = self._reduce(equation)
+        elif name == "matmul":
+            self.words[equation.output] = self._multiply(equation)
+        else:
+            self.words[equation.output] = self._apply(equation)
+
+    def _apply(self, equation: Equation) -> Word:
+        out = equation.output
+        operands = []
+        for value in equation.inputs:
+            numbers = np.arange(value.size).reshape(value.shape)
+            word = self._gathered(self.words[value], np.broadcast_to(numbers, out.shape).reshape(-1).tolist())
+            operands.append(Word(self._desk(out.size), word.kind, word.value))
+        dtypes = tuple([value.dtype for value in equation.inputs])
+        return elements.apply(equation.name, operands, dtypes, out.dtype, equation.params)
+
+    def _move(self, equation: Equation) -> None:
+        """An operation whose results are elements of its inputs, or zeros: what it does to their numbers says all."""
+        numbered, start = [], 1
+        for value in equation.inputs:
+            numbered.append(np.arange(start, start + value.size).reshape(value.shape))
+            start += value.size
+        plain = equation.name in indices.FLATTENS
+        made = numbered[0] if plain else equation.primitive.forward(*numbered, **equation.params)
+        words = [(elements.cast(self.words[v], KINDS[equation.outputs[0].dtype]), v.size) for v in equation.inputs]
+        for value, numbers in zip(equation.outputs, made if isinstance(made, tuple | list) else (made,), strict=True):
+            self.words[value] = self._put_together(words, np.asarray(numbers).reshape(-1).tolist())
+
+    def _reduce(self, equation: Equation) -> Word:
+        how, (x,), out = REDUCTIONS[equation.name], equation.inputs, equation.output
+        axis = equation.params["axis"]
+        axes = range(len(x.shape)) if axis is None else (axis,) if isinstance(axis, int) else axis
+        reduced = {i % len(x.shape) for i in axes}
+        order = [*(i for i in range(len(x.shape)) if i not in reduced), *sorted(reduced)]
+        numbers = np.arange(x.size).reshape(x.shape).transpose(order).reshape(out.size, -1)
+        kind = reducing.kind_of(how, x.dtype, out.dtype)
+        if kind == "d" and out.dtype.itemsize == 4 and numbers.shape[1] <= EXACT_TERMS:
+            kind = "f"
+        parts = [elements.cast(self._gathered(self.words[x], row), kind) for row in numbers.T.tolist()]
+        while len(parts) > 1:  # neighbours first, so that errors and waiting grow with the logarithm
+            pairs = [reducing.combine(how, *parts[i : i + 2]) for i in range(0, len(parts) - 1, 2)]
+            parts = [*pairs, *parts[len(parts) // 2 * 2 :]]
+        return elements.cast(parts[0], KINDS[out.dtype])
+
+    def _multiply(self, equation: Equation) -> Word:
+        left, right = equation.inputs
+        a, b = (np.arange(value.size).reshape(value.shape) for value in (left, right))
+        a = a[None, :] if a.ndim == 1 else a
+        b = b[:, None] if b.ndim == 1 else b
+        batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        shape = (*batch, a.shape[-2], b.shape[-1])
+        total: Word | None = None
+        for k in range(a.shape[-1]):
+            x = self._gathered(self.words[left], np.broadcast_to(a[..., :, k, None], shape).reshape(-1).tolist())
+            y = self._gathered(self.words[right], np.broadcast_to(b[..., None, k, :], shape).reshape(-1).tolist())
+            y = Word(x.desk, y.kind, y.value)
+            total = x * y if total is None else x.mad(y, total)
+        assert total is not None
+        return total
+
+
+def _places(places: Numbers) -> Any:
+    return ir.Constant(ir.VectorType(ir.IntType(32), len(places)), list(places))
+
+
+def cost(loop: Scan) -> int:
+    """The cost of a loop, in additions."""
+    each = 1
+    for equation in loop.body.equations:
+        size = sum(value.size for value in equation.outputs)
+        inner = equation.inputs[0].shape[-1] if equation.name == "matmul" else 1
+        each += size * (ELEMENTS[equation.name].cost if equation.name in ELEMENTS else inner)
+    return loop.length * each
