@@ -214,6 +214,7 @@ class Run:
     def __init__(self, function: Callable[..., Any], leaves: Sequence[Any], structure: Structure) -> None:
         self.function, self.leaves, self.structure = function, leaves, structure
         self.recorder = Recorder()
+        self.alone = _references(self.recorder)
         tensors = [leaf for leaf in leaves if isinstance(leaf, Carrier)]
         hooks = [hook for tensor in tensors for hooks in hooks_on(tensor) for (hook,) in hooks]
         self.state = State([function, *[leaf for leaf in leaves if not isinstance(leaf, Carrier)], *hooks])
@@ -262,6 +263,9 @@ class Run:
                 self.moment.restore()
                 raise
             self._connect(result)
+            for leaf in flatten(result)[0]:
+                if isinstance(leaf, Carrier):
+                    settle(leaf)
             self._put_back(committed=True)
             return result, *finished
 
@@ -554,26 +558,31 @@ class Run:
 
     def _put_back(self, *, committed: bool) -> None:
         """Have tensors hold arrays again."""
-        for tensor, array, cell, before, held in self.swapped:
-            memory = held._memory
-            now = tensor._array
-            if not committed or now is held:
-                tensor._array, tensor._cell = array, cell
-                if committed and memory.writes:
-                    protect(tensor)
-                    np.copyto(array, memory.array)
-                elif not committed:
-                    _set_version(tensor, before)
-            elif isinstance(now, Recorded):
-                tensor._array = now._array
-            if isinstance(tensor._node, AccumulateGrad):
-                tensor._node.array = tensor._array
+        while self.swapped:
+            self._swap_back(*self.swapped.pop(), committed=committed)
+        self.mode = mode.get()  # that of the run holds the recorder
         for tensor, node in self.histories:
             tensor._node = node
         for tensor in self.recorder.tensors:
             settle(tensor)
         self.recorder.tensors.clear()
-        _settle_others(self.recorder)
+        if _references(self.recorder) > self.alone:
+            _settle_others(self.recorder)
+
+    @staticmethod
+    def _swap_back(tensor: Any, array: Any, cell: Any, before: int, held: Recorded, *, committed: bool) -> None:
+        now = tensor._array
+        if not committed or now is held:
+            tensor._array, tensor._cell = array, cell
+            if committed and held._memory.writes:
+                protect(tensor)
+                np.copyto(array, held._memory.array)
+            elif not committed:
+                _set_version(tensor, before)
+        elif isinstance(now, Recorded):
+            tensor._array = now._array
+        if isinstance(tensor._node, AccumulateGrad):
+            tensor._node.array = tensor._array
 
 
 def _seeded(generator: Any) -> bool:
@@ -621,10 +630,13 @@ def settle(tensor: Any) -> None:
         tensor._cell.array = tensor._cell.array._array
 
 
+def _references(recorder: Recorder) -> int:
+    """How many hold a recorder: its run, some that are always the same, and recorded values that live on."""
+    return sys.getrefcount(recorder)
+
+
 def _settle_others(recorder: Recorder) -> None:
-    """Have graphs that live on, and aliases made without the tape, hold arrays, if there are any."""
-    if sys.getrefcount(recorder) <= 4:  # the run's, two arguments, and the name here
-        return
+    """Have graphs that live on, and aliases made without the tape, hold arrays; this asks every object there is."""
     alive = [found for found in gc.get_referrers(recorder) if isinstance(found, Recorded)]
     for holder in gc.get_referrers(*alive) if alive else ():
         if isinstance(holder, Attributes) and not isinstance(holder, Recorded):

@@ -22,6 +22,7 @@ from .._tensor import Tensor
 from ..control import Runner
 from .program import Equation, Program, Value, run
 from .recorder import Recorded, Recorder, RefusedError
+from .source import compile_source
 from .whole import recorded
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -169,8 +170,9 @@ def _scan(*arrays: Any, loop: Scan) -> tuple[Array, ...]:
     columns = arrays[loop.carries : loop.carries + loop.columns]
     shared = arrays[loop.carries + loop.columns :]
     kept: list[Array] = [np.empty((loop.length, *v.shape), v.dtype) for v in loop.body.outputs[loop.carries :]]
+    step = compile_source(loop.body)
     for number in reversed(range(loop.length)) if loop.reverse else range(loop.length):
-        results = run(loop.body, [*carries, *[np.asarray(column[number]) for column in columns], *shared])
+        results = step(*carries, *[np.asarray(column[number]) for column in columns], *shared)
         carries = results[: loop.carries]
         for stack, result in zip(kept, results[loop.carries :], strict=True):
             stack[number] = result
@@ -265,8 +267,9 @@ BRANCH.outputs = 2
 def _repeat(*arrays: Any, test: Program, body: Program, carries: int, tested: int) -> tuple[Array, ...]:
     """The carries after as many steps as the test holds; the first `tested` of the shared inputs are those of the test."""
     carry, shared = list(arrays[:carries]), arrays[carries:]
-    while run(test, [*carry, *shared[:tested]])[0].item():
-        carry = run(body, [*carry, *shared[tested:]])
+    holds, step = compile_source(test), compile_source(body)
+    while holds(*carry, *shared[:tested])[0].item():
+        carry = step(*carry, *shared[tested:])
     return tuple(map(np.array, carry))
 
 

@@ -21,7 +21,6 @@ import platform
 import stat
 import struct
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -171,6 +170,7 @@ def _checked(content: bytes) -> bytes | None:
 
 def _write(place: Path, name: str, content: bytes) -> None:
     """Write a file under another name, and move it to its place when it is complete."""
+    tempfile = importlib.import_module("tempfile")  # not needed where everything has been compiled before
     held, begun = tempfile.mkstemp(prefix=_BEGUN, dir=place)  # for the user alone
     try:
         try:
