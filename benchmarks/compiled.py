@@ -33,6 +33,7 @@ import numpy as np
 from eager import FULL, QUICK, Program, in_turns, verdict
 
 import pullback
+from pullback.compile.report import amount, duration
 
 Arrays = Sequence[np.ndarray[Any, Any]]
 Function = Callable[..., Any]
@@ -130,7 +131,7 @@ def of_pullback() -> Library:
             value = function(xp, *given)
             return value.detach(), *pullback.autograd.grad(value, given)
 
-        return lambda: step(*tensors)
+        return reporting(lambda: step(*tensors), step)
 
     def training(function: Function, parameters: Arrays, data: Arrays) -> Function:
         tensors = [pullback.tensor(a, requires_grad=True) for a in parameters]
@@ -145,12 +146,12 @@ def of_pullback() -> Library:
             optimizer.step()
             return loss.detach()
 
-        return lambda: (step(*fixed), *tensors)
+        return reporting(lambda: (step(*fixed), *tensors), step)
 
     def hessian(function: Function, arrays: Arrays) -> Function:
         x, a = map(pullback.tensor, arrays)
         step = pullback.compile(lambda x, a: pullback.func.hessian(lambda t: function(xp, t, a))(x))
-        return lambda: (step(x, a),)
+        return reporting(lambda: (step(x, a),), step)
 
     def loop(arrays: Arrays) -> Function:
         x, k = (pullback.tensor(a, requires_grad=True) for a in arrays)
@@ -161,9 +162,15 @@ def of_pullback() -> Library:
             value = pullback.sum(last * last)
             return value.detach(), *pullback.autograd.grad(value, (x, k))
 
-        return lambda: step(x, k)
+        return reporting(lambda: step(x, k), step)
 
     return Library(gradients, training, hessian, loop)
+
+
+def reporting(run: Any, compiled: Any) -> Function:
+    """A step that can tell what it does, by the report of what it calls."""
+    run.report = compiled.report
+    return run  # type: ignore[no-any-return]
 
 
 def oscillator(xp: Any, y: Any, k: Any) -> Any:
@@ -381,6 +388,13 @@ def measured(case: Case, libraries: dict[str, Library], quick: bool) -> dict[str
     print(
         f"{case.name:<36}{told}{ratio:>8.2f}{case.goal:>6.1f} {verdict(ratio <= case.goal):<7}"
         f"{first['pullback'] * 1e3:>9.0f}{first['jax'] * 1e3:>8.0f}{start:>7.2f} {verdict(start <= FIRST_CALL)}",
+        flush=True,
+    )
+    report = steps["pullback"].report()  # type: ignore[attr-defined]
+    least, took = report.limit, seconds["pullback"]
+    print(
+        f"    {amount(report.flops, 'flop')}, {amount(report.moved, 'B')} moved: at least {duration(least)} here, "
+        f"of which it takes {took / least:.1f} times",
         flush=True,
     )
     ok = ratio <= case.goal and start <= FIRST_CALL
