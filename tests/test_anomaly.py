@@ -462,3 +462,86 @@ def test_a_finite_program_computes_the_same_in_the_mode(operations):
         return value.tolist(), None if a.grad is None else a.grad.tolist(), b.grad.tolist()
 
     assert quiet(program) == program()
+
+
+# The operations that are left to the processor's flags
+
+LARGEST = {"float16": 65504.0, "float32": 3e38, "float64": 1.5e308, "complex64": 3e38, "complex128": 1.5e308}
+ARITHMETIC = {
+    "add": lambda x, big: x + big,
+    "sub": lambda x, big: -x - big,
+    "mul": lambda x, big: x * big,
+    "div": lambda x, big: big / (x - big),
+    "pow": lambda x, big: x.square(),
+    "reciprocal": lambda x, big: (x - big).reciprocal(),
+    "sqrt": lambda x, big: (1 - x).sqrt(),
+    "rsqrt": lambda x, big: (big - x).rsqrt(),
+    "sum": lambda x, big: pullback.stack([x, x]).sum(0),
+    "mean": lambda x, big: pullback.stack([x, x]).mean(0),
+}
+
+
+# A negative complex number has roots; the mean of float16 is computed in float32, where it does not overflow.
+DEFINED = {(name, dtype) for name in ("sqrt", "rsqrt") for dtype in ("complex64", "complex128")} | {("mean", "float16")}
+
+
+@pytest.mark.parametrize(
+    ("operation", "dtype"), [(name, dtype) for name in ARITHMETIC for dtype in LARGEST if (name, dtype) not in DEFINED]
+)
+@pytest.mark.parametrize(("size", "step"), [(1, 1), (3, 1), (37, 2), (1000, 1), (70_000, 1)])
+def test_no_number_that_arithmetic_makes_is_missed(operation, dtype, size, step):
+    values = np.ones(size * step, dtype)[::step]
+    values[-1] = LARGEST[dtype]
+    x = pullback.from_numpy(values)
+    x.requires_grad = True
+    error = alarm(lambda: ARITHMETIC[operation](x, x.detach()[-1]))
+    assert (error.phase, error.operation, error.index) == ("forward", operation, (size - 1,))
+
+
+def test_a_flag_without_a_number_is_no_alarm():
+    """The processor tells of an overflow inside: the result is finite."""
+    x = leaf(1e200, 3e200)
+    assert np.isfinite(quiet(lambda: pullback.hypot(x, x)).detach()).all()
+    assert quiet(lambda: (x * 1e-200).sum().item()) == 4.0
+
+
+@pytest.mark.parametrize("operation", ARITHMETIC)
+def test_a_flag_is_told_beneath_another_watcher(operation):
+    x = leaf(1.0, 1.5e308)
+    with pytest.raises(AnomalyError), pullback.detect_anomaly(), pullback.detect_anomaly():
+        ARITHMETIC[operation](x, x.detach()[-1])
+
+
+def test_the_error_state_of_numpy_is_left_alone():
+    x, told = leaf(0.0, 4.0), []
+    with np.errstate(all="raise", call=lambda *given: told.append(given)):
+        before = np.geterr(), np.geterrcall()
+        quiet(lambda: pullback.where(x > 0, 1 / x, 0.0).sum())
+        alarm(lambda: (1 / x).log() + x.log())
+        assert (np.geterr(), np.geterrcall()) == before
+        with pytest.raises(FloatingPointError):
+            np.ones(1) / np.zeros(1)
+    assert not told
+
+
+def test_a_flag_in_one_thread_is_seen_in_it():
+    """Each thread is told of its own, whatever the others compute meanwhile."""
+    found = []
+
+    def work(start, divisor):
+        start.wait(10)
+        try:
+            for _ in range(200):
+                with pullback.detect_anomaly():
+                    (leaf(1.0, 2.0) / divisor).sum()
+            found.append(None)
+        except AnomalyError as error:
+            found.append(error.index)
+
+    start = threading.Barrier(3)
+    threads = [threading.Thread(target=work, args=(start, leaf(1.0, last))) for last in (1.0, 0.0, 2.0)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(found, key=str) == [(1,), None, None]

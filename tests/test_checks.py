@@ -87,7 +87,7 @@ def test_an_output_cut_off_from_its_input_is_found():
 def test_results_that_change_are_found():
     calls = iter(range(100))
     with pytest.raises(GradcheckError, match="not reentrant"):
-        gradcheck(lambda x: x * float(next(calls)), leaf(1.0), check_backward_ad=False)
+        gradcheck(lambda x: x * float(next(calls)), leaf(1.0), atol=1e9)
 
 
 def test_what_is_refused():
@@ -97,5 +97,37 @@ def test_what_is_refused():
         gradcheck(lambda x: x, leaf(1.0).expand(3))
     with pytest.warns(UserWarning, match="Input #0 requires gradient and is not a double precision"):
         gradcheck(lambda x: x, leaf(1.0, dtype=pullback.float32), atol=1, rtol=1)
-    with pytest.raises(NotImplementedError, match="no forward mode"):
-        gradcheck(lambda x: x, leaf(1.0), check_forward_ad=True)
+
+
+class Tripled(pullback.autograd.Function):
+    """x * x, whose forward derivative is half as large again as it should be."""
+
+    @staticmethod
+    def forward(x):
+        return x * x
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+        ctx.save_for_forward(*inputs)
+
+    @staticmethod
+    def backward(ctx, g):
+        return 2 * g * ctx.saved_tensors[0]
+
+    @staticmethod
+    def jvp(ctx, tangent):
+        return 3 * tangent * ctx.saved_tensors[0]
+
+
+def test_the_tangents_of_dual_tensors_are_compared() -> None:
+    x, z = leaf(1.0, 2.0), leaf(1.0 + 2.0j, dtype=pullback.complex128)
+    for fast in (False, True):
+        options = {"check_forward_ad": True, "fast_mode": fast}
+        assert gradcheck(lambda x, z: (x.sin().sum() * z.exp(), z.abs(), x * 0), (x, z), **options)
+        assert gradcheck(Tripled.apply, x, fast_mode=fast)
+        with pytest.raises(
+            GradcheckError, match="Jacobian computed with forward mode mismatch for output 0 with respect"
+        ):
+            gradcheck(Tripled.apply, x, **options)
+        assert not gradcheck(Tripled.apply, x, check_backward_ad=False, raise_exception=False, **options)

@@ -191,7 +191,7 @@ def test_what_pullback_lacks_is_said_by_name():
         raises(AttributeError, "torch.nn.Frobnicate is not in pullback", lambda: torch.nn.Frobnicate)
         import torch.onnx, torch.hub
         raises(AttributeError, "torch.hub.load is not in pullback: pullback downloads nothing", lambda: torch.hub.load)
-        raises(AttributeError, "torch.sparse is not in pullback: tensors are dense", lambda: torch.sparse)
+        raises(AttributeError, "torch.nested is not in pullback: the rows of a tensor have one length", lambda: torch.nested)
         raises(AttributeError, "_dtypes", lambda: torch._dtypes)
         raises(ImportError, "torch.utils.cpp_extension is not", lambda: exec("import torch.utils.cpp_extension"))
         raises(ImportError, "Frobnicate", lambda: exec("from torch.nn import Frobnicate"))
@@ -417,4 +417,134 @@ def test_profilers():
         with torch.autograd.profiler.profile(use_cuda=False) as seen:
             sum(range(3))
         assert "sum" in seen.key_averages().table(sort_by="self_cpu_time_total")
+    """)
+
+
+def test_tensors_are_known_by_the_text_of_their_type():
+    printed = installed("""
+        import pickle
+
+        print(type(torch.ones(1)), type(torch.nn.Linear(1, 1).weight).__module__)
+        assert pickle.loads(pickle.dumps(torch.Tensor)) is torch.Tensor
+        uninstall()
+        assert pickle.loads(pickle.dumps(pullback.Tensor)) is pullback.Tensor
+        print(type(pullback.ones(1)))
+    """)
+    assert printed.splitlines() == ["<class 'torch.Tensor'> torch", "<class 'pullback._tensor.Tensor'>"]
+
+
+def test_sparse_tensors_are_dense_ones():
+    installed("""
+        places = torch.tensor([[0, 1, 1, 1], [2, 0, 2, 2]])
+        values = torch.tensor([3.0, 0.0, 5.0, 1.0], requires_grad=True)
+        made = warned("sparse tensors are kept as dense ones", lambda: torch.sparse_coo_tensor(places, values, (2, 3)))
+        assert made.to_dense().tolist() == [[0, 0, 3], [0, 0, 6]] and made._nnz() == 4
+        assert made._indices().equal(places) and not made.is_coalesced()
+        assert made.coalesce().indices().tolist() == [[0, 1, 1], [2, 0, 2]]
+        assert made.coalesce().values().tolist() == [3, 0, 6] and made.coalesce().is_coalesced()
+        dense = torch.arange(6.0).view(3, 2)
+        for product in (torch.sparse.mm, torch.spmm, torch.mm, torch.matmul):
+            assert product(made, dense).tolist() == [[12, 15], [24, 30]]
+        torch.sparse.mm(made, dense).sum().backward()
+        assert values.grad.tolist() == [9, 1, 9, 9]
+
+        old = torch.sparse.FloatTensor(places, torch.ones(4), torch.Size([2, 3]))
+        assert old.dtype == torch.float32 and old.tolist() == [[0, 0, 1], [1, 0, 2]]
+        assert torch.sparse_coo_tensor((2, 3)).tolist() == [[0] * 3] * 2
+        assert torch.sparse_coo_tensor([[0, 1]], [1, 2]).tolist() == [1, 2]
+        rows = torch.sparse_csr_tensor(torch.tensor([0, 2, 3]), torch.tensor([0, 2, 1]), torch.tensor([1.0, 2.0, 3.0]), (2, 3))
+        assert rows.tolist() == [[1, 0, 2], [0, 3, 0]]
+
+        x = torch.tensor([[0.0, 2.0], [3.0, 0.0]], requires_grad=True)
+        torch.sparse.mm(x.to_sparse(), torch.ones(2, 2)).sum().backward()
+        assert x.grad.tolist() == [[0, 2], [2, 0]]
+        assert x.to_sparse().indices().tolist() == [[0, 1], [1, 0]] and x.to_dense() is x
+        assert torch.sparse.softmax(x.detach().to_sparse(), 1).tolist() == [[0, 1], [1, 0]]
+        assert torch.sparse.sum(x.detach(), 0).tolist() == [3, 2]
+        assert torch.ones(2, 2).sparse_mask(x.detach()).tolist() == [[0, 1], [1, 0]]
+
+        refuse = lambda words, *args: raises(RuntimeError, words, lambda: torch.sparse_coo_tensor(*args))
+        refuse("indices and values must have same nnz", places, torch.ones(2), (2, 3))
+        refuse("for dim 1, size is 2 but found index 2", places, torch.ones(4), (2, 2))
+        refuse("'len(size) == sparse_dim + dense_dim' is not satisfied", places, torch.ones(4), (2, 3, 3))
+        refuse("indices must be sparse_dim x nnz", torch.tensor([0]), torch.ones(1), (2,))
+        refuse("found negative index -2", -places, torch.ones(4), (2, 3))
+    """)
+
+
+def test_statements_are_measured():
+    printed = installed("""
+        from torch.utils import benchmark
+
+        timer = benchmark.Timer("x * x", "x = torch.ones(3)", globals={"torch": torch}, label="square", sub_label="three")
+        once = timer.timeit(10)
+        assert once.mean == once.median > 0 and once.iqr == 0 and len(once.times) == 1
+        many = timer.blocked_autorange(min_run_time=0.001)
+        assert sum(many.raw_times) >= 0.001 and many.label == "square"
+        assert timer.adaptive_autorange(max_run_time=0.01).number_per_run >= 1
+        print(once)
+        table = benchmark.Compare([once, many])
+        table.trim_significant_figures()
+        table.print()
+        raises(NotImplementedError, "blocked_autorange", timer.repeat)
+    """)
+    assert "square: three" in printed and "10 runs per measurement, 1 thread" in printed and "Times are in" in printed
+
+
+def test_functorch_is_func():
+    installed("""
+        import functorch
+        from functorch import make_functional, vmap
+
+        assert vmap is torch.func.vmap and functorch.grad is torch.func.grad
+        model = torch.nn.Linear(2, 1)
+        f, parameters = warned("make_functional is deprecated", lambda: make_functional(model))
+        x = torch.ones(3, 2)
+        assert torch.equal(f(parameters, x), model(x)) and all(p.requires_grad for p in parameters)
+        grads = functorch.grad(lambda p: f(p, x).sum())(parameters)
+        assert grads[0].tolist() == [[3, 3]] and grads[1].tolist() == [3]
+
+        norm = torch.nn.BatchNorm1d(2).eval()
+        make = functorch.make_functional_with_buffers
+        g, parameters, buffers = warned("make_functional_with_buffers", lambda: make(norm))
+        assert torch.equal(g(parameters, buffers, x), norm(x)) and len(buffers) == 3
+        raises(RuntimeError, "`model` has buffers", lambda: make_functional(norm))
+
+        nets = [torch.nn.Linear(2, 1) for _ in range(4)]
+        f, parameters, buffers = warned("combine_state", lambda: functorch.combine_state_for_ensemble(nets))
+        found = vmap(f, (0, 0, None))(parameters, buffers, x)
+        assert torch.allclose(found, torch.stack([net(x) for net in nets]))
+    """)
+
+
+def test_old_places_of_names():
+    installed("""
+        from torch.autograd.gradcheck import gradcheck
+        from torch.distributions.transformed_distribution import TransformedDistribution
+        from torch.distributions.utils import broadcast_all
+        from torch.nn.parameter import UninitializedParameter
+        import torch.nn.utils.prune as prune
+
+        assert gradcheck is torch.autograd.gradcheck and UninitializedParameter is torch.nn.UninitializedParameter
+        assert prune.l1_unstructured and TransformedDistribution is torch.distributions.TransformedDistribution
+        assert broadcast_all(1, torch.ones(2))[0].shape == (2,)
+        from torch.distributions.utils import _standard_normal, clamp_probs, lazy_property, logits_to_probs, probs_to_logits
+
+        chances = torch.tensor([0.25, 0.75])
+        for binary in (False, True):
+            assert torch.allclose(logits_to_probs(probs_to_logits(chances, binary), binary), chances)
+        assert 0 < clamp_probs(torch.zeros(1)).item() < 1e-6 and _standard_normal((2, 3), torch.float64, "cpu").shape == (2, 3)
+
+        class Lazy:
+            asked = 0
+
+            @lazy_property
+            def value(self):
+                self.asked += 1
+                return self.asked
+
+        one = Lazy()
+        assert one.value == one.value == one.asked == 1 and isinstance(Lazy.value, lazy_property)
+        layer = torch.nn.Linear(1, 1)
+        warned("Module.compile() changes nothing", layer.compile)
     """)

@@ -305,3 +305,40 @@ def test_a_leaked_value_is_refused_inside_a_later_transform_of_its_level():
     pullback.func.vmap(leak)(pullback.ones(3))
     with pytest.raises(RuntimeError, match="leaked"):
         pullback.func.grad(lambda y: (y * kept[0]).sum())(pullback.ones(3))
+
+
+def test_the_tangent_of_a_real_number_of_complex_ones():
+    """The norm of z moves by the real part of <z, t> over it."""
+    z, t = np.array([1 + 2j, 3 - 1j]), np.array([0.3 - 0.2j, 1j])
+    length, moved = func.jvp(pullback.linalg.vector_norm, (pullback.tensor(z),), (pullback.tensor(t),))
+    equal(length, np.linalg.norm(z))
+    equal(moved, np.vdot(z, t).real / np.linalg.norm(z))
+
+
+def test_a_constant_may_be_overwritten_before_the_pullback_runs():
+    x, constant = vector(), vector(2.0, 3.0, 4.0)
+    _, pull = func.vjp(lambda x: x * constant, x)
+    constant.mul_(10)
+    equal(pull(pullback.ones_like(x))[0], [2.0, 3.0, 4.0])
+
+
+def test_a_gradient_inside_depends_on_what_is_tracked_outside():
+    """With a constant on the way besides, for which nothing is recorded outside."""
+    x, w, constant = vector(), vector(2.0, 3.0, 4.0).requires_grad_(), vector(5.0, 6.0, 7.0)
+    slopes = func.grad(lambda x: (x * w * constant).sum())(x)
+    slopes.sum().backward()
+    equal(slopes, [10.0, 18.0, 28.0])
+    equal(w.grad, [5.0, 6.0, 7.0])
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_second_derivatives_of_losses_by_classes(nested):
+    """The product of a Hessian and a vector, forwards over reverse, with the numbers of a difference quotient."""
+    rng = np.random.default_rng(0)
+    x, v = (pullback.from_numpy(rng.normal(size=(4, 3))) for _ in range(2))
+    classes = pullback.tensor([0, 2, 1, 2])
+    slope = func.grad(lambda x: pullback.nn.functional.cross_entropy(x * x if nested else x, classes))
+    _, product = func.jvp(slope, (x,), (v,))
+    step = 1e-5
+    quotient = (slope(x + step * v) - slope(x - step * v)) / (2 * step)
+    np.testing.assert_allclose(product.numpy(), quotient.numpy(), rtol=1e-7, atol=1e-9)

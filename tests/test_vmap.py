@@ -636,3 +636,39 @@ def test_copies_inside():
         vmap(lambda x: pullback.tensor([x[0], x[1]]))(x)
     with pytest.raises(RuntimeError, match="cannot be pickled"):
         vmap(lambda x: pickle.dumps(x) and x)(x)
+
+
+def of_each(high, *shape, last=None):
+    """Whole numbers for each example, and the last of each row another one."""
+    drawn = np.random.default_rng(1).integers(0, high, (BATCH, *shape))
+    if last is not None:
+        drawn[..., -1] = last
+    return pullback.tensor(drawn)
+
+
+LAYERS = {
+    "smoothed": (
+        lambda x, y: F.cross_entropy(x, y, label_smoothing=0.1),
+        (draw(BATCH, 4, 5), of_each(5, 4, last=-100)),
+    ),
+    "labels": (F.multilabel_margin_loss, (draw(BATCH, 4, 5), pullback.tensor([[[1, -1, 3, 0, 2]] * 4] * BATCH))),
+    **{
+        f"bags, {mode}": (
+            lambda i, w, o, mode=mode: F.embedding_bag(i, w, o, mode=mode, padding_idx=1),
+            (of_each(6, 8), draw(BATCH, 6, 2), pullback.tensor([[0, 2, 5], [0, 0, 3], [0, 8, 8]])),
+        )
+        for mode in ("sum", "mean", "max")
+    },
+    "sequences": (
+        lambda x, *rest: F.ctc_loss(x.log_softmax(2), *rest),
+        (draw(BATCH, 6, 2, 5), 1 + of_each(4, 2, 3), 3 + of_each(4, 2), of_each(3, 2)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_labels_bags_and_lengths_may_differ_between_examples(name):
+    layer, arguments = LAYERS[name]
+    found = vmap(layer)(*arguments)
+    expected = pullback.stack([layer(*(argument[i] for argument in arguments)) for i in range(BATCH)])
+    np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-10)

@@ -5,9 +5,9 @@ Tensors record what is done to them; `backward(gradient)` pulls a vector back th
 
 import importlib as _importlib
 from math import e, inf, nan, pi
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from . import autograd, interpreters, nn
 from . import vocabulary as _vocabulary
 from ._creation import (
     arange,
@@ -176,23 +176,29 @@ from ._functions import (
     zero_,
 )
 from ._modes import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
-from ._printing import get_printoptions, set_printoptions
-from ._random import manual_seed
-from ._sampling import rand, rand_like, randint, randint_like, randn, randn_like
 from ._shapes import Size, broadcast_shapes
 from ._tensor import Tensor
+
+if _TYPE_CHECKING:  # else they are imported when they are first asked for
+    from . import autograd, interpreters, nn
+    from ._printing import get_printoptions, set_printoptions
+    from ._random import manual_seed
+    from ._sampling import rand, rand_like, randint, randint_like, randn, randn_like
 
 __version__ = "0.1.0"
 
 _LATER_MODULES = (
+    "autograd",
     "distributions",
     "compile",
     "explain",
     "fft",
     "files",
     "func",
+    "interpreters",
     "linalg",
     "masked",
+    "nn",
     "optim",
     "signal",
     "special",

@@ -42,6 +42,7 @@ class _Defaults(Carrier):
     _leaf: Any = None
     _role: Any = None  # what a module takes the tensor for: see nn.parameter
     _held: tuple[str, ...] = ()
+    _transparent = True  # whether what it holds are the very numbers that it stands for
     _memory: Any = None  # what a carrier beneath the tape knows of the memory it stands for: see compile
 
     def _apart(self, other: Any) -> bool:
@@ -316,6 +317,8 @@ class Autograd(Attributes):
     @grad.deleter
     def grad(self) -> None:
         self.grad = None
+
+    _grad = grad  # as programs that share a model between processes write it
 
     @property
     def grad_dtype(self) -> Any:

@@ -95,6 +95,10 @@ def cotangent(tape: Tape, output: Any, gradient: Any, index: int, create_graph: 
     given = _as_carrier(tape, gradient)
     if isinstance(output, GradientEdge):
         return given if create_graph else _beneath(tape, given)
+    held, like = given._array, output._array
+    plain = not create_graph and type(held) is ndarray and type(like) is ndarray and given.interpreter is tape
+    if plain and held.dtype is like.dtype and held.shape == like.shape:
+        return held
     if given._dtype.kind == "c" and output._dtype.kind != "c":
         raise RuntimeError(
             "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
@@ -142,10 +146,6 @@ def _as_carrier(tape: Tape, gradient: Any) -> Any:
 
 def _fitted(tape: Tape, given: Any, output: Any, index: int, create_graph: bool) -> Any:
     """A gradient with the shape and dtype of its output."""
-    held, like = given._array, output._array
-    plain = not create_graph and type(held) is ndarray and type(like) is ndarray and given.interpreter is tape
-    if plain and held.shape == like.shape and held.dtype == like.dtype:
-        return held
     want = tuple(output.shape)
     have = tuple(given.shape)
     if have != want and math.prod(want) != 1 and [n for n in have if n != 1] != [n for n in want if n != 1]:
@@ -181,6 +181,8 @@ def _listed(name: str, function: str, values: Any, *, single: tuple[type, ...]) 
     """One or several things the user passed, as a list; the values of a dict."""
     if isinstance(values, single):
         return [values]
+    if type(values) is list or type(values) is tuple:
+        return list(values)
     if type(values) is dict:
         return list(values.values())
     if isinstance(values, Mapping):

@@ -18,6 +18,7 @@ from ._core import Carrier
 from ._cuts import cut
 from ._memory import storage_of
 from ._modes import innermost, quiet
+from ._nested import is_nested, read
 from ._placement import accept
 from ._promotion import common
 from ._shapes import Shape, parse_sizes
@@ -51,47 +52,6 @@ def chosen_dtype(dtype: Any) -> np.dtype[Any]:
     return _dtypes.default_numpy() if dtype is None else _dtypes.as_dtype(dtype).numpy
 
 
-def _first(data: Any) -> Any:
-    """The first element of nested sequences, which decides between Python's and NumPy's dtypes."""
-    while isinstance(data, (list, tuple)) and data:
-        data = data[0]
-    return data
-
-
-def _without_tensors(data: Any) -> Any:
-    """Nested sequences with arrays in the place of tensors."""
-    if isinstance(data, Carrier):
-        if data._node is not None:
-            warnings.warn(
-                "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
-                "Consider using tensor.detach() first. To keep the gradient, join tensors with pullback.stack.",
-                UserWarning,
-                stacklevel=4,
-            )
-            cut("item", (data,))
-        return data._concrete("tensor")
-    if isinstance(data, (list, tuple)):
-        return [_without_tensors(item) for item in data]
-    return data
-
-
-def _check_regular(data: Any, depth: int = 0) -> None:
-    """Refuse ragged sequences and entries that are no numbers, in torch's words."""
-    if not isinstance(data, (list, tuple)):
-        if isinstance(data, (str, bytes)):
-            raise ValueError(f"too many dimensions '{type(data).__name__}': a tensor holds numbers, not {data!r}")
-        return
-    lengths = [len(item) if isinstance(item, (list, tuple)) else None for item in data]
-    for length, item in zip(lengths, data, strict=True):
-        if length != lengths[0]:
-            got = f"{length}" if length is not None else type(item).__name__
-            raise ValueError(
-                f"expected sequence of length {lengths[0]} at dim {depth + 1} (got {got}): the rows of a tensor have one "
-                "length"
-            )
-        _check_regular(item, depth + 1)
-
-
 def _as(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     converted: np.ndarray[Any, Any] = quiet.run(array.astype, dtype, copy=False)
     return converted
@@ -99,28 +59,34 @@ def _as(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, An
 
 def as_array(data: Any, dtype: Any) -> np.ndarray[Any, Any]:
     """A new array from Python data, by torch's rules for its dtype."""
-    if isinstance(data, (list, tuple)):
-        data = _without_tensors(data)
-        _check_regular(data)
-    first = _first(data)
-    array = np.array(data)
-    if array.dtype.kind not in "buifc":
-        name = first.dtype.name if isinstance(first, (np.ndarray, np.generic)) else type(first).__name__
-        raise (TypeError if isinstance(data, np.ndarray) else RuntimeError)(
-            f"Could not infer dtype of {name}: a tensor holds numbers, and cannot be made from {type(data).__name__} with "
-            f"elements of type {name}"
-        )
-    if dtype is not None:
-        if array.dtype.kind == "c" and not _dtypes.as_dtype(dtype).is_complex:
-            raise RuntimeError(f"value cannot be converted to type {dtype} without overflow: it is complex")
-        _check_range(array, _dtypes.as_dtype(dtype).numpy)
-        return _as(array, _dtypes.as_dtype(dtype).numpy)
-    if isinstance(first, (np.ndarray, np.generic)):
-        _dtypes.from_numpy(array.dtype)
-        return array
-    wanted = {"f": _dtypes.default_numpy(), "c": _dtypes.default_complex().numpy}.get(array.dtype.kind)
-    wanted = wanted or (_dtypes.default_numpy() if array.size == 0 else array.dtype)
+    target = None if dtype is None else _dtypes.as_dtype(dtype).numpy
+    if is_nested(data):
+        array, inferred = read(data, target)
+    else:
+        array = np.array(data)
+        inferred = _inferred(data, array)
+    if target is not None and array.dtype.kind == "c" and target.kind != "c":
+        raise RuntimeError(f"value cannot be converted to type {dtype} without overflow: it is complex")
+    wanted = inferred if target is None else target
+    _check_range(array, wanted)
     return _as(array, wanted)
+
+
+def _inferred(data: Any, array: np.ndarray[Any, Any]) -> np.dtype[Any]:
+    """The dtype of a number, an array, or what NumPy made one of."""
+    if array.dtype.kind not in "buifc":
+        several = isinstance(data, np.ndarray)
+        name = data.dtype.name if isinstance(data, (np.ndarray, np.generic)) else type(data).__name__
+        if isinstance(data, (str, bytes)):
+            raise ValueError(f"too many dimensions '{name}': a tensor holds numbers, not {data!r}")
+        raise (TypeError if several else RuntimeError)(
+            f"Could not infer dtype of {name}: a tensor holds numbers, and cannot be made from {type(data).__name__}"
+        )
+    if isinstance(data, (np.ndarray, np.generic)):
+        _dtypes.from_numpy(array.dtype)  # refuses what no tensor can have
+        return array.dtype  # type: ignore[no-any-return]  # an array's
+    own = {"f": _dtypes.default_numpy(), "c": _dtypes.default_complex().numpy}
+    return own.get(array.dtype.kind, array.dtype)  # type: ignore[no-any-return]  # an array's
 
 
 def _check_range(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> None:
@@ -299,7 +265,7 @@ def eye(n: int, m: int | None = None, *, dtype: Any = None, requires_grad: bool 
     return made(np.eye(n, m, dtype=chosen_dtype(dtype)), requires_grad)
 
 
-def _number(function: str, value: Any) -> Any:
+def bound(function: str, value: Any) -> Any:
     """The bound of a range: a number, or the element of a 0-d tensor."""
     if not isinstance(value, Carrier):
         return value
@@ -323,7 +289,7 @@ def arange(
     accept("arange", placement)
     if end is None:
         start, end = 0, start
-    start, end, step = (_number("arange", value) for value in (start, end, step))
+    start, end, step = (bound("arange", value) for value in (start, end, step))
     if not (math.isfinite(start) and math.isfinite(end)):
         raise RuntimeError(f"unsupported range: {start} -> {end}")
     whole = all(isinstance(value, (int, np.integer)) for value in (start, end, step))
@@ -339,7 +305,7 @@ def arange(
 
 def _evenly(function: str, bounds: tuple[Any, Any], steps: int, dtype: Any) -> tuple[Any, np.dtype[Any]]:
     """Evenly spaced numbers, with the dtype that they are to have; whole ones for whole dtypes come from whole bounds."""
-    start, end = (_number(function, value) for value in bounds)
+    start, end = (bound(function, value) for value in bounds)
     if steps < 0:
         raise RuntimeError(f"number of steps must be non-negative, got {steps}")
     kind = chosen_dtype(dtype)
@@ -398,7 +364,7 @@ def scalar_tensor(s: Any, *, dtype: Any = None, requires_grad: bool = False, **p
     return made(as_array(s, _dtypes.get_default_dtype() if dtype is None else dtype), requires_grad)
 
 
-def _triangle(function: str, places: Callable[..., Any], text: str) -> Callable[..., Any]:
+def _triangle(function: str, places: Callable[..., Any], text: str, example: str) -> Callable[..., Any]:
     def indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, **placement: Any) -> Tensor:
         accept(function, placement)
         for name, count in (("row", row), ("col", col)):
@@ -411,13 +377,17 @@ def _triangle(function: str, places: Callable[..., Any], text: str) -> Callable[
 
     >>> import pullback
     >>> pullback.{function}(2, 2)
-    tensor({[list(map(int, half)) for half in places(2, 0, 2)]!r})
-    """.replace("], [", "],\n            [")
+    tensor({example})
+    """
     return named(function, indices)
 
 
-tril_indices = _triangle("tril_indices", np.tril_indices, "on and below the diagonal")
-triu_indices = _triangle("triu_indices", np.triu_indices, "on and above the diagonal")
+tril_indices = _triangle(
+    "tril_indices", np.tril_indices, "on and below the diagonal", "[[0, 1, 1],\n            [0, 0, 1]]"
+)
+triu_indices = _triangle(
+    "triu_indices", np.triu_indices, "on and above the diagonal", "[[0, 0, 1],\n            [0, 1, 1]]"
+)
 
 
 def empty_strided(

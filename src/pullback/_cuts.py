@@ -10,7 +10,7 @@ import collections
 import contextlib
 from collections.abc import Iterable
 from sys import _getframe
-from typing import Any, NamedTuple
+from typing import Any
 from weakref import ref
 
 from ._core import Carrier
@@ -19,19 +19,19 @@ from ._node import Node, count
 from ._sites import Site, caller, internal
 
 
-class Cut(NamedTuple):
+class Cut:
     """Why a value that depends on tracked tensors is not tracked itself, and where that happened; when, and to whom."""
 
-    reason: str
-    site: Site
-    seq: int = 0
-    origins: tuple[ref[Node], ...] = ()
+    __slots__ = ("reason", "site", "seq", "origins")
+
+    def __init__(self, reason: str, site: Site, seq: int = 0, origins: tuple[ref[Node], ...] = ()) -> None:
+        self.reason, self.site, self.seq, self.origins = reason, site, seq, origins
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Cut) and self[:2] == other[:2]
+        return isinstance(other, Cut) and (self.reason, self.site) == (other.reason, other.site)
 
     def __hash__(self) -> int:
-        return hash(self[:2])
+        return hash((self.reason, self.site))
 
     @property
     def hides(self) -> bool:
@@ -69,6 +69,8 @@ def _origins(tensors: Iterable[Any]) -> tuple[ref[Node], ...]:
         if len(found) >= REACH:
             break
         found += [edge for edge in node.edges if edge is not None and edge not in found]
+    if len(found) == 1 and not earlier:
+        return (ref(found[0]),)
     together = {id(each): each for each in (*map(ref, found), *earlier)}  # a node has one reference: each is kept once
     return (*together.values(),)[:REACH]
 

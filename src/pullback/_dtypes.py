@@ -13,12 +13,23 @@ from typing import Any, Final, NoReturn, Self, final
 
 import numpy as np
 
-from ._printing import qualified
-
 NumpyType = np.dtype[Any]
 
 # bool < int < float < complex: promotion and can_cast compare these.
 _RANK: Final = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
+
+_package = "pullback"
+
+
+def set_package(name: str) -> None:
+    """Choose the name under which dtypes, sizes and tensor types print: `torch` where pullback stands in for it."""
+    global _package  # noqa: PLW0603  # one name in a process
+    _package = name
+
+
+def qualified(name: str) -> str:
+    """A name of the package, as it prints: `pullback.float32`."""
+    return f"{_package}.{name}"
 
 
 @final

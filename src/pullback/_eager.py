@@ -11,10 +11,8 @@ from __future__ import annotations
 
 import functools
 import importlib
-import importlib.util
-import linecache
 from collections.abc import Callable, Sequence
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -23,7 +21,7 @@ from ._core import Primitive, bind
 from ._memory import Cell, cell_of, protect, written
 from ._modes import NO_GRAD, RECORD, mode, quiet
 from ._node import make, new, node_class
-from ._sites import GENERATED
+from ._sites import GENERATED, remember
 
 FLOAT, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 Function = Callable[..., Any]
@@ -35,7 +33,7 @@ SCOPE: dict[str, Any] = {
 }  # fmt: skip
 
 # The names in the functions written below.
-LOCALS = {"current", "large", "dtype", "excess", "out", "params", "result", "tensor", "tracked"}
+LOCALS = {"current", "large", "dtype", "excess", "observer", "out", "params", "result", "tensor", "tracked"}
 
 
 def past_bind(cls: type[Any], primitive: Primitive) -> Function:
@@ -49,9 +47,10 @@ def past_bind(cls: type[Any], primitive: Primitive) -> Function:
     names = primitive.inputs
     others = _array if len(names) > 1 else _nothing
     unpack = [line for name in names for line in (*_tensor(name), *others(name), *_else(names, "**params"))]
+    if len(names) > 1:  # a level above computes on what it has unboxed
+        unpack.append(f"if {' and '.join(f'{name} is {name}_array' for name in names)}:")
+        unpack.append(f"    return quiet.copy().run(forward, {', '.join(names)}, **params)")
     hindrances = [f"type({name}_array) is not ndarray" for name in names]
-    if len(names) > 1:
-        hindrances.append(" and ".join(f"{name} is {name}_array" for name in names))
     return _written(cls, primitive, general, names, unpack, hindrances, "**params")
 
 
@@ -92,17 +91,24 @@ def method(
 
 def _parameters(function: Function) -> tuple[str, ...]:
     """The names of the positional arguments of a function, or of the one that it wraps."""
+    code: CodeType = unwrapped(function).__code__
+    return code.co_varnames[: code.co_argcount]
+
+
+def unwrapped(function: Any) -> Any:
+    """The function that decorators have wrapped."""
     while hasattr(function, "__wrapped__"):
         function = function.__wrapped__
-    return function.__code__.co_varnames[: function.__code__.co_argcount]
+    return function
 
 
 # The text
 #
 # A function has three parts: operands are unpacked, the result is computed unless something stands in the way, and it
-# is boxed, with a node if an operand is tracked. `names` are those of the operands. `last` is how metadata arrives:
-# "**params", one number's name, or None. A keyword-only `out` would cost 30 ns a call; before it stands a place that no
-# argument may take, so that none becomes `out` by its position.
+# is boxed, with a node if an operand is tracked. Where an observer looks on, a second function has the last two parts:
+# it shows its results. `names` are those of the operands. `last` is how metadata arrives: "**params", one number's name,
+# or None. A keyword-only `out` would cost 30 ns a call; before it stands a place that no argument may take, so that none
+# becomes `out` by its position.
 
 EXCESS = "excess"
 EXCESS_OR_OUT = f"*(() if {EXCESS} is None else ({EXCESS},)), out=out"
@@ -118,30 +124,28 @@ def _written(
     last: str | None,
     *,
     out: bool = False,
-    observed: bool = False,
 ) -> Function:
     """The function whose operands are unpacked so, and which hands over to `general` where there is a hindrance.
 
-    It is written when it is first called: compiling all of them would cost the import 20 ms. `observed` has it show its
-    results to the observer of the mode; one that does not hands over to one that does.
+    It is written when it is first called, and the one for observers when one looks on: compiling all of them would cost
+    the import 20 ms.
     """
 
     def write() -> None:
-        if not observed:
-            options = {"out": out, "observed": True}
-            scope["observed"] = _written(cls, primitive, general, names, unpack, hindrances, last, **options)
         if taken := {*scope, *LOCALS} & {*names}:
             raise TypeError(f"an input of {primitive.name} cannot be called {taken}: see _eager")
-        optional = [f"{name}=None" for name in (EXCESS, "out") if out]
-        head = f"def record({', '.join([*names, *filter(None, [last]), *optional])}):"
-        lines = [head, *(f"    {line}" for line in (*unpack, *_computed(primitive, names, hindrances, last, observed)))]
-        source = "\n".join(lines)
-        filename = f"{GENERATED}{primitive.name}, {'observed' if observed else 'recorded'}>"
-        linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
         if isinstance(primitive.title, str) or last is None:
             scope["kind"] = node_class(primitive, primitive.node_name({}))
-        exec(compile(source, filename, "exec"), scope)  # noqa: S102  # our own text, of names `Primitive` has accepted
-        function.__code__, function.__defaults__ = scope["record"].__code__, scope["record"].__defaults__
+        optional = [f"{name}=None" for name in (EXCESS, "out") if out]
+        lines = [*unpack, *_cleared(names, hindrances, last), *_computed(primitive, names, last, observed=False)]
+        record = _compiled(scope, f"{primitive.name}, recorded", [*names, *filter(None, [last]), *optional], lines)
+        function.__code__, function.__defaults__ = record.__code__, record.__defaults__
+        scope["observed"] = observed
+
+    def observed(*given: Any) -> Any:
+        lines = _computed(primitive, names, last, observed=True)
+        scope["observed"] = _compiled(scope, f"{primitive.name}, observed", _passed(names, last), lines)
+        return scope["observed"](*given)
 
     scope = {**SCOPE, "Tensor": cls, "primitive": primitive, "title": primitive.title, "forward": primitive.forward}
     scope["large"] = _by_machine_code(primitive)
@@ -155,6 +159,22 @@ def _unwritten(*args: Any, **params: Any) -> Any:
     """What a function does before it is written; the names are those of its scope."""
     write()  # type: ignore[name-defined]  # noqa: F821
     return function(*args, **params)  # noqa: F821  # type: ignore[name-defined]
+
+
+def _compiled(scope: dict[str, Any], title: str, parameters: Sequence[str], lines: Sequence[str]) -> Function:
+    """A function of some text, which tracebacks can show."""
+    source = "\n".join([f"def written({', '.join(parameters)}):", *(f"    {line}" for line in lines)])
+    filename = f"{GENERATED}{title}>"
+    remember(filename, source)
+    exec(compile(source, filename, "exec"), scope)  # noqa: S102  # our own text, of names `Primitive` has accepted
+    return scope.pop("written")  # type: ignore[no-any-return]  # what exec defined
+
+
+def _passed(names: Sequence[str], last: str | None) -> list[str]:
+    """What the first function hands over to the second: all that it has found out."""
+    operands = [local for name in names for local in (name, f"{name}_array", f"{name}_edge")]
+    metadata = [] if last is None else ["params"] if last == "**params" else [last, "params"]
+    return ["current", "tracked", *operands, *metadata]
 
 
 def _call(names: Sequence[str], last: str | None, function: str = "general") -> str:
@@ -187,8 +207,18 @@ def _else(names: Sequence[str], last: str | None) -> list[str]:
     return ["else:", f"    {_call(names, last)}"]
 
 
-RECORDING = "current is not RECORD and (tracked or current is not NO_GRAD)"
-OBSERVING = "current.observer is None or current.watcher is not current.observer or not current.grad or current.pack"
+def _cleared(names: Sequence[str], hindrances: list[str], last: str | None) -> list[str]:
+    """The lines that hand over to others: where operands, or the mode, are out of the ordinary."""
+    cut = " or ".join(f"(type({name}) is Tensor and {name}._cut is not None)" for name in names)
+    return [
+        *([f"if {' or '.join(hindrances)}:", f"    {_call(names, last)}"] if hindrances else []),
+        f"tracked = {' or '.join(f'{name}_edge is not None' for name in names)}",
+        "current = mode.get()",
+        f"if (current is not RECORD and (tracked or current is not NO_GRAD)) or (not tracked and ({cut})):",
+        f"    if current.observer is None or (not tracked and ({cut})):",
+        f"        {_call(names, last)}",
+        f"    {_call(_passed(names, last), None, 'observed')}",
+    ]
 
 
 LARGE = 1 << 19
@@ -198,7 +228,7 @@ LARGE = 1 << 19
 @functools.cache
 def _compiles() -> bool:
     """Whether there is machine code for single operations: if llvmlite is installed."""
-    return importlib.util.find_spec("llvmlite") is not None
+    return importlib.import_module("importlib.util").find_spec("llvmlite") is not None
 
 
 def _by_machine_code(primitive: Primitive) -> Function:
@@ -210,28 +240,22 @@ def _by_machine_code(primitive: Primitive) -> Function:
     return large
 
 
-def _computed(
-    primitive: Primitive, names: Sequence[str], hindrances: list[str], last: str | None, observed: bool
-) -> list[str]:
+def _computed(primitive: Primitive, names: Sequence[str], last: str | None, *, observed: bool) -> list[str]:
     """The lines that compute the result and box it."""
-    edges = "".join(f"{name}_edge, " for name in names)
-    cut = " or ".join(f"(type({name}) is Tensor and {name}._cut is not None)" for name in names)
-    modes = OBSERVING if observed else RECORDING
+    edges, arrays = ("".join(f"{name}_{what}, " for name in names) for what in ("edge", "array"))
     params = "params" if last else "{}"
     finish = f"finish(primitive, ({', '.join(names)},), ({edges}), result, {params}, tracked)"
-    shown = f"current.observer.sees(primitive, {params}, ({''.join(f'{name}_array, ' for name in names)}), tensor)"
-    finished = [f"tensor = {finish}", shown, "return tensor"] if observed else [f"return {finish}"]
-    forward = "forward"
+    finished, forward, unseen = [f"return {finish}"], "forward", "primitive not in observer.unseen"
     if primitive.kind in ("elementwise", "zero") and _compiles():
         forward = f"forward if {names[0]}_array.size < {LARGE} else large"
-    other = "general" if observed else "(general if current.observer is None else observed)"
+        unseen += f" or {names[0]}_array.size >= {LARGE}"  # machine code tells of no flags
+    shown = [f"if {unseen}:", f"    observer.sees(primitive, {params}, ({arrays}), tensor)", "return tensor"]
+    if observed:
+        finished = [f"tensor = {finish}", *shown]
     lines = [
-        f"tracked = {' or '.join(f'{name}_edge is not None' for name in names)}",
-        "current = mode.get()",
-        f"if {' or '.join([*hindrances, f'({modes})', f'(not tracked and ({cut}))'])}:",
-        f"    {_call(names, last, other)}",
+        *(["observer = current.observer"] if observed else []),
         "try:",
-        f"    result = quiet.copy().run({forward}, {''.join(f'{name}_array, ' for name in names)}{'**params' if last else ''})",
+        f"    result = {'observer' if observed else 'quiet'}.copy().run({forward}, {arrays}{'**params' if last else ''})",
         "except ValueError:",  # shapes that do not fit: the general way says so properly
         f"    {_call(names, last)}",
         "if type(result) is not ndarray:",
@@ -251,8 +275,7 @@ def _computed(
         "tensor._array = result",
         "tensor._cell = None",
         f"tensor._node = {node} if tracked else None" if primitive.differentiable else "tensor._node = None",
-        *([shown] if observed else []),
-        "return tensor",
+        *(shown if observed else ["return tensor"]),
     ]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _creation, _dtypes, _placement, _refusals, vocabulary
 from ._core import Carrier
-from ._creation import as_tensor, chosen_dtype, from_numpy, made
+from ._creation import as_tensor, bound, chosen_dtype, from_numpy, made
 from ._placement import accept
 from ._views import write
 
@@ -31,6 +31,7 @@ def range(
     accept("range", placement)
     if end is None:
         start, end = 0, start
+    start, end, step = (bound("range", value) for value in (start, end, step))
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if (end - start) * step < 0:

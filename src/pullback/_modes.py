@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextvars
 import functools
-import inspect
+import importlib
 from collections.abc import Callable
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -31,7 +31,7 @@ class Mode(NamedTuple):
     watcher: Any = None
     """Told of what operations do not say: `wrote(tensor)` after a recorded write, `begins` and `ends` around a pass."""
     observer: Any = None
-    """The watcher, if all that `compute` does is to have it look at results: the short way can do that, too."""
+    """The watcher, if all that the mode does is to have it look at results, which the short way can do, too."""
 
 
 RECORD = Mode()
@@ -51,7 +51,16 @@ def changed(**fields: Any) -> Mode:
     if current is RECORD and fields == {"grad": False}:
         return NO_GRAD  # the usual change, made quick
     new = current._replace(**fields)
+    observer = new.watcher if new.compute is not None and _only_looks(new) else None
+    if observer is not new.observer:
+        new = new._replace(observer=observer)
     return RECORD if new == RECORD else NO_GRAD if new == NO_GRAD else new
+
+
+def _only_looks(new: Mode) -> bool:
+    """Whether a mode that computes does so to have its watcher look at results, and records as usual otherwise."""
+    looking = getattr(new.watcher, "compute", None)
+    return looking == new.compute and new.watcher.alone and new.grad and new.pack is None and new.born is None
 
 
 def is_grad_enabled() -> bool:
@@ -94,12 +103,12 @@ class ModeBlock:
         mode.reset(self._tokens.pop())
 
     def __call__(self, function: Function) -> Function:
-        if inspect.isclass(function):
+        if isinstance(function, type):
             raise TypeError(
                 f"{type(self).__name__} cannot decorate the class {function.__name__}: decorate its methods, "
                 "or use it as a context manager"
             )
-        if inspect.isgeneratorfunction(function):
+        if importlib.import_module("inspect").isgeneratorfunction(function):  # 10 ms, if NumPy has not imported it
             return _wrap_generator(self, function)
 
         @functools.wraps(function)
@@ -278,28 +287,53 @@ class FieldBlock(ModeBlock):
 
 
 class _Errstate:
-    """What a context is to NumPy 2, for NumPy 1, whose error state belongs to the thread."""
+    """What a context is to NumPy 2, for NumPy 1, whose error state belongs to the thread: it is exchanged and put back.
+
+    `np.errstate` does the same, and takes four times as long.
+    """
+
+    def __init__(self, states: dict[str, Any], told: Callable[[str, int], None] | None) -> None:
+        numpy: Any = np  # NumPy 2 has these two no longer
+        self._get, self._set = numpy.geterrobj, numpy.seterrobj
+        with numpy.errstate(call=told, **states):
+            self._state = tuple(self._get())
 
     def copy(self) -> _Errstate:
         """Itself: it can be entered again."""
         return self
 
-    run = staticmethod(np.errstate(all="ignore")(lambda function, *args, **kwargs: function(*args, **kwargs)))
+    def run(self, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        """The result of a function, computed in this state."""
+        before = self._get()
+        self._set([*self._state])  # a list of its own, since NumPy writes into it
+        try:
+            return function(*args, **options)
+        finally:
+            self._set(before)
 
 
-class _Quiet:
+class Computing:
     """`run(f, *args, **kwargs)`: f with NumPy's floating-point warnings off, as torch has them.
+
+    `told(kind, flag)`, if given, is called when numbers overflow, are divided by zero, or have no result.
 
     NumPy 2 keeps its error state in a context variable: running inside a copy of a context prepared once costs 0.05 us,
     where `np.errstate` costs 1.4. A copy, because a context can be entered once at a time: threads share the original,
     and what runs inside, such as a `__del__`, may come back here. The hottest places write `quiet.copy().run(...)`.
     """
 
-    def __init__(self) -> None:
-        context: Any = _Errstate()
-        if np.lib.NumpyVersion(np.__version__) >= "2.0.0":
+    def __init__(self, told: Callable[[str, int], None] | None = None) -> None:
+        states: dict[str, Any] = {"all": "ignore"}
+        if told is not None:
+            states = {"divide": "call", "over": "call", "invalid": "call", "under": "ignore"}
+        context: Any
+        if np.__version__.startswith("1."):
+            context = _Errstate(states, told)
+        else:
             context = contextvars.Context()
-            context.run(np.seterr, all="ignore")
+            context.run(np.seterr, **states)
+            if told is not None:
+                context.run(np.seterrcall, told)
         self.copy = context.copy
 
     def run(self, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
@@ -307,4 +341,4 @@ class _Quiet:
         return self.copy().run(function, *args, **options)
 
 
-quiet = _Quiet()
+quiet = Computing()

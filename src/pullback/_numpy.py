@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -22,6 +21,9 @@ from ._promotion import cast, category
 from ._views import write
 
 Function = Callable[..., Any]
+
+VARARGS, VARKEYWORDS = 4, 8
+"""Flags of code objects: `inspect` has them, which need not be imported for them."""
 
 # Arguments that say no more than leaving them out does.
 UNCHANGING: dict[str, tuple[Any, ...]] = {
@@ -105,7 +107,7 @@ def array_function(self: Any, function: Function, types: Any, args: tuple[Any, .
     if translation is not None:
         options = _accepted(name, options, translation)
         names = _parameters(translation)
-        if not _takes_more(translation, inspect.CO_VARARGS) and len(args) > translation.__code__.co_argcount:
+        if not _takes_more(translation, VARARGS) and len(args) > translation.__code__.co_argcount:
             raise TypeError(f"{name} takes {', '.join(names)} on tensors, and was given {len(args)} arguments")
         place = names.index("out") if "out" in names else len(args)
         if place < len(args):
@@ -126,7 +128,7 @@ def _accepted(name: str, options: dict[str, Any], translation: Function | None) 
     """The keyword arguments, without those that change nothing; refused if others are unknown here."""
     options = {key: value for key, value in options.items() if value is not np._NoValue}
     names = () if translation is None else _parameters(translation)
-    if translation is not None and _takes_more(translation, inspect.CO_VARKEYWORDS):
+    if translation is not None and _takes_more(translation, VARKEYWORDS):
         return options
     for key, value in options.items():
         plain = isinstance(value, (str, bool, type(None)))

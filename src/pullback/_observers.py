@@ -5,7 +5,7 @@ Observers stack: each hands on to the one that was there before it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ._core import Primitive
@@ -15,14 +15,19 @@ from ._modes import Mode, quiet, running
 class Observer:
     """Sees every operation of its block: define `sees`, and `starts` for passes."""
 
+    unseen: frozenset[Primitive] = frozenset()
+    """Operations whose results it need not see."""
+    copy: Callable[[], Any] = quiet.copy
+    """A copy of the context in which operations are computed."""
+
     def __init__(self, before: Mode) -> None:
         self.computes = before.compute
         self.before = before.watcher
+        self.alone = self.computes is None and self.before is None
 
     def fields(self) -> dict[str, Any]:
         """The fields of a mode in which this observer looks."""
-        alone = self.computes is None and self.before is None
-        return {"compute": self.compute, "watcher": self, "observer": self if alone else None}
+        return {"compute": self.compute, "watcher": self, "observer": self if self.alone else None}
 
     def compute(
         self,
@@ -38,9 +43,10 @@ class Observer:
         if self.computes is not None:
             out = self.computes(tape, primitive, args, edges, values, params, tracked)
         else:
-            result = quiet.copy().run(primitive.forward, *values, **params)
+            result = self.copy().run(primitive.forward, *values, **params)
             out = tape.finish(primitive, args, edges, result, params, tracked)
-        self.sees(primitive, params, values, out)
+        if primitive not in self.unseen:
+            self.sees(primitive, params, values, out)
         return out
 
     def sees(self, primitive: Primitive, params: dict[str, Any], values: Sequence[Any], out: Any) -> None:

@@ -7,7 +7,7 @@ needs no recursion. A pass first checks the whole graph it is about to walk, the
 
 from __future__ import annotations
 
-import threading
+from _thread import RLock
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from operator import attrgetter
@@ -28,6 +28,8 @@ from ._views import replace
 Array = np.ndarray[Any, np.dtype[Any]]
 ndarray = np.ndarray
 
+_seq, _hooks, _foreign, _saved = map(attrgetter, ("seq", "hooks", "foreign", "saved"))
+
 # 1. Order
 #
 # Everything reachable is known before anything runs.
@@ -42,7 +44,7 @@ def youngest_first(roots: Iterable[Node]) -> list[Node]:
             if edge is not None and edge not in seen:
                 seen.add(edge)
                 stack.append(edge)
-    return sorted(seen, key=attrgetter("seq"), reverse=True)
+    return sorted(seen, key=_seq, reverse=True)
 
 
 def restrict(order: list[Node], targets: Iterable[Node]) -> set[Node]:
@@ -52,6 +54,16 @@ def restrict(order: list[Node], targets: Iterable[Node]) -> set[Node]:
         if node not in needed and not needed.isdisjoint(node.edges):
             needed.add(node)
     return needed
+
+
+def _all_arrays(order: list[Node]) -> bool:
+    """Whether nodes have kept nothing but arrays: then no level beneath has a part in a pass."""
+    return all(
+        cell is None or (type(cell) is Cell and type(cell.array) is ndarray)
+        for node in order
+        if type(node.saved) is tuple
+        for cell in node.saved
+    )
 
 
 # 2. The walk
@@ -75,6 +87,7 @@ class Pass:
         self.seen: list[Any] = []  # what hooks hold: never to be written
         self.waiting: dict[Any, dict[int, Any]] = {}  # hooks on several tensors, and what has arrived for each
         self.targeted = False  # whether it looks for some gradients only
+        self.foreign = False  # whether code of users runs on its way
         self.recomputed: Any = None  # what checkpoints have computed again for it
         self.watcher: Any = None  # who is told of it
 
@@ -93,16 +106,15 @@ class Pass:
             if hooks is not None:
                 g = self.before(node, g)
             edges = node.edges
+            if node in wanted:
+                self.found[node] = g
             if not edges:
                 self.leaves.append((node, g))  # type: ignore[arg-type]  # only leaves have no edges
+                continue
             if needed is not None:
-                if node in wanted:
-                    self.found[node] = g
                 edges = tuple([edge if edge in needed else None for edge in edges])
                 if not any(edges):
                     continue
-            if not edges:
-                continue
             saved = self.connected(node) if create_graph and node.saved else node.saved
             results = node.pull(xp, g, edges, saved, node.params)
             if hooks is not None and hooks.post:
@@ -115,6 +127,19 @@ class Pass:
                     g = result if fits else sum_to(xp, result, edge.shape)
                     before = pending.get(edge)
                     pending[edge] = g if before is None else before + g
+
+    def announced(self, order: Any, pending: Any, wanted: Any, needed: Any) -> None:
+        """Walk as the pass that is running, for hooks and other code of users."""
+        token = running.set(self)
+        try:
+            with np.errstate(all="ignore"), nullcontext() if self.xp is _xp else self.mode():  # hooks set it themselves
+                self.walk(order, pending, wanted, needed)
+        finally:
+            running.reset(token)
+        if self.waiting:
+            with self.mode():
+                for hook, arrived in self.waiting.items():
+                    hook.finish(arrived)
 
     def mode(self) -> FieldBlock:
         """The mode in which hooks run, and everything else when the pass is recorded."""
@@ -186,37 +211,32 @@ def pull_back(
         if refuse_unused is not None and not wanted.issubset(order):
             raise refuse_unused(next(index for index, target in enumerate(targets) if target not in order))
         needed = restrict(order, wanted)
-    foreign = False
-    for node in order:
-        foreign = foreign or node.hooks is not None or node.foreign
-        if type(node.saved) is not tuple and (needed is None or (node in needed and not needed.isdisjoint(node.edges))):
-            raise node.saved.error(node)
+        if needed.issuperset(order):
+            needed = None
+    foreign = any(map(_hooks, order)) or any(map(_foreign, order))
+    if {*map(type, map(_saved, order))} != {tuple}:
+        for node in order:
+            if type(node.saved) is not tuple and (needed is None or not needed.isdisjoint(node.edges)):
+                raise node.saved.error(node)
     pending: dict[Node, Any] = {}
-    raw = not create_graph and tape.level == 0
+    raw = not create_graph and (tape.level == 0 or _all_arrays(order))
     for node, g in roots:
         pending[node] = pending[node] + g if node in pending else g
         raw = raw and type(g) is ndarray
     freed = None if retain_graph else Freed(caller())
-    watcher = mode.get().watcher
-    if raw and not foreign and watcher is None:  # nothing that runs asks for the mode or for the pass
-        walker = Pass(tape, False, False, True, freed)
-        quiet.copy().run(walker.walk, order, pending, wanted, needed)
-        return walker
-    walker = Pass(tape, create_graph, tape.recording(create_graph, list(pending.values())), raw, freed)
-    walker.targeted = targets is not None
+    current = mode.get()
+    watcher = current.watcher
+    plain = raw and not foreign and watcher is current.observer  # nothing that runs asks for the mode or for the pass
+    recording = not plain and tape.recording(create_graph, list(pending.values()))
+    walker = Pass(tape, create_graph, recording, raw, freed)
     if watcher is not None:
-        walker.watcher = watcher
+        walker.watcher, walker.foreign = watcher, foreign
         watcher.begins(walker, order, roots, needed)
-    token = running.set(walker)
-    try:
-        with np.errstate(all="ignore"), nullcontext() if raw else walker.mode():  # hooks set the mode themselves
-            walker.walk(order, pending, wanted, needed)
-    finally:
-        running.reset(token)
-    if walker.waiting:
-        with walker.mode():
-            for hook, arrived in walker.waiting.items():
-                hook.finish(arrived)
+    if plain:
+        quiet.copy().run(walker.walk, order, pending, wanted, needed)
+    else:
+        walker.targeted = targets is not None
+        walker.announced(order, pending, wanted, needed)
     return walker
 
 
@@ -226,7 +246,7 @@ def pull_back(
 # holds it, else as a copy with the leaf's layout; later ones are added in place, or, with create_graph, into a new
 # tensor. Two threads that accumulate into one leaf take turns.
 
-_turn = threading.RLock()
+_turn = RLock()
 
 
 def _sum_into(walker: Pass, old: Any, g: Any, like: Array, dtype: Any, held: set[int]) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Self, final
 
-from ._printing import qualified
+from ._dtypes import qualified
 
 TYPES = ("cpu", "cuda", "ipu", "xpu", "mkldnn", "hip", "ve", "fpga", "maia", "xla", "mps", "meta", "hpu", "mtia")
 """The kinds of devices that torch has names for."""

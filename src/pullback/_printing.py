@@ -32,18 +32,6 @@ _PROFILES = {
 }
 
 _options = _Options()
-_package = "pullback"
-
-
-def set_package(name: str) -> None:
-    """Choose the name under which dtypes, sizes and tensor types print: `torch` where pullback stands in for it."""
-    global _package  # noqa: PLW0603  # one name in a process
-    _package = name
-
-
-def qualified(name: str) -> str:
-    """A name of the package, as it prints: `pullback.float32`."""
-    return f"{_package}.{name}"
 
 
 def set_printoptions(

@@ -16,6 +16,7 @@ from ._core import Carrier, Primitive
 from ._modes import quiet
 from ._shapes import broadcast_shapes
 
+ndarray = np.ndarray
 _NUMBERS = {
     bool: np.dtype(bool),
     int: np.dtype(np.int64),
@@ -59,14 +60,27 @@ def cast(operand: Any, dtype: np.dtype[Any]) -> Any:
     return array if array.dtype == dtype else quiet.run(array.astype, dtype)
 
 
+def _plain(operand: Any) -> Any:
+    """The dtype of a tensor or an array of numbers, to be compared by identity; None for other operands."""
+    if isinstance(operand, Carrier):
+        return operand._dtype
+    return operand.dtype if type(operand) is ndarray and operand.dtype.kind in "buifc" else None
+
+
+def _agreed(operands: Sequence[Any]) -> Any:
+    """The dtype that all operands have, floating-point ones also beside Python's numbers; None where it is to be found."""
+    dtypes = [_plain(operand) for operand in operands if type(operand) is not float and type(operand) is not int]
+    dtype = dtypes[0] if dtypes else None
+    if dtype is None or not all([other is dtype for other in dtypes]):
+        return None
+    return dtype if dtype.kind == "f" or len(dtypes) == len(operands) else None
+
+
 def together(*operands: Any) -> Sequence[Any]:
     """Operands brought to their common dtype."""
-    first = operands[0]
-    if isinstance(first, Carrier):
-        dtype = first._dtype
-        if all(isinstance(other, Carrier) and other._dtype is dtype for other in operands):
-            return operands
-    dtype = common(*operands)
+    dtype = _agreed(operands)
+    if dtype is None:
+        dtype = common(*operands)
     return [cast(operand, dtype) for operand in operands]
 
 
@@ -78,7 +92,7 @@ def inexact(operand: Any) -> Any:
 
 def binary(primitive: Primitive, a: Any, b: Any) -> Any:
     """A primitive of two operands, promoted; a clear error when their shapes do not fit."""
-    if not (isinstance(a, Carrier) and isinstance(b, Carrier) and a._dtype is b._dtype):
+    if (dtype := _plain(a)) is None or _plain(b) is not dtype:
         a, b = together(a, b)
     return broadcast(primitive, a, b)
 

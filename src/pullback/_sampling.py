@@ -15,7 +15,6 @@ from ._placement import accept
 from ._promotion import cast, common
 from ._shapes import Shape, broadcast_shapes
 from ._tensor import Tensor
-from .vocabulary import taking_out
 
 
 def _drawn(name: str, draw: Callable[..., Any], text: str) -> Callable[..., Any]:
@@ -37,7 +36,7 @@ def _drawn(name: str, draw: Callable[..., Any], text: str) -> Callable[..., Any]
         return made(draw(sizes_of(name, sizes, size), kind, generator), requires_grad)
 
     function.__doc__ = text
-    return taking_out(named(name, function))
+    return named(name, function)
 
 
 rand = _drawn(
@@ -64,7 +63,6 @@ rand_like = alike("rand_like", rand, "Numbers drawn evenly from [0, 1)")
 randn_like = alike("randn_like", randn, "Normally distributed numbers")
 
 
-@taking_out
 def randint(
     low: Any = 0,
     high: Any = None,

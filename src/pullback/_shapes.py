@@ -11,7 +11,7 @@ import operator
 from collections.abc import Iterable, Sequence
 from typing import Any, Self, SupportsIndex, overload
 
-from ._printing import qualified
+from ._dtypes import qualified
 
 Shape = tuple[int, ...]
 

@@ -6,7 +6,7 @@ needs the line.
 
 from __future__ import annotations
 
-import linecache
+import importlib
 import os.path
 import sys
 from types import CodeType
@@ -56,6 +56,12 @@ def line_of(site: Site) -> int:
     return code.co_firstlineno
 
 
+def remember(filename: str, source: str) -> None:
+    """Have tracebacks show the lines of generated text."""
+    lines = importlib.import_module("linecache")  # no function is generated at import, which need not pay for it
+    lines.cache[filename] = (len(source), None, source.splitlines(True), filename)
+
+
 def describe(site: Site | None) -> str:
     """A site as text: `train.py:41: y = x * w`."""
     if site is None:
@@ -63,7 +69,7 @@ def describe(site: Site | None) -> str:
     filename = site[0].co_filename
     line = line_of(site)
     try:
-        text = linecache.getline(filename, line).strip()
+        text = importlib.import_module("linecache").getline(filename, line).strip()
     except LookupError:  # doctest's patch of linecache does not know the examples of other documents
         text = ""
     place = f"{os.path.basename(filename)}:{line}"  # noqa: PTH119  # as above

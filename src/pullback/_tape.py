@@ -260,9 +260,11 @@ def keep(value: Any, level: int, *, is_output: bool = False) -> Any:
     """The cell that a node of a level keeps for a value."""
     if not isinstance(value, Carrier):
         return Cell(value)
-    if value.level != level:
-        return Beneath(value) if value._memory is None else Cell(value.snapshot())
     current = mode.get()
+    if value.level != level:
+        if value.level or value._node is not None:
+            return Beneath(value) if value._memory is None else Cell(value.snapshot())
+        return value._cell or cell_of(value)  # a constant: there is no history to keep
     beneath = value._array
     if current.pack is not None and not (isinstance(beneath, Carrier) and beneath.level >= 0):  # hooks would lose it
         assert current.unpack is not None
@@ -290,19 +292,25 @@ class SavedTensor:
         self._node.saved = tuple(saved)
 
 
+@functools.lru_cache(maxsize=1024)
+def sources(primitive: Primitive, count: int) -> tuple[int | None, ...]:
+    """For each value that an operation with `count` inputs keeps, which of them it was; None for an output."""
+    return tuple([source for _, source in primitive.kept(count)])
+
+
 def saved_tensors(tape: Tape, node: Node) -> list[Any]:
     """The values a node kept, as tensors connected to the graph again; None for one no rule needs."""
-    connected = []
+    connected: list[Any] = []
+    edges = node.edges
     pieces = iter(outputs(node, node.params["shapes"]) if node.primitive.outputs > 1 else (node,))
-    for cell, (_, source) in zip(node.saved, node.primitive.kept(len(node.edges)), strict=True):
-        made_by = next(pieces) if source is None else node.edges[source]
-        if cell is None or not isinstance(value := cell.array, (np.ndarray, Carrier)):
-            connected.append(None if cell is None else cell.array)
-            continue
-        tensor = tape.wrap(value, made_by)
-        if isinstance(cell, Cell):
-            tensor._cell = cell
-        connected.append(tensor)
+    for cell, source in zip(node.saved, sources(node.primitive, len(edges)), strict=True):
+        made_by = next(pieces) if source is None else edges[source]
+        value = None if cell is None else cell.array
+        if isinstance(value, (ndarray, Carrier)):
+            value = tape.wrap(value, made_by)
+            if type(cell) is Cell:
+                value._cell = cell
+        connected.append(value)
     return connected
 
 

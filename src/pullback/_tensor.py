@@ -19,7 +19,6 @@ from ._cuts import cut, cut_off
 from ._memory import storage_of
 from ._modes import mode, quiet
 from ._node import AccumulateGrad, Node, new
-from ._printing import format_tensor, qualified
 from ._promotion import cast, category
 from ._shapes import broadcast_shapes, expand_shape, parse_sizes
 from ._tape import Tape
@@ -159,7 +158,8 @@ class Conversions(Autograd):
         elif self._node is not None:
             suffixes.append("requires_grad=True")
         heading = "" if self._role is None else self._role.heading
-        return heading + format_tensor(self._array, suffixes=suffixes)
+        text: str = vocabulary.load("_printing", "format_tensor")(self._array, suffixes=suffixes)
+        return heading + text
 
     def __format__(self, spec: str) -> str:
         return format(self.item(), spec) if self.ndim == 0 else object.__format__(self, spec)
@@ -209,7 +209,9 @@ class Conversions(Autograd):
 
     def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
         """The name of this tensor's type, or the tensor in another dtype: torch's old tensor types stand for theirs."""
-        return qualified(f"{self._type_name}Tensor") if dtype is None else self.to(_dtypes.of_tensor_type(dtype))
+        return (
+            _dtypes.qualified(f"{self._type_name}Tensor") if dtype is None else self.to(_dtypes.of_tensor_type(dtype))
+        )
 
     def type_as(self, other: Any) -> Any:
         """This tensor in the dtype of another."""

@@ -7,6 +7,7 @@ same containers with the same keys.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, cast
@@ -39,26 +40,30 @@ class Structure(NamedTuple):
 LEAF = Structure(None)
 
 
-def _parts(tree: Any) -> tuple[tuple[Any, ...], Sequence[Any]] | None:
-    """The keys and the children of a container; None for a leaf."""
-    if isinstance(tree, (dict, OrderedDict)) and type(tree) in (dict, OrderedDict):
-        return tuple(tree), list(tree.values())
-    if type(tree) in (tuple, list):
-        return tuple(range(len(tree))), tree
-    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
-        return tuple(tree._fields), tree
-    if dataclasses.is_dataclass(tree) and not isinstance(tree, type):
-        names = tuple(field.name for field in dataclasses.fields(tree))
-        return names, [getattr(tree, name) for name in names]
+Parts = tuple[tuple[Any, ...], Sequence[Any]]
+
+
+@functools.lru_cache(maxsize=1024)
+def _opener(kind: Any) -> Callable[[Any], Parts] | None:
+    """What gives the keys and the children of the containers of a class; None for leaves."""
+    if kind in (dict, OrderedDict):
+        return lambda tree: (tuple(tree), list(tree.values()))
+    if kind in (tuple, list):
+        return lambda tree: (tuple(range(len(tree))), tree)
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return lambda tree: (tuple(tree._fields), tree)
+    if dataclasses.is_dataclass(kind):
+        names = tuple(field.name for field in dataclasses.fields(kind))
+        return lambda tree: (names, [getattr(tree, name) for name in names])
     return None
 
 
 def flatten(tree: Any) -> tuple[list[Any], Structure]:
     """The leaves of a tree, in order, and its structure."""
-    parts = _parts(tree)
-    if parts is None:
+    opened = _opener(type(tree))  # type: ignore[arg-type]  # a class is hashable
+    if opened is None:
         return [tree], LEAF
-    keys, values = parts
+    keys, values = opened(tree)
     leaves: list[Any] = []
     children = []
     for value in values:
@@ -113,10 +118,10 @@ def mapped(function: Callable[..., Any], tree: Any) -> Any:
 
 def spread(prefix: Any, structure: Structure) -> list[Any] | None:
     """For each leaf of a structure the leaf of a prefix tree that stands above it; None if it is no prefix."""
-    parts = _parts(prefix)
-    if parts is None:
+    opened = _opener(type(prefix))  # type: ignore[arg-type]  # as above
+    if opened is None:
         return [prefix] * structure.leaf_count()
-    keys, values = parts
+    keys, values = opened(prefix)
     if structure.kind is not type(prefix) or structure.keys != keys:
         return None
     found: list[Any] = []

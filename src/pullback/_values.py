@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ._core import Carrier
+
+ndarray = np.ndarray
 
 
 def data(value: Any) -> Any:
     """What an operation takes without a derivative: the array of a plain tensor; a transform's tensor stays itself."""
     return value._array if isinstance(value, Carrier) and not value.level else value
+
+
+def shared(value: Any) -> Any:
+    """The array beneath all levels, where each holds just the numbers that it stands for; None where there is no such."""
+    while isinstance(value, Carrier) and value.level >= 0 and value._transparent:
+        value = value._array
+    return value if type(value) is ndarray else None
 
 
 def every(value: Any) -> Any:

@@ -156,6 +156,11 @@ def asarray(x: Any) -> Any:
     return x
 
 
+def number(x: Any) -> Any:
+    """A 0-d array as NumPy's scalar; anything else as it is."""
+    return x[()] if type(x) is np.ndarray else x
+
+
 def is_complex(x: Any) -> bool:
     """Whether the elements are complex numbers."""
     return x.dtype.kind == "c"  # type: ignore[no-any-return]  # an array's

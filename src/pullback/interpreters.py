@@ -29,6 +29,7 @@ class Boxed(Tensor):
     level: int
     interpreter: Any
     _held: tuple[str, ...] = ("interpreter", "level")
+    _transparent = False  # as far as is known of the interpreters of others
 
     @property
     def requires_grad(self) -> bool:

@@ -438,7 +438,7 @@ def test_many_threads_may_call():
 def test_code_can_be_kept_and_loaded():
     program, arrays = large()
     built = machine.build(program)
-    again = machine.load(program, built.code)
+    again = machine.Executable(program, built.code)
     assert_same(again(*arrays), built(*arrays))
     assert "define" in built.llvm
 

@@ -1,9 +1,10 @@
 """Anomaly mode: the first NaN or inf is an error that names the line, in the forward direction and in backward.
 
-Each result is asked once whether it is finite. What is not is a suspect, and a suspect need not be an error: `where` may
-deselect it, `exp` may make 0 of its -inf. So what its operation was, and what it was given, is remembered, and the error
-comes when the value matters. In a pass only the gradients it ends with are looked at; if one is not finite, the pass is
-walked again, with a ledger.
+Each result is asked whether it is finite, except where the processor would have told: IEEE 754 has it raise a flag when
+arithmetic makes NaN or inf of finite numbers, and NumPy hands that on. What is not finite is a suspect, and a suspect need
+not be an error: `where` may deselect it, `exp` may make 0 of its -inf. So what its operation was, and what it was given,
+is remembered, and the error comes when the value matters. In a pass only the gradients it ends with are looked at; if one
+is not finite, the pass is walked again, with a ledger.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from .. import _xp
+from .. import _xp, ops
 from .._core import Primitive
 from .._diagnosis import Cause, born, cause, kind_of, made_at, number, word_of
 from .._ledger import Array, Ledger, arrays, finite, first
-from .._modes import ModeBlock, changed, mode, quiet
+from .._modes import Computing, ModeBlock, changed, mode, quiet
 from .._node import Node
 from .._observers import Observer, passing, pieces
 from .._pass import Pass
@@ -38,6 +39,15 @@ TAME = {
     "sin", "split", "squeeze", "stack", "tanh", "unbind", "where",
 }  # fmt: skip
 """Operations whose results are finite wherever their operands are: looked at only where a suspect may go in."""
+FLAGGED = {"add", "divide", "mean", "multiply", "reciprocal", "rsub", "rsqrt", "sqrt", "square", "subtract", "sum"}
+"""Operations made of IEEE 754's own, which raise a flag for every NaN and inf that they make of finite numbers.
+
+Functions such as exp are not among them: it depends on their authors. Nor are products of matrices, whose threads have
+flags of their own.
+"""
+CALM = frozenset(getattr(ops, name) for name in TAME | FLAGGED)
+"""Operations whose results need not be seen while there is no suspect, and no flag has been raised."""
+ALL_SEEN: frozenset[Primitive] = frozenset()
 
 
 class AnomalyError(RuntimeError):
@@ -93,17 +103,30 @@ class Suspect:
         self.taken = False
 
 
+_looking: weakref.WeakSet[Anomalies] = weakref.WeakSet()
+"""All observers: each is told of flags in every thread, since one that looks in vain does no harm."""
+
+
+def _told(kind: str, flag: int) -> None:
+    """A flag has been raised: the results from here on are looked at, until one is finite and none is suspect."""
+    for observer in list(_looking):
+        observer.unseen = ALL_SEEN
+
+
 class Anomalies(Observer):
     """Looks for numbers that are not finite."""
+
+    copy = Computing(_told).copy
 
     def __init__(self, before: Any, check_nan: bool, policy: str) -> None:
         super().__init__(before)
         self.check_nan = check_nan
         self.bad = POLICIES[policy]
         self.suspects: dict[int, Suspect] = {}
-        self.nodes: weakref.WeakKeyDictionary[Node, Birth] = weakref.WeakKeyDictionary()
-        self.alerted = False
+        self.nodes: weakref.WeakKeyDictionary[Node, Birth] | None = None
         self.dropped: Birth | None = None
+        self.unseen = CALM
+        _looking.add(self)
 
     def fields(self) -> dict[str, Any]:
         """The fields of a mode in which this observer looks: at nothing where it shall not check."""
@@ -112,7 +135,8 @@ class Anomalies(Observer):
     def sees(self, primitive: Primitive, params: dict[str, Any], values: Sequence[Any], out: Any) -> None:
         """Look at a result: most are finite, and that is all."""
         suspects = self.suspects
-        if not suspects and (primitive.name in TAME or (type(out) is not tuple and finite(out._array))):
+        if not suspects and (finite(out._array) if type(out) is not tuple else all(finite(p._array) for p in out)):
+            self.unseen = CALM
             return
         for piece in pieces(out):
             array = piece._array
@@ -140,10 +164,12 @@ class Anomalies(Observer):
                 f"{word_of(primitive.node_name(params))} at {describe(caller())} made it part of a result"
             )
         key = id(array)
+        self.unseen = ALL_SEEN
         self.suspects[key] = Suspect(weakref.ref(array, functools.partial(self._gone, key)), births[0])
         if piece._node is not None:
+            if self.nodes is None:
+                self.nodes = weakref.WeakKeyDictionary()
             self.nodes[piece._node] = births[0]
-            self.alerted = True
 
     def _gone(self, key: int, _: Any) -> None:
         """A suspect's array has gone: that matters if nobody has ever taken it."""
@@ -163,9 +189,10 @@ class Anomalies(Observer):
         """Look at the roots now, and at what the pass ends with."""
         if not self.check_nan:
             return
-        for node, _ in roots if self.alerted else ():
-            if (birth := self.nodes.get(node)) is not None:
-                raise birth.error("backward starts from it, or from what was made of it")
+        if self.nodes is not None:
+            for node, _ in roots:
+                if (birth := self.nodes.get(node)) is not None:
+                    raise birth.error("backward starts from it, or from what was made of it")
         walker.walk = functools.partial(self._walk, walker, walker.walk)  # type: ignore[method-assign]  # this one's
 
     def _walk(
@@ -178,7 +205,7 @@ class Anomalies(Observer):
         del walker.walk  # it refers to the walker itself
         kept = list(map(_saved, order))
         start = dict(pending)
-        ledger = Ledger(pending) if any(map(_foreign, order)) or any(map(_hooks, order)) else None
+        ledger = Ledger(pending) if walker.foreign else None
         walk(order, pending if ledger is None else ledger, wanted, needed)
         broken = self._broken(walker)
         if broken is None:
@@ -193,16 +220,15 @@ class Anomalies(Observer):
 
     def _broken(self, walker: Pass) -> tuple[Node, tuple[int, ...]] | None:
         """A node whose gradient is not finite among those that a pass has found, and where."""
-        ends: list[tuple[Any, Any]] = walker.leaves + list(walker.found.items())
-        ends += [(tensor._node, g) for tensor, g in walker.retained]
-        for node, g in ends:
+        retained = ((tensor._node, g) for tensor, g in walker.retained) if walker.retained else ()
+        for node, g in (*walker.leaves, *walker.found.items(), *retained):
             for array in (g,) if type(g) is np.ndarray else arrays(g):
                 if not finite(array) and (bad := self.bad(array)).any():
                     return node, first(bad)
         return None
 
 
-_saved, _foreign, _hooks = map(operator.attrgetter, ("saved", "foreign", "hooks"))
+_saved = operator.attrgetter("saved")
 
 
 def _births(primitive: Primitive, params: dict[str, Any], values: Sequence[Any], array: Array) -> list[Birth]:

@@ -16,6 +16,7 @@ import numpy as np
 from .._backward import grad
 from .._core import Carrier
 from .._creation import from_numpy
+from . import forward_ad
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Function = Callable[..., Any]
@@ -53,7 +54,7 @@ def gradcheck(
 
     `func(*inputs)` returns a tensor or several; inputs are not changed. `fast_mode` compares one random combination.
     Gradients computed twice may differ by `nondet_tol`; `check_batched_grad` compares `is_grads_batched=True` with one
-    call per gradient. `check_undefined_grad` is there for torch's sake: an unused output counts as zero here.
+    call per gradient. `check_forward_ad` also compares the derivatives that dual tensors carry. `check_undefined_grad` is there for torch's sake: an unused output counts as zero here.
 
     Raises
     ------
@@ -69,11 +70,14 @@ def gradcheck(
     True
     """
     given = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
-    _check_arguments(given, check_forward_ad)
+    _check_arguments(given)
     limits = Limits(eps, atol, rtol)
-    checks: list[Callable[[], None]] = [lambda: _check_repetition(func, given, nondet_tol)]
+    checks: list[Callable[[], None]] = []
     if check_backward_ad:
-        checks.insert(0, lambda: _compare_derivatives(func, given, limits, _compare_one if fast_mode else _compare_all))
+        checks.append(lambda: _compare_derivatives(func, given, limits, _compare_one if fast_mode else _compare_all))
+        checks.append(lambda: _check_repetition(func, given, nondet_tol))
+    if check_forward_ad:
+        checks.append(lambda: _compare_forward(func, given, limits, fast=fast_mode))
     if check_grad_dtypes:
         checks.append(lambda: _check_dtypes(func, given))
     if check_batched_grad:
@@ -159,9 +163,7 @@ def _is_tracked(value: Any) -> bool:
     return isinstance(value, Carrier) and value.requires_grad
 
 
-def _check_arguments(inputs: Sequence[Any], forward_mode: bool) -> None:
-    if forward_mode:
-        raise NotImplementedError("check_forward_ad: there is no forward mode here yet; leave it out")
+def _check_arguments(inputs: Sequence[Any]) -> None:
     if not any(map(_is_tracked, inputs)):
         raise ValueError(
             "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
@@ -280,6 +282,37 @@ def _compare_one(func: Function, inputs: Sequence[Any], place: int, outputs: Seq
                 f"entries: numerical {numeric:.10g}, analytical {analytic:.10g}. "
                 "Without fast_mode=True the worst entry is named"
             )
+
+
+def _compare_forward(func: Function, inputs: Sequence[Any], limits: Limits, *, fast: bool) -> None:
+    """What dual tensors carry along each direction of each input, or along a random one of each."""
+    for place, value in enumerate(inputs):
+        if not _is_tracked(value):
+            continue
+        size = _reals(value._array).size
+        for direction in np.random.default_rng(0).standard_normal((1, size)) if fast else np.eye(size):
+            slopes = _slopes(func, inputs, place, direction, limits.eps)
+            for which, (numeric, pushed) in enumerate(
+                zip(slopes, _pushed(func, inputs, place, direction), strict=True)
+            ):
+                if not _close(pushed, numeric, limits):
+                    raise GradcheckError(
+                        f"Jacobian computed with forward mode mismatch for output {which} with respect to input {place},\n"
+                        f"numerical:{from_numpy(numeric)}\nanalytical:{from_numpy(pushed)}\nalong the direction "
+                        f"{from_numpy(direction)} of that input"
+                    )
+
+
+def _pushed(func: Function, inputs: Sequence[Any], place: int, direction: Array) -> list[Array]:
+    """How dual tensors say that each output changes along a direction of one input, as real numbers."""
+    array = inputs[place]._array
+    tangent = from_numpy(direction.astype(array.real.dtype).view(array.dtype).reshape(array.shape))
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(inputs[place].detach(), tangent)
+        outputs = _outputs(func, [dual if i == place else value for i, value in enumerate(inputs)])
+        parts = [forward_ad.unpack_dual(output) for output in outputs]
+    changes = [primal * 0 if tangent is None else tangent for primal, tangent in parts]
+    return [_reals(change.numpy(force=True)).astype(np.float64) for change in changes]
 
 
 def _mismatch(

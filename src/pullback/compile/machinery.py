@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from .._sites import depth
-from . import store
 from .facts import Fact
 from .passes import simplify
 from .program import Array, Program
@@ -57,15 +56,8 @@ class Machinery:
 
     def _with_code(self) -> Execute:
         """Machine code, from the disk if it has been made before."""
-        machine = importlib.import_module("pullback.compile.machine")
-        program = importlib.import_module("pullback.compile.machine.repeating").with_loops(self.program)
-        key = store.digest(self.program)
-        code = store.get(key)
-        if code is not None:
-            self.executable = machine.load(program, code)
-        else:
-            self.executable = machine.build(program)
-            store.put(key, self.executable.code)
+        program = importlib.import_module("pullback.compile.machine.stepping").with_loops(self.program)
+        self.executable = importlib.import_module("pullback.compile.machine").stored(program, of=self.program)
         return self.executable  # type: ignore[no-any-return]  # the class is imported when needed
 
     def watch(self, facts: Sequence[Fact]) -> tuple[Any, Sequence[Fact]]:

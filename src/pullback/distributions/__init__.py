@@ -13,8 +13,15 @@ INDEX: dict[str, str] = {
     "distribution": "Distribution",
     "continuous": "Cauchy Exponential Gumbel Laplace LogNormal Normal Uniform",
     "discrete": "Bernoulli Binomial Categorical Geometric OneHotCategorical Poisson",
-    "gamma": "Beta Dirichlet Gamma StudentT",
+    "gamma": "Beta Chi2 Dirichlet Gamma StudentT",
     "multivariate": "Independent MixtureSameFamily MultivariateNormal",
+    "transformed": "HalfCauchy HalfNormal LogisticNormal Pareto TransformedDistribution Weibull",
+    "relaxed": "OneHotCategoricalStraightThrough RelaxedBernoulli RelaxedOneHotCategorical",
+    "transforms": (
+        "AbsTransform AffineTransform ComposeTransform CumulativeDistributionTransform ExpTransform IndependentTransform "
+        "LowerCholeskyTransform PositiveDefiniteTransform PowerTransform ReshapeTransform SigmoidTransform SoftmaxTransform "
+        "SoftplusTransform StickBreakingTransform TanhTransform Transform identity_transform"
+    ),
     "kl": "kl_divergence register_kl",
 }
 _MODULES = {*INDEX, "constraints"}

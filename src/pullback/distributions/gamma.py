@@ -109,6 +109,25 @@ class Gamma(Distribution):
         return a - self.rate.log() + lgamma(a) + (1 - a) * digamma(a)
 
 
+class Chi2(Gamma):
+    """The distribution of the sum of the squares of `df` standard normal numbers.
+
+    >>> from pullback.distributions import Chi2
+    >>> Chi2(3.0).mean
+    tensor(3.)
+    """
+
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"df": constraints.positive}
+
+    def __init__(self, df: Any, validate_args: bool | None = None) -> None:
+        (self.df,) = broadcast_all(df)
+        super().__init__(0.5 * self.df, 0.5, validate_args=validate_args)
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        """The same distribution with its parameters repeated to another batch shape."""
+        return Chi2(self.df.expand(batch_shape))
+
+
 class Dirichlet(Distribution):
     """The distribution of vectors of probabilities whose logarithms count `concentration - 1` times.
 

@@ -12,6 +12,7 @@ from .. import ops
 from .._core import Primitive
 
 Params = dict[str, Any]
+ndarray = np.ndarray
 
 
 class Argument(NamedTuple):
@@ -29,7 +30,8 @@ class Argument(NamedTuple):
     @property
     def rank(self) -> int:
         """The number of axes of one example."""
-        return len(getattr(self.value, "shape", ())) - self.batched
+        value, batched = self
+        return (value.ndim if type(value) is ndarray else len(getattr(value, "shape", ()))) - batched
 
 
 Rule = Callable[[int, Primitive, list[Argument], Params], Any]
@@ -39,7 +41,7 @@ def raised(arg: Argument, rank: int) -> Any:
     """A value whose examples have so many axes: new ones, of length 1, come first."""
     if not arg.batched:
         return arg.value
-    shape = tuple(arg.value.shape)
+    shape = arg.value.shape
     missing = rank - len(shape) + 1
     return arg.value if missing <= 0 else ops.reshape(arg.value, shape=(shape[0], *(1,) * missing, *shape[1:]))
 

@@ -44,10 +44,8 @@ def elementwise(size: int, primitive: Primitive, args: list[Argument], params: P
     """The same operation; examples of fewer axes than others get axes of length 1, so that they broadcast as before."""
     if len(args) == 1:
         return primitive(args[0].value, **params)
-    ranks = [arg.rank for arg in args]
-    rank = max(ranks)
-    values = [arg.value if own == rank else raised(arg, rank) for arg, own in zip(args, ranks, strict=True)]
-    return primitive(*values, **params)
+    rank = max([arg.rank for arg in args])
+    return primitive(*[raised(arg, rank) if arg.batched else arg.value for arg in args], **params)
 
 
 def like_first(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:

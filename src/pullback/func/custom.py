@@ -319,5 +319,5 @@ class Rules(NamedTuple):
 
 RULES: dict[type[Custom], Rules] = {FunctionPrimitive: Rules(pushed, batched)}
 
-pushforwards.PUSHFORWARDS["custom"] = lambda primitive, *rest: RULES[type(primitive)].pushed(primitive, *rest)
+pushforwards.PUSHFORWARDS["custom"] = lambda xp, primitive, *rest: RULES[type(primitive)].pushed(primitive, *rest)
 axes.KINDS["custom"] = lambda count, primitive, *rest: RULES[type(primitive)].batched(count, primitive, *rest)

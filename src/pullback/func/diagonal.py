@@ -34,12 +34,13 @@ class DiagonalTensor(BatchedTensor):
     @property
     def shape(self) -> Size:
         """The length of each axis of one example."""
-        return super().shape if self.axis is None else size_of(self._array.shape)
+        shape = self._array.shape
+        return size_of(shape[1:] if self.axis is None and self.batched else shape)
 
     @property
     def ndim(self) -> int:
         """The number of axes of one example."""
-        return super().ndim if self.axis is None else len(self._array.shape)
+        return len(self._array.shape) - (self.axis is None and self.batched)
 
 
 class Rows(Batch):
@@ -50,32 +51,37 @@ class Rows(Batch):
     def box(self, value: Any, batched: bool = True, axis: int | None = None) -> Any:
         """A value with an example along each row, or a diagonal batch with the examples along an axis."""
         boxed = super().box(value, batched)
-        for piece in boxed if type(boxed) is tuple else (boxed,):
-            piece.axis = axis
+        if type(boxed) is not tuple:
+            boxed.axis = axis
         return boxed
 
     def process(self, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
         """The operation, along the diagonal where it stays there."""
-        rule = RULES.get(primitive.name)
-        diagonal = [self.holds(arg) and arg.axis is not None for arg in args]
-        if rule is not None and any(diagonal):
-            plain = all(is_diagonal or not self.holds(arg) for arg, is_diagonal in zip(args, diagonal, strict=True))
-            kept = rule(self, primitive, args, params) if plain else None
-            if type(kept) is tuple:
-                return self.box(kept[0], axis=kept[1])
-            if kept is not None:
-                return self.box(kept)
+        diagonal, plain = False, True
+        for arg in args:
+            if isinstance(arg, Carrier) and arg.interpreter is self:
+                if arg.axis is None:
+                    plain = False
+                else:
+                    diagonal = True
+        if not diagonal:
+            return super().process(primitive, args, params)
+        rule = RULES.get(primitive.name) if plain else None
+        kept = None if rule is None else rule(self, primitive, args, params)
+        if type(kept) is tuple:
+            return self.box(kept[0], axis=kept[1])
+        if kept is not None:
+            return self.box(kept)
         return super().process(primitive, [self.spread(arg) for arg in args], params)
 
     def spread(self, arg: Any) -> Any:
         """A diagonal batch with its zeros; anything else as it is."""
         if not self.holds(arg) or arg.axis is None:
             return arg
-        shape = [1] * len(arg.shape)
-        shape[arg.axis] = self.size
-        units = np.eye(self.size, dtype=arg._dtype).reshape(self.size, *shape)
-        rows = ops.reshape(arg._array, shape=(1, *arg.shape))
-        return self.box(ops.where(units != 0, rows, 0))
+        value, axis = arg._array, arg.axis
+        order = (*(i for i in range(value.ndim) if i != axis), axis)
+        last = value if axis == value.ndim - 1 else ops.permute_dims(value, axes=order)
+        return self.box(ops.scatter_diagonal(last, axes=(0, axis + 1), shape=(self.size, *value.shape)))
 
     def rows(self, value: Any) -> Any:
         """What a value holds for all examples, along a first axis."""
@@ -91,13 +97,19 @@ class Rows(Batch):
 
 
 def _elementwise(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
-    rank = max(len(np.shape(arg)) if not isinstance(arg, Carrier) else arg.ndim for arg in args)
-    axes = {arg.axis + rank - arg.ndim for arg in args if rows.holds(arg)}
-    if len(axes) > 1:
+    values = []
+    places = set()
+    for arg in args:
+        own = isinstance(arg, Carrier) and arg.interpreter is rows
+        value = arg._array if own else arg
+        values.append(value)
+        if own:
+            places.add(arg.axis - value.ndim)  # counted from the end, as broadcasting does
+    if len(places) > 1:
         return None
-    value = primitive(*map(rows.unbox, args), **params)
-    (axis,) = axes
-    return (value, axis) if value.shape[axis] == rows.size else None
+    value = primitive(*values, **params)
+    (place,) = places
+    return (value, value.ndim + place) if value.shape[place] == rows.size else None
 
 
 def _added(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
@@ -172,7 +184,8 @@ def _transpose(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Pa
 
 def _broadcast(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
     (x,) = args
-    return primitive(x._array, **params), x.axis + len(params["shape"]) - x.ndim
+    axis = x.axis + len(params["shape"]) - x.ndim
+    return (primitive(x._array, **params), axis) if params["shape"][axis] == rows.size else None
 
 
 def _same(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:

@@ -25,6 +25,7 @@ class DualTensor(Boxed):
 
     tangent: Any
     _held = (*Boxed._held, "tangent")
+    _transparent = True
 
     def __repr__(self) -> str:
         primal = repr(tensor_of(self._array))
@@ -70,14 +71,31 @@ class Forward(Interpreter):
 
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """The operation on the values, and its derivative on their tangents."""
-        primals = [self.unbox(arg) for arg in args]
-        y = primitive(*primals, **params)
-        tangents = [self.tangent(arg) for arg in args]
-        known = primitive.differentiable and any(tangent is not None for tangent in tangents)
-        if not known or not any(dtype_of(piece).kind in "fc" for piece in (y if type(y) is tuple else (y,))):
+        primals, tangents = [], []
+        known = False
+        for arg in args:
+            tangent = None
+            if isinstance(arg, Carrier) and arg.interpreter is self:
+                primals.append(arg._array)
+                tangent = arg.tangent
+                known = known or tangent is not None
+            else:
+                primals.append(inner(arg))
+            tangents.append(tangent)
+        y = _arrays(primitive(*primals, **params))
+        if not (known and primitive.differentiable and _moves(y)):
             return self.box(y)
-        with np.errstate(all="ignore"):
-            return self.dual(y, pushforward(primitive, primals, tangents, y, params))
+        return self.dual(y, _arrays(pushforward(primitive, primals, tangents, y, params)))
+
+
+def _arrays(value: Any) -> Any:
+    """A value in which NumPy's scalars are arrays."""
+    return np.asarray(value) if isinstance(value, np.generic) else value
+
+
+def _moves(y: Any) -> bool:
+    """Whether a result is of numbers that can have tangents."""
+    return any(dtype_of(piece).kind in "fc" for piece in y) if type(y) is tuple else dtype_of(y).kind in "fc"
 
 
 def jvp(f: Function, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
@@ -151,10 +169,12 @@ def linearize(f: Function, *primals: Any) -> Any:
 
 def require_primals(leaves: Sequence[Any], structure: Structure, name: str) -> None:
     """Refuse leaves that cannot move, by the way to them."""
-    for leaf, path in zip(leaves, paths(structure, name), strict=True):
+    for i, leaf in enumerate(leaves):
         if not isinstance(leaf, Carrier):
+            path = paths(structure, name)[i]
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(leaf)} for {path}")
         if leaf._dtype.kind not in "fc":
+            path = paths(structure, name)[i]
             raise ValueError(f"Expected primal to be floating point or complex, but got: {leaf.dtype} for {path}")
 
 
@@ -174,16 +194,19 @@ def _fitting(name: str, primals: Any, tangents: Any) -> tuple[list[Any], list[An
         raise RuntimeError(f"{name}: Expected primals to contain at least one Tensor.")
     require_primals(leaves, structure, "primals")
     fitted = []
-    for leaf, move, path in zip(leaves, moves, paths(structure, "tangents"), strict=True):
+    for i, (leaf, move) in enumerate(zip(leaves, moves, strict=True)):
         if not isinstance(move, Carrier):
+            path = paths(structure, "tangents")[i]
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(move)} for {path}")
         if move._dtype.kind not in "fc":
+            path = paths(structure, "tangents")[i]
             raise ValueError(f"Expected tangent to be floating point or complex, but got: {move.dtype} for {path}")
         if move._dtype.kind == "c" and leaf._dtype.kind == "f":
             raise RuntimeError(
-                f"{name}: {path} is complex, and its primal real: push the real and the imaginary part of the tangent"
+                f"{name}: {paths(structure, 'tangents')[i]} is complex, and its primal real: push the real and the "
+                "imaginary part of the tangent"
             )
-        if tuple(move.shape) != tuple(leaf.shape):
+        if move.shape != leaf.shape:
             raise RuntimeError(
                 "Trying to set a forward gradient that has a different size than that of the original Tensor, this is "
                 f"not supported. Tensor is of size {list(leaf.shape)} while the given forward gradient is of size "

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .. import ops
+from .. import _node, ops
 from .._attributes import DIFFERENTIABLE
 from .._core import Carrier, Primitive
 from .._modes import Mode, changed, mode
@@ -35,6 +35,7 @@ class GradTrackingTensor(Boxed):
     """A tensor inside `grad`, `vjp` and their kin."""
 
     __slots__ = ()
+    _transparent = True
 
 
 class Level(Tape, Interpreter):
@@ -75,7 +76,11 @@ class Level(Tape, Interpreter):
 
     def beneath(self, primitive: Primitive, values: Sequence[Any], params: dict[str, Any]) -> Any:
         """The operation one level further in, in the mode that holds there."""
-        token = mode.set(self.outside)
+        values = [inner(value) for value in values]
+        outside = self.outside
+        if outside is mode.get():
+            return primitive(*values, **params)
+        token = mode.set(outside)
         try:
             return primitive(*values, **params)
         finally:
@@ -91,7 +96,7 @@ class Level(Tape, Interpreter):
         boxed = self.wrap(tensor._array if plain else tensor, None)
         if plain:
             alias(tensor, boxed, counted=False)  # values that this level saves are protected from writes to the tensor
-        boxed.requires_grad = True
+        boxed._node = _node.leaf(boxed, boxed._array)
         return boxed
 
     def pull(
@@ -124,11 +129,11 @@ class Level(Tape, Interpreter):
 
 def require_tensors(leaves: Sequence[Any], structure: Structure, name: str, message: str) -> None:
     """Refuse leaves that are no tensors, or hold no real or complex numbers, by the way to them."""
-    for leaf, path in zip(leaves, paths(structure, name), strict=True):
+    for i, leaf in enumerate(leaves):
         if not isinstance(leaf, Carrier):
-            raise ValueError(f"{message}, got {type(leaf)} for {path}")
+            raise ValueError(f"{message}, got {type(leaf)} for {paths(structure, name)[i]}")
         if leaf._dtype.kind not in "fc":
-            raise RuntimeError(f"only {DIFFERENTIABLE}: {path} is a {kind(leaf)}")
+            raise RuntimeError(f"only {DIFFERENTIABLE}: {paths(structure, name)[i]} is a {kind(leaf)}")
 
 
 def output_leaves(outputs: Any, who: str) -> tuple[list[Any], Structure]:
@@ -136,31 +141,33 @@ def output_leaves(outputs: Any, who: str) -> tuple[list[Any], Structure]:
     leaves, structure = flatten(outputs)
     if not leaves:
         raise RuntimeError(f"{who}: Expected f to be a function that has non-empty output (got output = {outputs!r})")
-    for leaf, path in zip(leaves, paths(structure, "output"), strict=True):
+    for i, leaf in enumerate(leaves):
         if not isinstance(leaf, Carrier):
             raise RuntimeError(
-                f"{who}: Expected f(*args) to return only tensors, got unsupported type {type(leaf)} for {path}"
+                f"{who}: Expected f(*args) to return only tensors, got unsupported type {type(leaf)} for "
+                f"{paths(structure, 'output')[i]}"
             )
     return leaves, structure
 
 
 def require_numbers(leaves: Sequence[Any], structure: Structure) -> None:
     """Refuse outputs whose cotangents would be integers."""
-    for leaf, path in zip(leaves, paths(structure, "output"), strict=True):
+    for i, leaf in enumerate(leaves):
         if leaf._dtype.kind not in "fc":
             raise RuntimeError(
                 "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype "
-                f"{leaf.dtype} for {path}. Return it as aux, with has_aux=True"
+                f"{leaf.dtype} for {paths(structure, 'output')[i]}. Return it as aux, with has_aux=True"
             )
 
 
 def require_real(leaves: Sequence[Any], structure: Structure, name: str, what: str) -> None:
     """Refuse complex numbers, whose Jacobian is of their parts."""
-    for index, (leaf, path) in enumerate(zip(leaves, paths(structure, what), strict=True)):
+    for i, leaf in enumerate(leaves):
         if leaf._dtype.kind == "c":
             raise RuntimeError(
-                f"{name}: Expected all {what}s to be real but received complex tensor at flattened input idx: {index} "
-                f"({path}). Its Jacobian is that of the real and imaginary parts: see view_as_real and view_as_complex"
+                f"{name}: Expected all {what}s to be real but received complex tensor at flattened input idx: {i} "
+                f"({paths(structure, what)[i]}). Its Jacobian is that of the real and imaginary parts: see view_as_real "
+                "and view_as_complex"
             )
 
 

@@ -1,8 +1,9 @@
 """How a tangent travels forwards through one operation, derived from its kind and its backward rule.
 
 A backward rule is the transpose of the operation's derivative. An elementwise one is its own transpose; a linear
-operation is its own derivative; a multilinear one is summed over its operands; and any other rule, being linear in its
-cotangent, is transposed by pulling the tangents back through the rule itself.
+operation is its own derivative; a multilinear one is summed over its operands; the derivative of a single number is the
+pullback of 1; and any other rule, being linear in its cotangent, is transposed by pulling the tangents back through the
+rule itself. Where nothing but arrays is involved, rules run raw.
 """
 
 from __future__ import annotations
@@ -12,12 +13,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import ops
+from .. import _xp, ops
 from .._core import Carrier, Primitive
 from .._memory import Cell
+from .._modes import quiet
 from .._node import node_class
 from .._shapes import sum_to
+from .._tape import sources
 from .levels import Level, tensor_of
+
+Params = dict[str, Any]
+ndarray = np.ndarray
 
 
 class _Edge(NamedTuple):
@@ -26,14 +32,17 @@ class _Edge(NamedTuple):
     shape: tuple[int, ...]
 
 
-def pushforward(
-    primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: dict[str, Any]
-) -> Any:
+def pushforward(primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: Params) -> Any:
     """The tangent of the result, a tuple of several; None for no tangent of an input, and where there is none."""
-    push = PUSHFORWARDS.get(primitive.kind, _transposed)
+    push = PUSHFORWARDS.get(primitive.kind)
     if push is _elementwise and primitive.complex == "as written" and "c" in {dtype_of(x).kind for x in (*primals, y)}:
         push = _transposed  # the rule conjugates: it is not its own transpose
-    return push(primitive, primals, tangents, y, params)  # type: ignore[no-untyped-call]  # all have this signature
+    elif push is None:
+        push = _by_rule(primitive, tangents, y)
+    if push in RAW and type(y) is ndarray and {*map(type, primals), *map(type, tangents)} <= ARRAYS:
+        return quiet.copy().run(push, _xp, primitive, primals, tangents, y, params)
+    with np.errstate(all="ignore"):
+        return push(ops, primitive, primals, tangents, y, params)
 
 
 def dtype_of(value: Any) -> np.dtype[Any]:
@@ -42,53 +51,88 @@ def dtype_of(value: Any) -> np.dtype[Any]:
 
 
 def _elementwise(
-    primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: dict[str, Any]
+    xp: Any, primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: Params
 ) -> Any:
     saved = _saved(primitive, primals, y)
     total: Any = None
     for place, tangent in enumerate(tangents):
         if tangent is not None:
-            edges = tuple(_Edge(x.shape) if i == place else None for i, x in enumerate(primals))
-            part = primitive.pull(ops, tangent, edges, saved, params)[place]
+            edges = tuple([_Edge(x.shape) if i == place else None for i, x in enumerate(primals)])
+            part = primitive.pull(xp, tangent, edges, saved, params)[place]
             total = part if total is None or part is None else total + part
-    if total is None or tuple(total.shape) == tuple(y.shape):
+    if total is None or total.shape == y.shape:
         return total
-    return ops.broadcast_to(total, shape=tuple(y.shape))
+    return xp.broadcast_to(total, shape=tuple(y.shape))
+
+
+def _applied(xp: Any, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
+    return primitive.forward(*args, **params) if xp is _xp else primitive(*args, **params)
 
 
 def _linear(
-    primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: dict[str, Any]
+    xp: Any, primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: Params
 ) -> Any:
-    return None if tangents[0] is None else primitive(tangents[0], *primals[1:], **params)
+    return None if tangents[0] is None else _applied(xp, primitive, (tangents[0], *primals[1:]), params)
 
 
 def _jointly(
-    primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: dict[str, Any]
+    xp: Any, primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: Params
 ) -> Any:
     filled = [
-        tangent if tangent is not None else ops.zeros_like(x) if dtype_of(x).kind in "fc" else x
+        tangent if tangent is not None else xp.zeros_like(x) if dtype_of(x).kind in "fc" else x
         for x, tangent in zip(primals, tangents, strict=True)
     ]
-    return primitive(*filled, **params)
+    return _applied(xp, primitive, filled, params)
 
 
 def _multilinear(
-    primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: dict[str, Any]
+    xp: Any, primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: Params
 ) -> Any:
     total: Any = None
     for place, tangent in enumerate(tangents):
         if tangent is not None:
-            part = primitive(*primals[:place], tangent, *primals[place + 1 :], **params)
+            part = _applied(xp, primitive, (*primals[:place], tangent, *primals[place + 1 :]), params)
+            total = part if total is None else total + part
+    return total
+
+
+# Other rules
+
+SYMMETRIC = {"softmax": 0, "softmax_pullback": 0, "cross_entropy_pullback": 1}
+"""Operations that are not elementwise and still their own transpose, with the input by which they are."""
+
+
+def _by_rule(primitive: Primitive, tangents: Sequence[Any], y: Any) -> Callable[..., Any]:
+    """How the tangents of an operation are pushed whose kind does not say it."""
+    moved = {place: tangent for place, tangent in enumerate(tangents) if tangent is not None}
+    if type(y) is tuple or any(dtype_of(value).kind != "f" for value in (y, *moved.values())):
+        return _transposed
+    if [*moved] == [SYMMETRIC.get(primitive.name)]:
+        return _elementwise
+    return _transposed if y.shape else _of_number
+
+
+def _of_number(
+    xp: Any, primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: Params
+) -> Any:
+    """The derivative of a single number: its pullback of 1, times the tangents, summed."""
+    edges = _edges(primals, tangents)
+    pulled = primitive.pull(xp, np.ones((), dtype_of(y)), edges, _saved(primitive, primals, y), params)
+    total: Any = None
+    for slopes, edge, tangent in zip(pulled, edges, tangents, strict=False):
+        if edge is not None and slopes is not None:
+            every = tuple(range(len(edge.shape)))
+            part = xp.sum(sum_to(xp, slopes, edge.shape) * tangent, axis=every, keepdims=False)
             total = part if total is None else total + part
     return total
 
 
 def _transposed(
-    primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: dict[str, Any]
+    xp: Any, primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: Params
 ) -> Any:
     several = type(y) is tuple
     pieces = y if several else (y,)
-    edges = tuple(None if t is None else _Edge(tuple(x.shape)) for x, t in zip(primals, tangents, strict=True))
+    edges = _edges(primals, tangents)
     saved = _saved(primitive, primals, y)
     conjugated = any(dtype_of(piece).kind == "c" for piece in pieces)
     pull = node_class(primitive, primitive.node_name(params), conjugated).pull
@@ -107,11 +151,15 @@ def _transposed(
     return pushed if several else pushed[0]
 
 
+def _edges(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[_Edge | None, ...]:
+    """An edge for each input that has a tangent."""
+    return tuple([None if t is None else _Edge(tuple(x.shape)) for x, t in zip(primals, tangents, strict=True)])
+
+
 def _saved(primitive: Primitive, primals: Sequence[Any], y: Any) -> tuple[Cell, ...]:
     """Cells of the values that the rules of a primitive name."""
     pieces = iter(y if type(y) is tuple else (y,))
-    kept = primitive.kept(len(primals))
-    return tuple(Cell(next(pieces) if source is None else primals[source]) for _, source in kept)
+    return tuple([Cell(next(pieces) if i is None else primals[i]) for i in sources(primitive, len(primals))])
 
 
 PUSHFORWARDS: dict[str, Callable[..., Any]] = {
@@ -120,3 +168,9 @@ PUSHFORWARDS: dict[str, Callable[..., Any]] = {
     "jointly linear": _jointly,
     "multilinear": _multilinear,
 }
+"""How tangents are pushed by the kind of an operation; by its rules where it is not in here."""
+
+RAW = {_elementwise, _linear, _jointly, _multilinear, _of_number}
+"""Those that ask for nothing but the values they are given."""
+
+ARRAYS = {ndarray, type(None)}

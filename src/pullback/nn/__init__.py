@@ -9,7 +9,12 @@ from . import functional as functional
 from . import modules as modules
 
 _PARTS = ("init", "parameter", "utils")
-_PARAMETERS = ("Buffer", "Parameter")
+_PARAMETERS = {
+    "Buffer": "parameter",
+    "Parameter": "parameter",
+    "UninitializedBuffer": "uninitialized",
+    "UninitializedParameter": "uninitialized",
+}
 
 __all__ = ["functional", "modules", *_PARTS, *_PARAMETERS, *modules.__all__]  # noqa: PLE0604  # strings, all of them
 
@@ -18,7 +23,7 @@ def __getattr__(name: str) -> Any:
     if name in _PARTS:
         return importlib.import_module(f"{__name__}.{name}")
     if name in _PARAMETERS:
-        found = getattr(importlib.import_module(f"{__name__}.parameter"), name)
+        found = getattr(importlib.import_module(f"{__name__}.{_PARAMETERS[name]}"), name)
     elif name in modules.LATER:
         found = getattr(modules, name)
     else:

@@ -203,22 +203,27 @@ def known_logarithms(x: Any) -> Any:
     return _log_softmax_forward(x, axis=1) if x.nbytes <= _blocks.BLOCK else None
 
 
-def _less_one_hot(xp: Any, x: Any, indices: Any, reduction: str) -> Any:
+def _shares(xp: Any, x: Any, known: Any) -> Any:
+    """The probabilities of classes; by their logarithms, where x is an array and nothing more is asked of it."""
+    return xp.softmax(x, axis=1) if known is None or type(x) is not np.ndarray else xp.exp(known)
+
+
+def _less_one_hot(xp: Any, x: Any, indices: Any, reduction: str, known: Any) -> Any:
     """The derivatives of the losses: the probabilities of all classes, less one at the class that it is."""
     one_hot = xp.put_rows(xp.zeros(x.shape[:1], like=x) + 1, indices, shape=tuple(x.shape))
-    slopes = xp.softmax(x, axis=1) - one_hot
+    slopes = _shares(xp, x, known) - one_hot
     return slopes / x.shape[0] if reduction == "mean" else slopes
 
 
-def _by_loss_cotangent(xp: Any, g: Any, x: Any, indices: Any, *, reduction: str) -> Any:
+def _by_loss_cotangent(xp: Any, g: Any, x: Any, indices: Any, *, reduction: str, known: Any) -> Any:
     axis = (1,) if reduction == "none" else (0, 1)
-    return xp.sum(g * _less_one_hot(xp, x, indices, reduction), axis=axis, keepdims=False)
+    return xp.sum(g * _less_one_hot(xp, x, indices, reduction, known), axis=axis, keepdims=False)
 
 
-def _by_scores(xp: Any, g: Any, given: Any, x: Any, *, reduction: str) -> Any:
+def _by_scores(xp: Any, g: Any, given: Any, x: Any, *, reduction: str, known: Any) -> Any:
     given = xp.expand_dims(given, axis=1) if reduction == "none" else given
     g = g * (given / x.shape[0] if reduction == "mean" else given)
-    return xp.softmax_pullback(g, xp.softmax(x, axis=1), axis=1)
+    return xp.softmax_pullback(g, _shares(xp, x, known), axis=1)
 
 
 _softmax_forward = _in_blocks(_softmax_part)

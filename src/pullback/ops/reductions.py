@@ -16,7 +16,7 @@ from .._core import general, linear, zero
 
 def _spread(xp: Any, g: Any, shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool) -> Any:
     """g, the cotangent of a reduction, laid out again over the reduced axes."""
-    if not keepdims and axis and g.shape:
+    if not keepdims and axis and g.shape and max(axis) >= len(axis):  # the first axes come by broadcasting
         g = xp.reshape(g, shape=tuple(1 if i in axis else size for i, size in enumerate(shape)))
     return xp.broadcast_to(g, shape=shape)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -68,10 +68,13 @@ def _select_along(x: Any, indices: Any, *, axis: int, keepdims: bool, label: str
     return taken if keepdims else taken.squeeze(axis)
 
 
-class _Edge(NamedTuple):
+class _Edge:
     """All that the rule of a view asks of its edge."""
 
-    shape: tuple[int, ...]
+    __slots__ = ("shape",)
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.shape = shape
 
 
 def _replay(xp: Any, g: Any, x_shape: tuple[int, ...], *, path: Any) -> Any:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -17,6 +16,7 @@ import numpy as np
 
 from .. import _refusals
 from .._core import Carrier
+from .._eager import unwrapped
 
 Function = Callable[..., Any]
 Named = TypeVar("Named", bound=Function)
@@ -53,8 +53,9 @@ FUNCTIONS: dict[str, str] = {
     "_placement": (
         "channels_last channels_last_3d contiguous_format device layout memory_format preserve_format strided"
     ),
-    "_random": "Generator fork_rng get_rng_state initial_seed seed set_rng_state",
-    "_sampling": "normal randperm",
+    "_printing": "get_printoptions set_printoptions",
+    "_random": "Generator fork_rng get_rng_state initial_seed manual_seed seed set_rng_state",
+    "_sampling": "normal rand rand_like randint randint_like randn randn_like randperm",
     "_typed": ("BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor ShortTensor"),
     "revolve": "checkpoint_loop",
     "vocabulary.pooling": "adaptive_avg_pool1d avg_pool1d max_pool1d max_pool2d max_pool3d",
@@ -136,6 +137,11 @@ PAIRS: dict[str, str] = {
 # tensor.<name>(...) alone
 METHODS: dict[str, str] = {
     "_legacy": "apply_ cuda get_device is_pinned is_same_size map_ new pin_memory",
+    "_sharing": "is_shared share_memory_",
+    "_layouts": (
+        "coalesce indices is_coalesced sparse_mask to_dense to_sparse to_sparse_coo to_sparse_csc to_sparse_csr values "
+        "_indices _nnz _values"
+    ),
     "_alike": "new_empty new_empty_strided new_full new_ones new_tensor new_zeros",
     "vocabulary.turning": "as_strided_ resize_ squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_",
     "vocabulary.special": "polygamma",
@@ -307,7 +313,7 @@ SPELLINGS = {"axis": "dim", "axes": "dims", "keepdims": "keepdim"}
 
 def in_both_spellings(function: Named) -> Named:
     """A function that takes NumPy's names of its arguments as well as torch's; itself if it has none of them."""
-    code = getattr(inspect.unwrap(function), "__code__", None)
+    code = getattr(unwrapped(function), "__code__", None)
     taken = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if code else ()
     names = {numpy: ours for numpy, ours in SPELLINGS.items() if ours in taken and numpy not in taken}
     if not names:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from .. import ops
+from .. import _xp, ops
+from .._core import Carrier
 from .._promotion import cast
-from .._values import concrete
+from .._values import concrete, data, every
 from ..ops.losses import IMPOSSIBLE
 from . import arithmetic, reductions
 from .losses import chosen, reduced, require_tensors
+
+DOUBLE, INTEGER = np.dtype(np.float64), np.dtype(np.int64)
 
 
 def ctc_loss(
@@ -42,74 +46,99 @@ def ctc_loss(
         raise RuntimeError(f"blank must be in label range: 0 to {classes - 1}, not {blank}")
     wanted = _lengths("input_lengths", input_lengths, count)
     sizes = _lengths("target_lengths", target_lengths, count)
-    if wanted.size and wanted.max() > steps:
-        raise RuntimeError(f"Expected input_lengths to have value at most {steps}, but got value {wanted.max()}")
-    labels = _labels(targets, sizes, blank)
-    losses = -_log_likelihood(cast(logs, np.dtype(np.float64)), labels, wanted, sizes, blank)
+    if count and (longest := every(wanted).max()) > steps:
+        raise RuntimeError(f"Expected input_lengths to have value at most {steps}, but got value {int(longest)}")
+    labels = _labels(targets, sizes, count, blank)
+    losses = -_log_likelihood(cast(logs, DOUBLE), labels, wanted, sizes, blank)
     impossible = losses.detach() > -IMPOSSIBLE / 2
     losses = arithmetic.where(impossible, 0.0 if zero_infinity else np.inf, losses)
     if reduction == "mean":
-        losses = losses / np.maximum(sizes, 1).astype(np.float64)
+        losses = losses / ops.astype(ops.maximum(sizes, 1), dtype=DOUBLE, source=INTEGER)
     losses = cast(losses if batched or reduction != "none" else losses[0], log_probs._dtype)
     return reduced(losses, reduction)
 
 
+def _integers(value: Any) -> Any:
+    """The elements as integers of 64 bits."""
+    return ops.astype(value, dtype=INTEGER, source=getattr(value, "_dtype", value.dtype))
+
+
 def _lengths(name: str, lengths: Any, count: int) -> Any:
     """The lengths of sequences as an array."""
-    array = np.asarray(concrete(lengths, "ctc_loss")).reshape(-1)
-    if array.dtype.kind not in "iu" and array.size:
-        raise RuntimeError(f"{name} must be integral: it has dtype {array.dtype}")
-    if array.size != count:
-        raise RuntimeError(f"{name} must be of size batch_size: {count}, not {array.size}")
-    if array.size and array.min() < 0:
-        raise RuntimeError(f"Expected {name} to have value at least 0, but got value {array.min()}")
-    return array.astype(np.int64)
+    given = data(lengths) if isinstance(lengths, Carrier) else np.asarray(lengths)
+    number, dtype = math.prod(given.shape), getattr(given, "_dtype", given.dtype)
+    if dtype.kind not in "iu" and number:
+        raise RuntimeError(f"{name} must be integral: it has dtype {dtype}")
+    if number != count:
+        raise RuntimeError(f"{name} must be of size batch_size: {count}, not {number}")
+    if number and (least := every(given).min()) < 0:
+        raise RuntimeError(f"Expected {name} to have value at least 0, but got value {int(least)}")
+    return _integers(ops.reshape(given, shape=(count,)))
 
 
-def _labels(targets: Any, sizes: Any, blank: int) -> Any:
-    """The labels of each sequence in a row, with blanks behind them."""
-    longest = int(sizes.max(initial=0))
-    given = concrete(targets, "ctc_loss").astype(np.int64)
-    labels = np.full((len(sizes), longest), blank)
-    inside = np.arange(longest) < sizes[:, None]
+def _labels(targets: Any, sizes: Any, count: int, blank: int) -> Any:
+    """The labels of each sequence in a row, with blanks behind them.
+
+    The rows are as long as the longest sequence, or as all of `targets` where lengths are not known: in a program.
+    """
+    given = _integers(data(targets))
     if given.ndim == 1:
-        if given.size != sizes.sum():
+        known = concrete(sizes, "ctc_loss")
+        width, total = int(known.max(initial=0)), int(known.sum())
+        if given.shape[0] != total:
             raise RuntimeError(
-                f"Expected tensor to have size {sizes.sum()} at dimension 0, but got size {given.size} for argument #2 "
+                f"Expected tensor to have size {total} at dimension 0, but got size {given.shape[0]} for argument #2 "
                 "'targets'"
             )
-        labels[inside] = given
+        places = np.minimum((np.cumsum(known) - known)[:, None] + np.arange(width), max(total - 1, 0))
+        labels = ops.index(given, places, spec=(_xp.array,))
     else:
-        if given.shape[1] < longest:
+        longest = every(sizes).max() if count else 0
+        if given.shape[0] != count or given.shape[1] < longest:
+            axis, size = (0, count) if given.shape[0] != count else (1, int(longest))
             raise RuntimeError(
-                f"Expected tensor to have size at least {longest} at dimension 1, but got size {given.shape[1]} for "
-                "argument #2 'targets'"
+                f"Expected tensor to have size {'at least ' if axis else ''}{size} at dimension {axis}, but got size "
+                f"{given.shape[axis]} for argument #2 'targets'"
             )
-        labels[inside] = given[:, :longest][inside]
-    return labels
+        width = int(longest) if isinstance(sizes, np.ndarray) else given.shape[1]
+        labels = ops.getitem(given, index=(slice(None), slice(width)))
+    return ops.where(ops.less(np.arange(width), ops.expand_dims(sizes, axis=1)), labels, blank)
+
+
+def _between(value: Any, columns: Any) -> Any:
+    """The columns of a matrix with columns of one value before, between and behind them."""
+    count, width = columns.shape
+    pairs = ops.stack(np.full((count, width), value), columns, axis=2)
+    return ops.concat(
+        ops.reshape(pairs, shape=(count, 2 * width)), np.full((count, 1), value), axis=1, sizes=(2 * width, 1)
+    )
 
 
 def _log_likelihood(logs: Any, labels: Any, wanted: Any, sizes: Any, blank: int) -> Any:
     """The log-probability of each row of labels: the forward recursion over labels with blanks around them."""
     steps, count, classes = logs.shape
-    if labels.size and not 0 <= labels.min() <= labels.max() < classes:
+    found = every(labels)
+    if found.size and not 0 <= found.min() <= found.max() < classes:
         raise RuntimeError(f"targets must be labels from 0 to {classes - 1}")
-    states = np.full((count, 2 * labels.shape[1] + 1), blank)
-    states[:, 1::2] = labels
-    skips = np.full(states.shape, IMPOSSIBLE)
-    skips[:, 3::2][labels[:, 1:] != labels[:, :-1]] = 0
+    states = _between(blank, labels)
+    other = ops.not_equal(labels[:, 1:], labels[:, :-1])
+    edge = np.zeros((count, min(labels.shape[1], 1)), np.bool_)
+    other = ops.concat(edge, other, axis=1, sizes=(edge.shape[1], other.shape[1]))
+    skips = _between(IMPOSSIBLE, ops.where(other, 0.0, IMPOSSIBLE))
     start = np.where(np.arange(states.shape[1]) < 2, 0, IMPOSSIBLE)
-    places = np.broadcast_to(states, (steps, *states.shape))
+    places = ops.broadcast_to(ops.expand_dims(states, axis=0), shape=(steps, *states.shape))
     emissions = ops.unbind(ops.take_along_axis(logs, places, axis=2), axis=0)
     reached = emissions[0] + start
     for step in range(1, steps):
         following = ops.ctc_step(reached, emissions[step], skips)
-        going = wanted[:, None] > step
-        reached = following if going.all() else arithmetic.where(going, following, reached)
-    ends = np.stack([2 * sizes, np.maximum(2 * sizes - 1, 0)], axis=1)
-    closed = np.where((ends > 0) | (np.arange(2) == 0), 0, IMPOSSIBLE) + np.where(wanted > 0, 0, IMPOSSIBLE)[:, None]
+        going = ops.expand_dims(ops.greater(wanted, step), axis=1)
+        all_go = isinstance(going, np.ndarray) and going.all()
+        reached = following if all_go else arithmetic.where(going, following, reached)
+    ends = ops.stack(2 * sizes, ops.maximum(2 * sizes - 1, 0), axis=1)
+    reachable = ops.logical_or(ops.greater(ends, 0), np.arange(2) == 0)
+    closed = ops.where(ops.logical_and(reachable, ops.expand_dims(ops.greater(wanted, 0), axis=1)), 0.0, IMPOSSIBLE)
     found = ops.logsumexp(ops.take_along_axis(reached, ends, axis=1) + closed, axis=(1,), keepdims=False)
-    found = arithmetic.where((wanted == 0) & (sizes == 0), 0.0, found)
-    inside = (np.arange(steps)[:, None] < wanted).astype(np.float64)[:, :, None]
-    total = reductions.sum(arithmetic.exp(logs) * inside, (0, 2))
+    found = arithmetic.where(ops.logical_and(ops.equal(wanted, 0), ops.equal(sizes, 0)), 0.0, found)
+    inside = ops.astype(ops.less(np.arange(steps)[:, None], wanted), dtype=DOUBLE, source=np.dtype(np.bool_))
+    total = reductions.sum(arithmetic.exp(logs) * ops.expand_dims(inside, axis=2), (0, 2))
     return found - (total - total.detach())

@@ -115,12 +115,11 @@ def _padding(padding_idx: int | None, rows: int) -> int | None:
 def _limit_norms(weight: Any, numbers: Any, max_norm: float, norm_type: float) -> None:
     """Shorten the rows that are asked for, in place, to a norm of at most `max_norm`."""
     with no_grad():
-        used = np.unique(concrete(numbers, "embedding_renorm_"))
-        norms = reductions.norm(weight.detach()[used], norm_type, 1, True)
-        factors = arithmetic.where(norms > max_norm, max_norm / (norms + 1e-7), 1.0)
-        ones = np.ones((weight.shape[0], 1), weight._dtype)
-        factors = ops.index_put(ones, cast(factors, weight._dtype), used, spec=(_xp.array,))
-        write(weight, weight.detach() * factors, "embedding_renorm_")
+        values = weight.detach()
+        named = ops.index_put(np.zeros((weight.shape[0], 1), np.bool_), np.True_, numbers, spec=(_xp.array,))
+        norms = reductions.norm(values, norm_type, 1, True)
+        factors = arithmetic.where(ops.logical_and(named, norms > max_norm), max_norm / (norms + 1e-7), 1.0)
+        write(weight, values * cast(factors, weight._dtype), "embedding_renorm_")
 
 
 def embedding(
@@ -182,19 +181,19 @@ def embedding_bag(
     padding = _padding(padding_idx, weight.shape[0])
     if max_norm is not None:
         _limit_norms(weight, numbers, max_norm, norm_type)
-    places = np.arange(len(numbers))
+    rows = ops.embedding(weight, numbers, padding=padding, by_frequency=scale_grad_by_freq)
+    counted = np.ones((numbers.shape[0], 1), np.bool_)
     if padding is not None:
-        places = np.flatnonzero(numbers != padding)
-        numbers, bags = numbers[places], bags[places]
-    rows = ops.embedding(weight, numbers, padding=None, by_frequency=scale_grad_by_freq)
-    if mode == "max":
-        return _largest(rows, bags, count)
+        counted = ops.expand_dims(ops.not_equal(numbers, padding), axis=1)
+        rows = ops.select(counted, rows)
     if per_sample_weights is not None:
-        rows = rows * shapes.unsqueeze(shapes.reshape(per_sample_weights, -1)[places], 1)
+        rows = rows * shapes.unsqueeze(shapes.reshape(per_sample_weights, -1), 1)
     totals = ops.scatter_rows(rows, bags, rows=count)
     if mode == "sum":
         return totals
-    return totals / np.maximum(np.bincount(bags, minlength=count), 1)[:, None].astype(weight._dtype)
+    shares = ops.astype(counted, dtype=weight._dtype, source=np.dtype(np.bool_))
+    sizes = ops.scatter_rows(shares, bags, rows=count)
+    return totals / ops.maximum(sizes, 1) if mode == "mean" else _largest(rows, bags, counted, sizes)
 
 
 def _check_mode(mode: str, input: Any, per_sample_weights: Any) -> None:
@@ -228,31 +227,35 @@ def _bags(input: Any, offsets: Any, include_last_offset: bool) -> tuple[Any, int
         raise ValueError(f"offsets has to be a 1D Tensor but got {type(offsets).__name__}")
     if offsets.ndim != 1:
         raise ValueError("offsets has to be a 1D Tensor")
-    starts, length = concrete(offsets, "embedding_bag"), input.shape[0]
-    if starts.size and starts[0] != 0:
-        raise RuntimeError(
-            "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, "
-            f"got {starts[0]}"
-        )
-    if starts.size and starts[-1] > length:
-        raise RuntimeError(
-            f"offsets[-1] can not be greater than input's length({length}) but got offsets[-1] of {starts[-1]}"
-        )
+    starts, length = data(offsets), input.shape[0]
+    if starts.shape[0]:
+        first, last = every(starts[0]), every(starts[-1])
+        if (first != 0).any():
+            raise RuntimeError(
+                "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. "
+                f"However, got {int(first)}"
+            )
+        if (last > length).any():
+            raise RuntimeError(
+                f"offsets[-1] can not be greater than input's length({length}) but got offsets[-1] of {int(last)}"
+            )
     if include_last_offset:
-        if not starts.size:
+        if not starts.shape[0]:
             raise RuntimeError("include_last_offset: number of offset should be at least 1")
         starts = starts[:-1]
-    return np.searchsorted(starts, np.arange(length), side="right") - 1, len(starts)
+    return ops.subtract(ops.searchsorted(starts, np.arange(length), right=True), 1), starts.shape[0]
 
 
-def _largest(rows: Any, bags: Any, count: int) -> Any:
-    """The largest element of each column in each bag; its first place has the gradient."""
-    sizes = np.bincount(bags, minlength=count)
-    if not bags.size:
+def _largest(rows: Any, bags: Any, counted: Any, sizes: Any) -> Any:
+    """The largest element of each column in each bag, of those that count; its first place has the gradient."""
+    length, count = rows.shape[0], sizes.shape[0]
+    if not length:
         return ops.scatter_rows(rows, bags, rows=count)
-    places = np.arange(len(bags)) - np.searchsorted(bags, bags)
-    table = np.full((count, int(sizes.max()), rows.shape[1]), -np.inf, rows._dtype)
-    table = ops.index_put(table, data(rows.detach()), bags, places, spec=(_xp.array, _xp.array))
-    first = np.where(sizes > 0, np.cumsum(sizes) - sizes, 0)[:, None]
-    taken = ops.take_along_axis(rows, ops.add(ops.argmax(table, axis=1, keepdims=False), first), axis=0)
-    return taken * (sizes > 0)[:, None].astype(rows._dtype)
+    places = ops.subtract(np.arange(length), ops.searchsorted(bags, bags, right=False))
+    longest = int(places.max()) + 1 if isinstance(places, np.ndarray) else length  # of a transform it is not known
+    table = np.full((count, longest, rows.shape[1]), -np.inf, rows._dtype)
+    values = ops.where(counted, data(rows.detach()), -np.inf)
+    table = ops.index_put(table, values, bags, places, spec=(_xp.array, _xp.array))
+    first = ops.minimum(ops.searchsorted(bags, np.arange(count), right=False), length - 1)
+    taken = ops.add(ops.argmax(table, axis=1, keepdims=False), ops.expand_dims(first, axis=1))
+    return ops.select(ops.greater(sizes, 0), ops.take_along_axis(rows, taken, axis=0))

@@ -16,7 +16,7 @@ from .._core import Carrier
 from .._modes import quiet
 from .._promotion import cast, together
 from .._shapes import broadcast_shapes
-from .._values import data, every
+from .._values import data, every, shared
 from ..ops.exponentials import known_logarithms
 from . import arithmetic, products, reductions, shapes
 
@@ -119,9 +119,9 @@ def _class_numbers(target: Any, ignore_index: int, classes: int) -> tuple[Any, A
     valid = ops.not_equal(given, ignore_index)
     numbers = ops.where(valid, given, 0)
     found = every(numbers)
-    wrong = found[(found < 0) | (found >= classes)]
-    if wrong.size:
-        raise IndexError(f"Target {wrong[0]} is out of bounds: there are {classes} classes")
+    if found.size and not 0 <= found.min() <= found.max() < classes:
+        wrong = found.min() if found.min() < 0 else found.max()
+        raise IndexError(f"Target {int(wrong)} is out of bounds: there are {classes} classes")
     return numbers, valid
 
 
@@ -216,8 +216,8 @@ def cross_entropy(
             and (least := np.minimum.reduce(classes, None)) >= 0
             and (ignore_index < least or not (classes == ignore_index).any())
         ):
-            scores = data(input)
-            known = quiet.run(known_logarithms, scores) if type(scores) is np.ndarray else None
+            scores = shared(input)
+            known = None if scores is None else quiet.run(known_logarithms, scores)
             try:
                 return ops.cross_entropy(input, target, reduction=reduction, known=known)
             except IndexError:

@@ -10,7 +10,7 @@ import numpy as np
 from .. import _xp, ops
 from .._promotion import together
 from .._shapes import broadcast_shapes, normalize_axis
-from .._values import concrete, data, every
+from .._values import data, every
 from . import arithmetic, reductions
 from .losses import REDUCTIONS, chosen, reduced, require_tensors
 
@@ -194,16 +194,19 @@ def multilabel_margin_loss(
     classes = rows.shape[1]
     if tuple(target.shape) != tuple(input.shape):
         raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
-    numbers = concrete(target, "multilabel_margin_loss").reshape(rows.shape)
-    if numbers.size and not -1 <= numbers.min() <= numbers.max() < classes:
+    found = every(target)
+    if found.size and not -1 <= found.min() <= found.max() < classes:
         raise RuntimeError(f"argument #2 'target' is out of range: there are {classes} classes, and -1 ends the labels")
-    labelled = np.logical_and.accumulate(numbers >= 0, axis=1)
-    numbers = np.where(labelled, numbers, 0)
-    others = np.ones(rows.shape, bool)
-    others[np.nonzero(labelled)[0], numbers[labelled]] = False
+    labels = ops.reshape(data(target), shape=tuple(rows.shape))
+    closing = ops.less(labels, 0)
+    ended = ops.cumsum(ops.astype(closing, dtype=np.dtype(np.int64), source=np.dtype(np.bool_)), axis=1)
+    labelled = ops.expand_dims(ops.equal(ended, 0), axis=2)
+    numbers = ops.where(closing, 0, labels)
+    named = ops.logical_and(labelled, ops.equal(ops.expand_dims(numbers, axis=2), np.arange(classes)))
+    others = ops.logical_not(ops.any(named, axis=(1,), keepdims=True))
     own = ops.expand_dims(ops.take_along_axis(rows, numbers, axis=1), axis=2)
     excess = ops.relu(1 - own + ops.expand_dims(rows, axis=1))
-    pairs = excess * (labelled[:, :, None] & others[:, None, :]).astype(rows._dtype)
+    pairs = ops.select(ops.logical_and(labelled, others), excess)
     losses = reductions.sum(pairs, (1, 2)) / max(classes, 1)
     single = input.ndim < 2 and reduction == "none"
     return reduced(losses[0] if single else losses, reduction, "MultilabelMarginLossBackward0")

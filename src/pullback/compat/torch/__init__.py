@@ -10,9 +10,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from ... import _printing
+from ... import _dtypes
+from ..._tensor import Tensor
 from . import facade
 
+_HOME = Tensor.__module__
 _PATH = str(Path(__file__).with_name("path"))
 """A directory with a package `torch` that calls `install`: processes that are started afresh are given `sys.path`."""
 
@@ -49,7 +51,8 @@ def install() -> None:
     sys.meta_path.append(facade.Companions)
     sys.path.insert(1, _PATH)
     sys.modules["torch"] = facade.made("torch")
-    _printing.set_package("torch")
+    _dtypes.set_package("torch")
+    Tensor.__module__ = "torch"  # libraries know torch's tensors by the text of their type
 
 
 def uninstall() -> None:
@@ -65,4 +68,5 @@ def uninstall() -> None:
     for name, module in list(sys.modules.items()):
         if isinstance(module, facade.Facade):
             del sys.modules[name]
-    _printing.set_package("pullback")
+    _dtypes.set_package("pullback")
+    Tensor.__module__ = _HOME

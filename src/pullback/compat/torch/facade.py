@@ -44,6 +44,11 @@ class Facade(ModuleType):
         setattr(self, name, found)
         return found
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Importing a module sets it here, unless a function has its name."""
+        if not (isinstance(value, Facade) and isinstance(self._find(name), FunctionType)):
+            super().__setattr__(name, value)
+
     def _find(self, name: str) -> Any:
         """What the first source has that has the name; a module of pullback only as the one of torch that it is."""
         for source in self._sources:
@@ -103,7 +108,7 @@ class Finder:
     @classmethod
     def find_spec(cls, name: str, path: Any = None, target: Any = None) -> Any:
         """The specification of a module of torch; ModuleNotFoundError for one that pullback does not have."""
-        if name.partition(".")[0] != "torch":
+        if name.partition(".")[0] not in {"torch", "functorch"}:
             return None
         if _places(name) is None:
             raise ModuleNotFoundError(_lacking(name), name=name)

@@ -6,10 +6,12 @@ _HERE = "pullback.compat.torch"
 
 PLACES: dict[str, str] = {
     "torch": f"{_HERE}.top pullback",
+    "functorch": f"{_HERE}.functorch pullback.func",
     "torch.types": f"{_HERE}.kinds",
     "torch.version": f"{_HERE}.version",
     "torch.random": f"{_HERE}.top pullback._random pullback._sampling",
     "torch.functional": f"{_HERE}.top pullback",
+    "torch.sparse": f"{_HERE}.sparse",
     "torch.serialization": f"{_HERE}.storing",
     # accelerators, which there are none of
     "torch.cuda": f"{_HERE}.accelerators:cuda",
@@ -50,23 +52,29 @@ PLACES: dict[str, str] = {
     **{
         f"torch.distributions.{name}": "pullback.distributions"
         for name in (
-            "bernoulli beta binomial categorical cauchy dirichlet exponential gamma geometric gumbel independent kl laplace "
-            "log_normal mixture_same_family multivariate_normal normal one_hot_categorical poisson studentT uniform"
+            "bernoulli beta binomial categorical cauchy chi2 dirichlet exponential gamma geometric gumbel half_cauchy "
+            "half_normal independent kl laplace log_normal logistic_normal mixture_same_family multivariate_normal normal "
+            "one_hot_categorical pareto poisson relaxed_bernoulli relaxed_categorical studentT transformed_distribution "
+            "uniform weibull"
         ).split()
     },
+    "torch.distributions.utils": f"{_HERE}.chances",
     "torch.autograd": f"{_HERE}.autograd pullback.autograd",
     "torch.autograd.variable": "pullback.autograd",
     "torch.autograd.grad_mode": "pullback",
+    "torch.autograd.gradcheck": "pullback.autograd",
     "torch.nn": f"{_HERE}.layers pullback.nn",
     "torch.nn.attention": f"{_HERE}.attention",
     "torch.nn.modules.activation": "pullback.nn.modules.activation pullback.nn.modules.attention",
     "torch.nn.modules.linear": "pullback.nn.modules.linear pullback.nn.modules.attention",
     "torch.nn.modules.rnn": "pullback.nn.modules.recurrent",
+    "torch.nn.parameter": "pullback.nn.parameter pullback.nn.uninitialized",
     "torch.nn.modules.utils": f"{_HERE}.layers",
     "torch.nn.common_types": "typing",
     "torch.nn.utils.weight_norm": "pullback.nn.utils.norms",
     "torch.nn.utils.spectral_norm": "pullback.nn.utils.norms",
     "torch.utils._pytree": f"{_HERE}.containers",
+    "torch.utils.benchmark": f"{_HERE}.benchmark",
     "torch.utils.dlpack": "pullback",
     "torch.utils.data.dataset": "pullback.utils.data",
     "torch.utils.data.dataloader": "pullback.utils.data",
@@ -101,7 +109,7 @@ ABSENT: dict[str, str] = {
     "torch.onnx": "there is no export to ONNX",
     "torch.export": "there is no export of programs",
     "torch.fx": "programs are not rewritten as graphs",
-    "torch.sparse": "tensors are dense",
+    "torch.nested": "the rows of a tensor have one length: pad_sequence makes them so",
     "torch.quantization": "there are no quantized tensors",
     "torch.ao": "there are no quantized tensors",
     "torch.bfloat16": "NumPy has no bfloat16",

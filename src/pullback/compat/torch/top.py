@@ -10,6 +10,10 @@ from ..._modes import inference_mode as inference_mode
 from . import precision, scripting
 from .accelerators import OutOfMemoryError as OutOfMemoryError
 from .precision import GradScaler as GradScaler
+from .sparse import smm as smm
+from .sparse import sparse_coo_tensor as sparse_coo_tensor
+from .sparse import sparse_csr_tensor as sparse_csr_tensor
+from .sparse import spmm as spmm
 from .storing import load as load
 from .storing import save as save
 from .version import __version__ as __version__
@@ -35,6 +39,7 @@ class _Absent:
     is_complex = False
 
 
+sparse_coo, sparse_csr, sparse_csc = map(_placement.layout, ("sparse_coo", "sparse_csr", "sparse_csc"))
 bfloat16 = _Absent("bfloat16")
 float8_e4m3fn, float8_e5m2 = _Absent("float8_e4m3fn"), _Absent("float8_e5m2")
 

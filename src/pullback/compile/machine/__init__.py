@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .executable import Executable, Kernel, build, load
+from .executable import Executable, Kernel, build, stored
 
-__all__ = ["Executable", "Kernel", "build", "load"]
+__all__ = ["Executable", "Kernel", "build", "stored"]

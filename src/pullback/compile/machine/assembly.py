@@ -12,9 +12,10 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..program import Program, Value
+from ..program import Equation, Program, Value
 from .fusion import Loops, Opaque, Planner, Product, Step, Steps, planned
 from .loops import accumulated, chunks, partial
+from .lowering import lowered
 from .memory import SIZES
 from .nests import MEMORY, Layout, laid_out
 from .products import flops
@@ -29,11 +30,12 @@ THREADED = 4
 
 @dataclass(slots=True, eq=False)
 class Piece:
-    """A step made ready: its layout, and the names of its functions."""
+    """A step made ready: its layout, or the body of a loop, and the names of its functions."""
 
     step: Step
     name: str
     layout: Layout | None = None
+    body: Assembly | None = None
     count: int = 1
     chunk: int = 1
     cost: int = 0
@@ -69,7 +71,9 @@ class Assembly:
         self.planner, steps = planned(program)
         self.pieces = [piece for number, step in enumerate(steps) if (piece := self._piece(step, number)) is not None]
         self.opaque = any(isinstance(step, Opaque) for step in steps)
-        self.constants = [v for v, a in program.constants.items() if a.size != 1 or self._read_as_memory(v)]
+        self.constants = {v: a for v, a in program.constants.items() if a.size != 1 or self._read_as_memory(v)}
+        for piece in self.pieces:
+            self.constants |= piece.body.constants if piece.body else {}
         self.written_in_place: dict[int, Value] = {}
         self.memory = self._memory()
         self.guards: dict[int, list[tuple[int, Value, Any]]] = {}
@@ -113,7 +117,9 @@ class Assembly:
             piece.read = step.left.value.nbytes + step.right.value.nbytes
             piece.written = step.equation.output.nbytes
         elif isinstance(step, Steps):
-            piece.cost = cost(step.equation.params["loop"])
+            loop = step.equation.params["loop"]
+            piece.body = None if step.small else Assembly(lowered(loop.body))
+            piece.cost = cost(loop) if piece.body is None else loop.length * piece.body.cost
             piece.read = sum(value.nbytes for value in step.equation.inputs)
             piece.written = sum(value.nbytes for value in step.equation.outputs)
         return piece
@@ -175,7 +181,7 @@ class Assembly:
             for key, size, end in self._needs(piece, number, last):
                 if key in memory.places:
                     continue
-                size = -(-size // ALIGNED) * ALIGNED  # noqa: PLW2901  # in whole lines
+                size = aligned(size)  # noqa: PLW2901
                 start = free.take(size)
                 memory.places[key] = (slot, start)
                 ends.setdefault(end, []).append((start, size))
@@ -183,11 +189,13 @@ class Assembly:
 
     def _needs(self, piece: Piece, number: int, last: dict[Value, int]) -> list[tuple[Any, int, int]]:
         """What a step makes in the block: keys, bytes, and the last step that needs it."""
+        found: list[tuple[Any, int, int]]
         if isinstance(piece.step, Product | Steps):
-            return [(value, value.nbytes, last.get(value, number)) for value in piece.step.equation.outputs]
+            found = [(value, value.nbytes, last.get(value, number)) for value in piece.step.equation.outputs]
+            return found if piece.body is None else [*found, (piece, room(piece.body, piece.step.equation), number)]
         if piece.layout is None:
             return []
-        found: list[tuple[Any, int, int]] = []
+        found = []
         for root in piece.layout.roots:
             if root.stored and root.value not in piece.layout.scratch:
                 found.append((root.value, root.value.nbytes, last.get(root.value, number)))
@@ -261,6 +269,17 @@ def _same_places(layout: Layout, value: Value, target: Value) -> bool:
         for node in layout.nodes
         if node.kind in MEMORY and node.data[0] is target
     )
+
+
+def aligned(size: int) -> int:
+    """Bytes in whole lines of the cache."""
+    return -(-size // ALIGNED) * ALIGNED
+
+
+def room(body: Assembly, equation: Equation) -> int:
+    """Bytes that a loop needs beside its results: those of a step, and each state a second time."""
+    carries = equation.outputs[: equation.params["loop"].carries]
+    return aligned(body.memory.arena) + sum(aligned(value.nbytes) for value in carries)
 
 
 class _Free:

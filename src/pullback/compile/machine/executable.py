@@ -11,6 +11,7 @@ import numpy as np
 
 from ... import _blocks
 from ..._modes import quiet
+from .. import store
 from ..program import Array, DepartedError, Program, Value, run
 from . import native, small
 from .assembly import HEAVY, Assembly, Piece
@@ -54,7 +55,7 @@ class Executable:
             code = native.compiled(self._text)
         self.code = code
         self._native = native.Code(code, _links(assembly))
-        self._held = [np.ascontiguousarray(assembly.program.constants[value]) for value in assembly.constants]
+        self._held = [np.ascontiguousarray(array) for array in assembly.constants.values()]
         self._threads = any(piece.threaded for piece in assembly.pieces)
         self._entry = None if assembly.opaque else self._builtin()
         self._functions: dict[str, Any] = {}
@@ -222,9 +223,16 @@ class Executable:
 
 def _links(assembly: Assembly) -> list[int]:
     """The addresses that the code of a program needs."""
-    if not any(isinstance(piece.step, Product) for piece in assembly.pieces):
+    if not _multiplies(assembly):
         return []
     return [small.address(name) if name.startswith("small") else (native.blas(name) or (0, 0))[0] for name in LINKED]
+
+
+def _multiplies(assembly: Assembly) -> bool:
+    return any(
+        isinstance(piece.step, Product) or (piece.body is not None and _multiplies(piece.body))
+        for piece in assembly.pieces
+    )
 
 
 class _Run:
@@ -330,6 +338,11 @@ def build(program: Program, *, fuse: bool = True) -> Executable:
     return Executable(program, None, fuse=fuse)
 
 
-def load(program: Program, code: bytes) -> Executable:
-    """A program whose machine code was made before, by `build` for an equal program on such a machine."""
-    return Executable(program, code)
+def stored(program: Program, *, of: Program) -> Executable:
+    """A program as machine code, from the disk if it has been made before on such a machine; `of` is how it is known."""
+    key = store.digest(of)
+    code = store.get(key)
+    executable = Executable(program, code)
+    if code is None:
+        store.put(key, executable.code)
+    return executable

@@ -27,7 +27,8 @@ FEW = 1 << 12
 """Places up to which nests that share no memory are joined: for them a loop costs more than what is in it."""
 MOST_ELEMENTS, MOST_EQUATIONS = 32, 300
 """Of a step that is written out in registers."""
-WRITTEN_OUT = {"move", "element", "reduce", "pieces", "product"}
+CHECKED = {"put_rows"}
+"""Operations whose indices are looked at before they run, beside those that gather."""
 NESTS_BACK = 8
 DEEPEST = 200
 DEAR = 8
@@ -69,9 +70,10 @@ class Opaque:
 
 @dataclass(slots=True, eq=False)
 class Steps:
-    """A step: a loop of small steps, in registers."""
+    """A step: a loop whose steps are machine code, `small` ones written out in registers."""
 
     equation: Equation
+    small: bool
 
 
 Step = Loops | Product | Steps | Opaque
@@ -118,22 +120,27 @@ def kind(equation: Equation) -> str:
     if name in PIECES:
         return "pieces" if _regular(equation) else "opaque"
     if name == "scan_loop":
-        return "steps" if _in_registers(equation.params["loop"]) else "opaque"
+        return "steps" if _is_code(equation.params["loop"]) else "opaque"
     if name == "matmul" and len(set(dtypes)) == 1 and dtypes[0].kind == "f":
         return "product" if native.blas("sgemm") else "opaque"
     return "opaque"
 
 
+def _is_code(loop: Any) -> bool:
+    """Whether a loop's step is machine code, which cannot fail."""
+    return bool(loop.length) and all(
+        equation.name not in GATHERS | CHECKED and kind(equation) != "opaque" for equation in loop.body.equations
+    )
+
+
 def _in_registers(loop: Any) -> bool:
-    """Whether all values of a loop's step are small, and all its operations can be written out."""
+    """Whether a loop's step is so small that it is written out."""
     body = loop.body
     values = {*body.inputs, *body.constants, *(value for equation in body.equations for value in equation.outputs)}
-    small = loop.length and all(value.size <= MOST_ELEMENTS for value in values)
     return (
-        small
-        and len(body.equations) <= MOST_EQUATIONS
-        and all(value.dtype in KINDS for value in values)
-        and all(kind(equation) in WRITTEN_OUT for equation in body.equations)
+        len(body.equations) <= MOST_EQUATIONS
+        and all(value.size <= MOST_ELEMENTS for value in values)
+        and all(kind(equation) != "steps" for equation in body.equations)
     )
 
 
@@ -306,7 +313,7 @@ class Planner:
         self._append(Opaque(equation), equation.outputs)
 
     def _steps(self, equation: Equation) -> None:
-        self._append(Steps(equation), equation.outputs)
+        self._append(Steps(equation, _in_registers(equation.params["loop"])), equation.outputs)
 
     def _append(self, step: Step, values: tuple[Value, ...]) -> None:
         self.steps.append(step)
@@ -435,16 +442,33 @@ def _seen_by_guards(program: Program, makers: dict[Value, Equation]) -> set[Equa
 def _dear(planner: Planner, steps: list[Step]) -> set[Value]:
     """Values that are dear to compute, and computed more than once: in several nests, or again for each outer place."""
     seen: set[Value] = set()
+    again: set[Value] = set()
     found: set[Value] = set()
     for step in steps:
         if not isinstance(step, Loops):
             continue
         places = math.prod(step.nest.domain)
         for value in step.nest.inlined:
-            equation = planner.makers[value]
-            if equation.primitive.name not in ELEMENTS or ELEMENTS[equation.primitive.name].cost < DEAR:
-                continue
-            if (value in seen and value not in planner.made) or value.size * 4 <= places:
+            name = planner.makers[value].name
+            if value.size * 4 <= places and name in ELEMENTS and ELEMENTS[name].cost >= DEAR:
                 found.add(value)
+            if value in seen and value not in planner.made:
+                again.add(value)
             seen.add(value)
+    found |= _ends(planner, again)
     return {value for value in found if value in planner.level and planner.made.get(value, -1) < 0}
+
+
+def _ends(planner: Planner, again: set[Value]) -> set[Value]:
+    """Of values that several nests compute, with all that leads to them, those that are dear and that others need."""
+    if not again:
+        return again
+    costs: dict[Value, int] = {}
+    others: set[Value] = set()
+    for equation in planner.program.equations:
+        own = ELEMENTS[equation.name].cost if equation.name in ELEMENTS else 0
+        cost = own + sum(costs.get(value, 0) for value in equation.inputs)
+        costs.update((value, 0 if value in planner.made else cost) for value in equation.outputs)
+        if not any(value in again for value in equation.outputs):
+            others.update(equation.inputs)
+    return {value for value in again & others if costs.get(value, 0) >= DEAR}

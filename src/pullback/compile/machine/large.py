@@ -6,6 +6,8 @@ large arrays for the second time; it depends on dtypes and metadata, and on no s
 
 from __future__ import annotations
 
+import ctypes
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,8 +16,82 @@ import numpy as np
 from ..._blocks import BLOCK, get_num_threads, pieces
 from ..._core import Primitive
 from ..program import Array, Equation, Program, Value
+from . import native
 from .executable import Executable
-from .repeating import drive, driver
+
+DRIVER = """
+define i32 @drive(ptr %run, ptr %table, i64 %count, ptr %moves, i64 %moving, ptr %swaps, i64 %swapping) {
+top:
+  br label %step
+step:
+  %t = phi i64 [ 0, %top ], [ %t_next, %swapped ]
+  %more = icmp ult i64 %t, %count
+  br i1 %more, label %call, label %done
+call:
+  %status = call i32 %run(ptr %table)
+  %well = icmp eq i32 %status, 0
+  br i1 %well, label %move, label %failed
+move:
+  %m = phi i64 [ 0, %call ], [ %m_next, %moved ]
+  %m_more = icmp ult i64 %m, %moving
+  br i1 %m_more, label %moved, label %swap
+moved:
+  %m_twice = shl i64 %m, 1
+  %m_at = getelementptr i64, ptr %moves, i64 %m_twice
+  %m_slot = load i64, ptr %m_at
+  %m_step_at = getelementptr i64, ptr %m_at, i64 1
+  %m_step = load i64, ptr %m_step_at
+  %m_cell = getelementptr i64, ptr %table, i64 %m_slot
+  %m_old = load i64, ptr %m_cell
+  %m_new = add i64 %m_old, %m_step
+  store i64 %m_new, ptr %m_cell
+  %m_next = add i64 %m, 1
+  br label %move
+swap:
+  %s = phi i64 [ 0, %move ], [ %s_next, %exchanged ]
+  %s_more = icmp ult i64 %s, %swapping
+  br i1 %s_more, label %exchanged, label %swapped
+exchanged:
+  %s_twice = shl i64 %s, 1
+  %s_at = getelementptr i64, ptr %swaps, i64 %s_twice
+  %a_slot = load i64, ptr %s_at
+  %b_at = getelementptr i64, ptr %s_at, i64 1
+  %b_slot = load i64, ptr %b_at
+  %a_cell = getelementptr i64, ptr %table, i64 %a_slot
+  %b_cell = getelementptr i64, ptr %table, i64 %b_slot
+  %a = load i64, ptr %a_cell
+  %b = load i64, ptr %b_cell
+  store i64 %b, ptr %a_cell
+  store i64 %a, ptr %b_cell
+  %s_next = add i64 %s, 1
+  br label %swap
+swapped:
+  %t_next = add i64 %t, 1
+  br label %step
+failed:
+  ret i32 %status
+done:
+  ret i32 0
+}
+"""
+
+
+@functools.cache
+def driver() -> Any:
+    """The function that repeats a step, and the code that holds it."""
+    code = native.Code(native.kept(DRIVER), [])
+    words = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64] + [ctypes.c_void_p, ctypes.c_int64] * 2
+    return ctypes.CFUNCTYPE(ctypes.c_int, *words)(code.address("drive")), code
+
+
+def drive(entry: int, table: Array, count: int, moves: list[tuple[int, int]], swaps: list[tuple[int, int]]) -> int:
+    """Run a step so often; after each, addresses in its table move by bytes, and pairs of them are exchanged."""
+    words = [np.array(pairs or [(0, 0)], np.int64) for pairs in (moves, swaps)]
+    found: int = driver()[0](
+        entry, table.ctypes.data, count, words[0].ctypes.data, len(moves), words[1].ctypes.data, len(swaps)
+    )
+    return found
+
 
 CHUNK = 1 << 13
 _seen: dict[Any, Kernel | None] = {}

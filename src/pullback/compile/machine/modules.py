@@ -14,7 +14,7 @@ from typing import Any
 from llvmlite import ir
 
 from ..mathematics.lanes import Desk, Target
-from ..program import Value
+from ..program import Equation, Value
 from . import native
 from .assembly import Assembly, Piece
 from .elements import KINDS
@@ -24,6 +24,7 @@ from .memory import LONG, POINTER, load, long
 from .nests import MEMORY, Layout, Node, Root
 from .products import LINKED, ProductEmitter
 from .registers import LoopEmitter
+from .repeating import RepeatEmitter
 
 STATUS = ir.IntType(32)
 BEFORE = "before_check"
@@ -34,7 +35,7 @@ class ModuleWriter:
     """The code of a program."""
 
     def __init__(self, assembly: Assembly, *, apart: bool = False) -> None:
-        self.assembly = assembly
+        self.assembly, self.prefix = assembly, ""
         self.apart = apart or assembly.apart
         self.module = ir.Module()
         links = ir.GlobalVariable(self.module, ir.ArrayType(POINTER, len(LINKED)), "links")
@@ -42,6 +43,12 @@ class ModuleWriter:
         self.target, self.width = Target.host(), native.width()
         self.alike = Counter(key for p in assembly.pieces if p.layout and (key := _likeness(p.layout)[0]) is not None)
         self.shared: dict[Hashable, Any] = {}
+
+    def _inside(self, piece: Piece, body: Assembly) -> ModuleWriter:
+        """The writer of a loop's step, into the same module."""
+        inner = ModuleWriter(body)
+        inner.module, inner.prefix, inner.apart = self.module, f"{self.prefix}{piece.name}_", False
+        return inner
 
     def write(self) -> Any:
         """The module."""
@@ -56,7 +63,7 @@ class ModuleWriter:
             self._end(builder)
             builder.ret_void()
         if not self.assembly.opaque:
-            self._all()
+            self.run()
         return self.module
 
     # Steps
@@ -66,11 +73,24 @@ class ModuleWriter:
         if isinstance(piece.step, Product):
             ProductEmitter(builder, piece.step, self.assembly.place).emit()
         elif isinstance(piece.step, Steps):
-            LoopEmitter(
-                builder, piece.step.equation, lambda value: self._address(builder, self.assembly.place(value))
-            ).emit()
+            self._loop(builder, piece, piece.step.equation)
         elif piece.layout is not None:
             self._nest(builder, piece, piece.layout)
+
+    def _loop(self, builder: Any, piece: Piece, equation: Equation) -> None:
+        """Write a loop: in registers, or around a function for its step."""
+
+        def address(key: Any) -> Any:
+            return self._address(builder, self.assembly.place(key))
+
+        if piece.body is None:
+            LoopEmitter(builder, equation, address).emit()
+        else:
+            step = self._inside(piece, piece.body)
+            constants = [address(value) for value in piece.body.constants]
+            RepeatEmitter(builder, equation, piece.body, step.run(), address(piece)).emit(
+                [address(value) for value in equation.inputs], [address(value) for value in equation.outputs], constants
+            )
 
     def _nest(self, builder: Any, piece: Piece, layout: Layout) -> None:
         """Write a nest: a range or several chunks, and the end that puts results of chunks together."""
@@ -196,7 +216,7 @@ class ModuleWriter:
                 source = self._address(builder, self.assembly.place(value))
                 _copy(builder, self._address(builder, (place, 0)), source, value.nbytes)
 
-    def _all(self) -> None:
+    def run(self) -> Any:
         """The function for the whole program."""
         builder = self._begun("run", [POINTER], STATUS)
         self._check(builder, -1)
@@ -208,10 +228,11 @@ class ModuleWriter:
             self._check(builder, number)
         self._end(builder)
         builder.ret(STATUS(0))
+        return builder.function
 
     def _begun(self, name: str, arguments: list[Any], result: Any = None) -> Any:
         """A builder of a function that can be called from outside."""
-        function = ir.Function(self.module, ir.FunctionType(result or ir.VoidType(), arguments), name)
+        function = ir.Function(self.module, ir.FunctionType(result or ir.VoidType(), arguments), self.prefix + name)
         return ir.IRBuilder(function.append_basic_block())
 
     @staticmethod

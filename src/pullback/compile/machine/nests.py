@@ -118,8 +118,8 @@ class Nest:
 
     def add(self, root: Root) -> None:
         """Add a root, or raise and be as before, except for nodes that nobody uses."""
-        before = self.inner, [other.consumed for other in self.roots]
         while True:
+            before = self.inner, [other.consumed for other in self.roots]  # with the axes as they are now
             try:
                 self._place(root)
             except Cut as cut:

@@ -16,10 +16,10 @@ from .building import Builder, Table
 from .contractions import contracted
 from .dead import without_dead_code
 from .identities import exact
-from .layers import DECOMPOSITIONS as DECOMPOSITIONS
-from .layers import decomposed
 from .layouts import shapes
 from .pieces import side_by_side
+from .recurrence import DECOMPOSITIONS as DECOMPOSITIONS
+from .recurrence import decomposed
 from .rounding import rounded
 from .rules import joined
 

@@ -46,6 +46,11 @@ INDEX: dict[str, str] = {
     "pixelshuffle": "PixelShuffle PixelUnshuffle",
     "channelshuffle": "ChannelShuffle",
     "upsampling": "Upsample UpsamplingBilinear2d UpsamplingNearest2d",
+    "lazy": (
+        "LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyConv1d LazyConv2d LazyConv3d LazyConvTranspose1d "
+        "LazyConvTranspose2d LazyConvTranspose3d LazyInstanceNorm1d LazyInstanceNorm2d LazyInstanceNorm3d LazyLinear "
+        "LazyModuleMixin"
+    ),
 }
 
 LATER = {name: module for module, names in INDEX.items() for name in names.split()}

@@ -78,12 +78,12 @@ class _BatchNorm(_NormBase):
 
     def forward(self, input: Any) -> Any:
         self._check_input_dim(input)
-        momentum = 0.0 if self.momentum is None else self.momentum
+        momentum: Any = 0.0 if self.momentum is None else self.momentum
         learning = self.training and self.track_running_stats
         if learning and self.num_batches_tracked is not None:
             self.num_batches_tracked.add_(1)
             if self.momentum is None:
-                momentum = 1.0 / float(self.num_batches_tracked)
+                momentum = 1.0 / self.num_batches_tracked.double()
         used = not self.training or self.track_running_stats
         return F.batch_norm(
             input,

@@ -6,12 +6,14 @@ dictionary (`state`). Here is what it does to all that belongs to it at once, an
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
 from ... import _dtypes, _placement
 from ..._core import Carrier
 from ..._modes import no_grad
+from ..uninitialized import is_lazy
 from .calls import Calls
 from .hooks import register_module_forward_hook as register_module_forward_hook
 from .hooks import register_module_forward_pre_hook as register_module_forward_pre_hook
@@ -111,7 +113,9 @@ class Module(State, Calls):
                         gradient.data = fn(gradient.data)
                         parameter.grad = gradient
             for name, buffer in self._buffers.items():
-                if buffer is not None:
+                if is_lazy(buffer):
+                    buffer.data = fn(buffer.data)
+                elif buffer is not None:
                     self._buffers[name] = fn(buffer)
         return self
 
@@ -182,6 +186,14 @@ class Module(State, Calls):
         """
         _placement.here("cuda" if device is None else device)
         return self
+
+    def share_memory(self) -> Self:
+        """Move parameters and buffers to memory that processes share: see `Tensor.share_memory_`."""
+        return self._apply(lambda t: t.share_memory_())
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Nothing follows from it but a note: the module computes as before, and `pullback.compile(module)` is faster."""
+        warnings.warn("Module.compile() changes nothing here: use what compile(module) returns", stacklevel=2)
 
     def to_empty(self, *, device: Any = None, recurse: bool = True) -> Self:
         """Give parameters and buffers new memory with whatever lies in it."""

@@ -1,0 +1,51 @@
+"""torch.distributions.utils: what families of distributions are written with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ... import _sampling
+from ...distributions.distribution import broadcast_all as broadcast_all
+from ...nn import functional
+
+euler_constant = float(np.euler_gamma)
+
+
+def _standard_normal(shape: Any, dtype: Any, device: Any) -> Any:
+    """Standard normal numbers."""
+    return _sampling.randn(shape, dtype=dtype, device=device)
+
+
+def clamp_probs(probs: Any) -> Any:
+    """Probabilities kept from 0 and 1, by as little as their dtype knows."""
+    eps = float(np.finfo(probs._dtype).eps)
+    return probs.clamp(min=eps, max=1 - eps)
+
+
+def probs_to_logits(probs: Any, is_binary: bool = False) -> Any:
+    """The logarithms of probabilities, of their odds if they are those of one of two events."""
+    clamped = clamp_probs(probs)
+    return clamped.log() - (-clamped).log1p() if is_binary else clamped.log()
+
+
+def logits_to_probs(logits: Any, is_binary: bool = False) -> Any:
+    """The probabilities whose logarithms, or those of whose odds, are given."""
+    return logits.sigmoid() if is_binary else functional.softmax(logits, -1)
+
+
+class lazy_property:  # noqa: N801  # torch's name
+    """A property that is computed when it is first asked for, and kept."""
+
+    def __init__(self, wrapped: Callable[[Any], Any]) -> None:
+        self.wrapped = wrapped
+        self.__doc__ = wrapped.__doc__
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is None:
+            return self
+        value = self.wrapped(instance)
+        setattr(instance, self.wrapped.__name__, value)
+        return value

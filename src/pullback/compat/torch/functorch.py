@@ -1,0 +1,64 @@
+"""functorch, the package that torch.func was: its transforms are those, and these are what it had beside them."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...func import functional_call, stack_module_state
+from . import notes
+
+_LATER = "is deprecated: use torch.func.functional_call and torch.func.stack_module_state"
+
+
+def _split(model: Any, tracked: bool) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+    """A copy of a module, and its parameters and buffers by their paths."""
+    twin = copy.deepcopy(model)
+    parameters = {name: p.detach().requires_grad_(p.requires_grad and tracked) for name, p in model.named_parameters()}
+    return twin, parameters, {name: buffer.detach().clone() for name, buffer in model.named_buffers()}
+
+
+def make_functional(model: Any, disable_autograd_tracking: bool = False) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """A module as a function of its parameters, and these: `f(parameters, *args)` is what the module computes.
+
+    Raises
+    ------
+    RuntimeError
+        If the module has buffers.
+    """
+    notes.note(f"make_functional {_LATER}")
+    twin, parameters, buffers = _split(model, not disable_autograd_tracking)
+    if buffers:
+        raise RuntimeError(
+            "make_functional(model): `model` has buffers. Please use make_functional_with_buffers(model) instead."
+        )
+    names = list(parameters)
+
+    def function(params: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
+        return functional_call(twin, dict(zip(names, params, strict=True)), args, kwargs)
+
+    return function, tuple(parameters.values())
+
+
+def make_functional_with_buffers(
+    model: Any, disable_autograd_tracking: bool = False
+) -> tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]:
+    """A module as a function of its parameters and buffers, and these: `f(parameters, buffers, *args)`."""
+    notes.note(f"make_functional_with_buffers {_LATER}")
+    twin, parameters, buffers = _split(model, not disable_autograd_tracking)
+    names, others = list(parameters), list(buffers)
+
+    def function(params: Sequence[Any], kept: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
+        state = dict(zip(names, params, strict=True)) | dict(zip(others, kept, strict=True))
+        return functional_call(twin, state, args, kwargs)
+
+    return function, tuple(parameters.values()), tuple(buffers.values())
+
+
+def combine_state_for_ensemble(models: Sequence[Any]) -> tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]:
+    """Modules of one kind as a function, and their parameters and buffers, stacked along a new first axis."""
+    notes.note(f"combine_state_for_ensemble {_LATER}")
+    function, _, _ = make_functional_with_buffers(models[0])
+    parameters, buffers = stack_module_state(list(models))
+    return function, tuple(parameters.values()), tuple(buffers.values())

@@ -1,0 +1,123 @@
+"""torch.sparse, on dense tensors: what torch keeps sparse has the same values here, and takes the memory of all of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import _creation
+from ..._core import Carrier
+from ..._layouts import with_pattern
+from ...nn import functional
+from ...vocabulary import arithmetic, indexing, products, reductions, shapes
+from . import notes
+
+_DENSE = "sparse tensors are kept as dense ones: the numbers are the same, and zeros take memory and time, too"
+
+
+def _given(indices: Any, values: Any, size: Any, dtype: Any) -> tuple[Any, Any, tuple[int, ...]]:
+    """Indices, values and sizes as they are needed; RuntimeError where they do not fit together."""
+    indices = _creation.as_tensor(indices).to("int64")
+    values = _creation.as_tensor(values) if dtype is None else _creation.as_tensor(values).to(dtype)
+    if indices.ndim != 2:
+        raise RuntimeError(f"indices must be sparse_dim x nnz, but got: {list(indices.shape)}")
+    if values.ndim == 0:
+        values = values.expand(indices.shape[1])
+    if values.shape[0] != indices.shape[1]:
+        raise RuntimeError(
+            f"indices and values must have same nnz, but got nnz from indices: {indices.shape[1]}, nnz from values: "
+            f"{values.shape[0]}"
+        )
+    if indices.numel() and int(indices.min()) < 0:
+        raise RuntimeError(f"found negative index {int(indices.min())} among the indices")
+    sizes = tuple(size) if size is not None else (*(int(row.max()) + 1 for row in indices), *values.shape[1:])
+    if len(sizes) != indices.shape[0] + values.ndim - 1:
+        raise RuntimeError(
+            f"'len(size) == sparse_dim + dense_dim' is not satisfied: len(size) = {len(sizes)}, sparse_dim = "
+            f"{indices.shape[0]}, dense_dim = {values.ndim - 1}"
+        )
+    for dim, row in enumerate(indices if indices.numel() else ()):
+        if int(row.max()) >= sizes[dim]:
+            raise RuntimeError(
+                f"size is inconsistent with indices: for dim {dim}, size is {sizes[dim]} but found index {int(row.max())}"
+            )
+    return indices, values, sizes
+
+
+def sparse_coo_tensor(
+    indices: Any,
+    values: Any = None,
+    size: Any = None,
+    *,
+    dtype: Any = None,
+    requires_grad: bool = False,
+    **options: Any,
+) -> Any:
+    """A dense tensor of values at indices, a column for each, and zeros elsewhere; values of one index are summed.
+
+    Raises
+    ------
+    RuntimeError
+        If indices, values and sizes do not fit together.
+    """
+    notes.note(_DENSE)
+    if values is None or (size is None and not isinstance(values, Carrier) and not hasattr(values, "__len__")):
+        return _creation.zeros(*(indices if values is None else values), dtype=dtype, requires_grad=requires_grad)
+    where, what, sizes = _given(indices, values, size, dtype)
+    made = indexing.index_put(_creation.zeros(*sizes, dtype=what.dtype), tuple(where), what, accumulate=True)
+    return with_pattern(made.requires_grad_() if requires_grad else made, where)
+
+
+def sparse_csr_tensor(
+    crow_indices: Any, col_indices: Any, values: Any, size: Any = None, *, dtype: Any = None, **options: Any
+) -> Any:
+    """A dense matrix of values row by row: `crow_indices` says where each row begins, `col_indices` the columns."""
+    starts, columns = _creation.as_tensor(crow_indices), _creation.as_tensor(col_indices)
+    counts = starts[1:] - starts[:-1]
+    rows = _creation.arange(len(counts)).repeat_interleave(counts)
+    sizes = (len(counts), int(columns.max()) + 1) if size is None else size
+    return sparse_coo_tensor(shapes.stack([rows, columns.to("int64")]), values, sizes, dtype=dtype, **options)
+
+
+def _typed(dtype: str) -> Any:
+    """torch's old constructor of sparse tensors of a dtype."""
+
+    def make(*args: Any) -> Any:
+        sizes = args and all(isinstance(arg, int) for arg in args)
+        return _creation.zeros(*args, dtype=dtype) if sizes or not args else sparse_coo_tensor(*args, dtype=dtype)
+
+    return make
+
+
+FloatTensor, DoubleTensor, HalfTensor = _typed("float32"), _typed("float64"), _typed("float16")
+LongTensor, IntTensor, ShortTensor, ByteTensor = _typed("int64"), _typed("int32"), _typed("int16"), _typed("uint8")
+
+
+def mm(mat1: Any, mat2: Any, reduce: str = "sum") -> Any:
+    """The product of two matrices."""
+    return products.mm(mat1, mat2)
+
+
+spmm = smm = hspmm = mm
+addmm = products.addmm
+
+
+def sum(input: Any, dim: Any = None, dtype: Any = None) -> Any:
+    """The sum of all elements, or along axes."""
+    return reductions.sum(input, dim, dtype=dtype)
+
+
+def _absent(input: Any) -> Any:
+    """The elements with minus infinity in the place of zeros."""
+    return arithmetic.where(input != 0, input, float("-inf"))
+
+
+def softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
+    """The softmax of the elements along an axis that are not zero, which stay zero."""
+    scores = functional.softmax(_absent(input), dim, dtype=dtype)
+    return arithmetic.where(input != 0, scores, 0)
+
+
+def log_softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
+    """The logarithm of the softmax of the elements along an axis that are not zero, which stay zero."""
+    scores = functional.log_softmax(_absent(input), dim, dtype=dtype)
+    return arithmetic.where(input != 0, scores, 0)

@@ -1,0 +1,47 @@
+"""Loops with operations of Python in their steps: each step is a call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..loops import SCAN, Scan
+from ..program import Array, Equation, Program
+from .executable import stored
+from .fusion import kind
+
+
+class Repeated:
+    """A scan with operations of Python in its step, ready to run: what stands in the place of its primitive."""
+
+    name = SCAN.name
+    kind = SCAN.kind
+
+    def __init__(self, loop: Scan) -> None:
+        self.step = stored(with_loops(loop.body), of=loop.body)
+
+    def forward(self, *arrays: Array, loop: Scan) -> tuple[Array, ...]:
+        """Step by step."""
+        given = [np.asarray(array, order="C") for array in arrays]
+        carries, columns = given[: loop.carries], given[loop.carries : loop.carries + loop.columns]
+        shared = given[loop.carries + loop.columns :]
+        kept = [np.empty((loop.length, *v.shape), v.dtype) for v in loop.body.outputs[loop.carries :]]
+        for number in reversed(range(loop.length)) if loop.reverse else range(loop.length):
+            results = self.step(*carries, *[column[number, ...] for column in columns], *shared)
+            carries = results[: loop.carries]
+            for stack, result in zip(kept, results[loop.carries :], strict=True):
+                stack[number] = result
+        return (*carries, *kept)
+
+
+def with_loops(program: Program) -> Program:
+    """The program with scans ready to run whose steps are not machine code alone."""
+    return program.with_(equations=tuple(map(_with_loop, program.equations)))
+
+
+def _with_loop(equation: Equation) -> Equation:
+    if equation.primitive is not SCAN or not equation.params["loop"].length or kind(equation) == "steps":
+        return equation
+    ready: Any = Repeated(equation.params["loop"])
+    return Equation(ready, equation.inputs, equation.params, equation.outputs, equation.site)

@@ -1,0 +1,166 @@
+"""Distributions of probabilities that stand in for choices, and can be differentiated: nearer to them as `temperature` falls.
+
+Maddison, Mnih and Teh, The concrete distribution, 2017; Jang, Gu and Poole, Categorical reparameterization with
+Gumbel-softmax, 2017.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+from .. import _sampling
+from .._functions import logsumexp
+from ..vocabulary.special import lgamma
+from . import constraints
+from .constraints import Constraint
+from .discrete import Categorical, OneHotCategorical, _clamped, _OfOdds
+from .distribution import broadcast_all
+from .transformed import TransformedDistribution
+from .transforms import ExpTransform, SigmoidTransform
+
+
+def _even(shape: Any, dtype: Any) -> Any:
+    """Numbers drawn evenly, of which neither 0 nor 1 occurs."""
+    return _clamped(_sampling.rand(shape, dtype=dtype))
+
+
+class LogitRelaxedBernoulli(_OfOdds):
+    """The logarithm of the odds of a `RelaxedBernoulli`."""
+
+    has_rsample = True
+    support = constraints.real
+
+    def __init__(
+        self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        self.temperature = temperature
+        super().__init__(probs, logits, validate_args)
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        """Values drawn at random, as differentiable functions of the parameters."""
+        shape = self._extended_shape(sample_shape)
+        chance, even = _clamped(self.probs.expand(shape)), _even(shape, self._param.dtype)
+        return (even.log() - (-even).log1p() + chance.log() - (-chance).log1p()) / self.temperature
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the density at a value."""
+        self._validate_sample(value)
+        logits, value = broadcast_all(self.logits, value)
+        distance = logits - value * self.temperature
+        return _log(self.temperature) + distance - 2 * distance.exp().log1p()
+
+
+def _log(value: Any) -> Any:
+    return math.log(value) if isinstance(value, (int, float)) else value.log()
+
+
+class _Relaxed(TransformedDistribution):
+    """What both have in common: the parameters, which are those of the distribution that is transformed."""
+
+    arg_constraints: ClassVar[dict[str, Constraint]] = {}
+
+    @property
+    def temperature(self) -> Any:
+        """How far values are from choices."""
+        return self.base_dist.temperature
+
+    @property
+    def logits(self) -> Any:
+        """The logarithms of the odds, or of the probabilities."""
+        return self.base_dist.logits
+
+    @property
+    def probs(self) -> Any:
+        """The probabilities."""
+        return self.base_dist.probs
+
+
+class RelaxedBernoulli(_Relaxed):
+    """A number in (0, 1) in the place of the value of a `Bernoulli`.
+
+    >>> import pullback
+    >>> from pullback.distributions import RelaxedBernoulli
+    >>> chance = pullback.tensor(0.3, requires_grad=True)
+    >>> RelaxedBernoulli(0.5, probs=chance).rsample().requires_grad
+    True
+    """
+
+    support = constraints.unit_interval
+
+    def __init__(
+        self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        base = LogitRelaxedBernoulli(temperature, probs, logits, validate_args)
+        super().__init__(base, SigmoidTransform(), validate_args)
+
+
+class ExpRelaxedCategorical(Categorical):
+    """The logarithms of the probabilities of a `RelaxedOneHotCategorical`."""
+
+    has_rsample, has_enumerate_support = True, False
+    support = constraints.real_vector
+
+    def __init__(
+        self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        self.temperature = temperature
+        super().__init__(probs, logits, validate_args)
+
+    def _one_value(self) -> Any:
+        return self._param.shape[-1:]
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        """Values drawn at random, which cannot be differentiated."""
+        return self.rsample(sample_shape).detach()
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        """Values drawn at random, as differentiable functions of the parameters."""
+        even = _even(self._extended_shape(sample_shape), self._param.dtype)
+        scores = (self.logits - (-even.log()).log()) / self.temperature
+        return scores - logsumexp(scores, -1, True)
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the density at a value."""
+        self._validate_sample(value)
+        count = self._num_events
+        logits, value = broadcast_all(self.logits, value)
+        scores = logits - value * self.temperature
+        scale = lgamma(value.new_tensor(float(count))) + (count - 1) * _log(self.temperature)
+        return (scores - logsumexp(scores, -1, True)).sum(-1) + scale
+
+
+class RelaxedOneHotCategorical(_Relaxed):
+    """Probabilities in the place of the value of a `OneHotCategorical`.
+
+    >>> import pullback
+    >>> from pullback.distributions import RelaxedOneHotCategorical
+    >>> RelaxedOneHotCategorical(0.5, logits=pullback.zeros(3)).sample().shape
+    pullback.Size([3])
+    """
+
+    support = constraints.simplex
+
+    def __init__(
+        self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        base = ExpRelaxedCategorical(temperature, probs, logits, validate_args)
+        super().__init__(base, ExpTransform(), validate_args)
+
+
+class OneHotCategoricalStraightThrough(OneHotCategorical):
+    """A `OneHotCategorical` whose samples have the gradients of the probabilities.
+
+    Bengio, Leonard and Courville, Estimating or propagating gradients through stochastic neurons, 2013.
+
+    >>> import pullback
+    >>> from pullback.distributions import OneHotCategoricalStraightThrough
+    >>> OneHotCategoricalStraightThrough(pullback.tensor([0.0, 1.0], requires_grad=True)).rsample().detach()
+    tensor([0., 1.])
+    """
+
+    has_rsample = True
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        """Values drawn at random, with the gradients of the probabilities."""
+        return self.sample(sample_shape) + (self.probs - self.probs.detach())

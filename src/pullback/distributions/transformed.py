@@ -1,0 +1,345 @@
+"""Distributions of functions of random values."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+from .._modes import no_grad
+from .._shapes import Size
+from . import constraints
+from .constraints import Constraint
+from .continuous import Cauchy, Exponential, Normal
+from .distribution import Distribution, broadcast_all, summed
+from .multivariate import Independent
+from .transforms import (
+    AbsTransform,
+    AffineTransform,
+    ComposeTransform,
+    ExpTransform,
+    PowerTransform,
+    StickBreakingTransform,
+    Transform,
+)
+
+
+class TransformedDistribution(Distribution):
+    """The distribution of what transforms make, one after the other, of values of another.
+
+    Raises
+    ------
+    ValueError
+        If the transforms are none, or take more axes together than the other distribution has.
+
+    >>> import pullback
+    >>> from pullback.distributions import TransformedDistribution, Uniform
+    >>> from pullback.distributions.transforms import AffineTransform, SigmoidTransform
+    >>> logistic = TransformedDistribution(Uniform(0.0, 1.0), [SigmoidTransform().inv, AffineTransform(2.0, 1.0)])
+    >>> logistic.log_prob(pullback.tensor(2.0))
+    tensor(-1.3863)
+    """
+
+    def __init__(self, base_distribution: Any, transforms: Any, validate_args: bool | None = None) -> None:
+        if isinstance(transforms, Transform):
+            transforms = [transforms]
+        if not isinstance(transforms, list):
+            raise ValueError(f"transforms must be a Transform or list, but was {transforms}")
+        if not all(isinstance(transform, Transform) for transform in transforms):
+            raise ValueError(f"transforms must be a Transform or a list of Transforms, but was {transforms}")
+        self.transforms = transforms
+        whole = ComposeTransform(transforms)
+        shape = base_distribution.batch_shape + base_distribution.event_shape
+        taken, given = whole.domain.event_dim, whole.codomain.event_dim
+        if len(shape) < taken:
+            raise ValueError(
+                f"base_distribution needs to have shape with size at least {taken}, but got {tuple(shape)}."
+            )
+        forward = Size(whole.forward_shape(shape))
+        needed = whole.inverse_shape(forward)
+        event = len(base_distribution.event_shape)
+        if tuple(needed) != tuple(shape):
+            base_distribution = base_distribution.expand(needed[: len(needed) - event])
+        if taken > event:
+            base_distribution = Independent(base_distribution, taken - event)
+        self.base_dist = base_distribution
+        cut = len(forward) - max(given, event + given - taken)
+        super().__init__(forward[:cut], forward[cut:], validate_args)
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        """The same distribution with its parameters repeated to another batch shape."""
+        made = type(self).__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        shape = ComposeTransform(self.transforms).inverse_shape(Size(batch_shape) + self.event_shape)
+        made.base_dist = self.base_dist.expand(shape[: len(shape) - len(self.base_dist.event_shape)])
+        made._batch_shape = Size(batch_shape)
+        return made
+
+    @property
+    def has_rsample(self) -> bool:  # type: ignore[override]  # as the other has
+        """Whether samples can be differentiated by the parameters."""
+        return bool(self.base_dist.has_rsample)
+
+    @property
+    def support(self) -> Any:
+        """The values that there are."""
+        if not self.transforms:
+            return self.base_dist.support
+        last = self.transforms[-1].codomain
+        more = len(self.event_shape) - last.event_dim
+        return constraints.independent(last, more) if more > 0 else last
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        """Values drawn at random, which cannot be differentiated."""
+        with no_grad():
+            return self._transformed(self.base_dist.sample(sample_shape))
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        """Values drawn at random, as differentiable functions of the parameters."""
+        return self._transformed(self.base_dist.rsample(sample_shape))
+
+    def _transformed(self, value: Any) -> Any:
+        for transform in self.transforms:
+            value = transform(value)
+        return value
+
+    def _traced_back(self, value: Any) -> Any:
+        for transform in reversed(self.transforms):
+            value = transform.inv(value)
+        return value
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the density at a value."""
+        self._validate_sample(value)
+        event = len(self.event_shape)
+        stretched: Any = 0
+        for transform in reversed(self.transforms):
+            argument = transform.inv(value)
+            event += transform.domain.event_dim - transform.codomain.event_dim
+            jacobian = transform.log_abs_det_jacobian(argument, value)
+            stretched = stretched - summed(jacobian, event - transform.domain.event_dim)
+            value = argument
+        return stretched + summed(self.base_dist.log_prob(value), event - len(self.base_dist.event_shape))
+
+    def _turned(self, chance: Any) -> Any:
+        """The probability of values up to one, of those from it on, if the transforms fall."""
+        sign = math.prod((transform.sign for transform in self.transforms), start=1)
+        return chance if isinstance(sign, int) and sign == 1 else sign * (chance - 0.5) + 0.5
+
+    def cdf(self, value: Any) -> Any:
+        """The probability of values up to this one."""
+        self._validate_sample(value)
+        return self._turned(self.base_dist.cdf(self._traced_back(value)))
+
+    def icdf(self, value: Any) -> Any:
+        """The value up to which the probability is this."""
+        return self._transformed(self.base_dist.icdf(self._turned(value)))
+
+
+class _Half(TransformedDistribution):
+    """The absolute values of a distribution around zero."""
+
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"scale": constraints.positive}
+    support = constraints.nonnegative
+
+    def __init__(self, base: Any, validate_args: bool | None) -> None:
+        super().__init__(base, AbsTransform(), validate_args)
+
+    @property
+    def scale(self) -> Any:
+        """How far the values are spread."""
+        return self.base_dist.scale
+
+    def _given(self) -> dict[str, Any]:
+        return {"scale": self.scale}
+
+    @property
+    def mode(self) -> Any:
+        """The most probable value: 0."""
+        return self.scale * 0
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the density at a value."""
+        self._validate_sample(value)
+        return (self.base_dist.log_prob(value) + math.log(2)).masked_fill(value < 0, -math.inf)
+
+    def cdf(self, value: Any) -> Any:
+        """The probability of values up to this one."""
+        self._validate_sample(value)
+        return 2 * self.base_dist.cdf(value) - 1
+
+    def icdf(self, value: Any) -> Any:
+        """The value up to which the probability is this."""
+        return self.base_dist.icdf((value + 1) / 2)
+
+    def entropy(self) -> Any:
+        """The entropy, in nats."""
+        return self.base_dist.entropy() - math.log(2)
+
+
+class HalfNormal(_Half):
+    """The distribution of |x|, of which x is normal with mean 0 and standard deviation `scale`.
+
+    >>> from pullback.distributions import HalfNormal
+    >>> HalfNormal(1.0).mean
+    tensor(0.7979)
+    """
+
+    def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
+        super().__init__(Normal(0, scale, validate_args=validate_args), validate_args)
+
+    @property
+    def mean(self) -> Any:
+        """The mean."""
+        return self.scale * math.sqrt(2 / math.pi)
+
+    @property
+    def variance(self) -> Any:
+        """The variance."""
+        return self.scale.pow(2) * (1 - 2 / math.pi)
+
+
+class HalfCauchy(_Half):
+    """The distribution of |x|, of which x has the Cauchy distribution around 0 with `scale`.
+
+    >>> import pullback
+    >>> from pullback.distributions import HalfCauchy
+    >>> HalfCauchy(1.0).cdf(pullback.tensor(1.0))
+    tensor(0.5000)
+    """
+
+    def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
+        super().__init__(Cauchy(0, scale, validate_args=validate_args), validate_args)
+
+    @property
+    def mean(self) -> Any:
+        """The mean, which is infinite."""
+        return self.scale.detach() * 0 + math.inf
+
+    @property
+    def variance(self) -> Any:
+        """The variance, which is infinite."""
+        return self.scale.detach() * 0 + math.inf
+
+
+class Pareto(TransformedDistribution):
+    """The distribution of Pareto: values above `scale`, and those above a value x as rare as (scale / x) ** alpha.
+
+    >>> from pullback.distributions import Pareto
+    >>> Pareto(1.0, 3.0).mean
+    tensor(1.5000)
+    """
+
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"alpha": constraints.positive, "scale": constraints.positive}
+
+    def __init__(self, scale: Any, alpha: Any, validate_args: bool | None = None) -> None:
+        self.scale, self.alpha = broadcast_all(scale, alpha)
+        base = Exponential(self.alpha, validate_args=validate_args)
+        super().__init__(base, [ExpTransform(), AffineTransform(0, self.scale)], validate_args)
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        """The same distribution with its parameters repeated to another batch shape."""
+        return type(self)(self.scale.expand(batch_shape), self.alpha.expand(batch_shape))
+
+    @property
+    def support(self) -> Any:
+        """The values that there are."""
+        return constraints.greater_than_eq(self.scale)
+
+    @property
+    def mean(self) -> Any:
+        """The mean."""
+        alpha = self.alpha.clamp(min=1)
+        return alpha * self.scale / (alpha - 1)
+
+    @property
+    def mode(self) -> Any:
+        """The most probable value."""
+        return self.scale
+
+    @property
+    def variance(self) -> Any:
+        """The variance."""
+        alpha = self.alpha.clamp(min=2)
+        return self.scale.pow(2) * alpha / ((alpha - 1).pow(2) * (alpha - 2))
+
+    def entropy(self) -> Any:
+        """The entropy, in nats."""
+        return (self.scale / self.alpha).log() + (1 + self.alpha.reciprocal())
+
+
+class Weibull(TransformedDistribution):
+    """The distribution of Weibull: those above a value x are as rare as exp(-(x / scale) ** concentration).
+
+    >>> from pullback.distributions import Weibull
+    >>> Weibull(2.0, 1.0).mean
+    tensor(2.)
+    """
+
+    arg_constraints: ClassVar[dict[str, Constraint]] = {
+        "scale": constraints.positive,
+        "concentration": constraints.positive,
+    }
+    support = constraints.positive
+
+    def __init__(self, scale: Any, concentration: Any, validate_args: bool | None = None) -> None:
+        self.scale, self.concentration = broadcast_all(scale, concentration)
+        base = Exponential(self.scale * 0 + 1, validate_args=validate_args)
+        transforms = [PowerTransform(self.concentration.reciprocal()), AffineTransform(0, self.scale)]
+        super().__init__(base, transforms, validate_args)
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        """The same distribution with its parameters repeated to another batch shape."""
+        return type(self)(self.scale.expand(batch_shape), self.concentration.expand(batch_shape))
+
+    def _moment(self, order: int) -> Any:
+        return (1 + order / self.concentration).lgamma().exp()
+
+    @property
+    def mean(self) -> Any:
+        """The mean."""
+        return self.scale * self._moment(1)
+
+    @property
+    def mode(self) -> Any:
+        """The most probable value."""
+        inner = ((self.concentration - 1) / self.concentration).clamp(min=0)
+        return self.scale * inner ** self.concentration.reciprocal()
+
+    @property
+    def variance(self) -> Any:
+        """The variance."""
+        return self.scale.pow(2) * (self._moment(2) - self._moment(1).pow(2))
+
+    def entropy(self) -> Any:
+        """The entropy, in nats."""
+        euler = 0.57721566490153286
+        return euler * (1 - self.concentration.reciprocal()) + (self.scale / self.concentration).log() + 1
+
+
+class LogisticNormal(TransformedDistribution):
+    """The distribution of probabilities that a stick is broken into by normal numbers: one more than those.
+
+    >>> import pullback
+    >>> from pullback.distributions import LogisticNormal
+    >>> LogisticNormal(pullback.zeros(3), pullback.ones(3)).sample().shape
+    pullback.Size([4])
+    """
+
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": constraints.real, "scale": constraints.positive}
+    support = constraints.simplex
+
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        base = Normal(loc, scale, validate_args=validate_args)
+        if not base.batch_shape:
+            base = base.expand([1])
+        super().__init__(base, StickBreakingTransform(), validate_args)
+
+    @property
+    def loc(self) -> Any:
+        """The means of the normal numbers."""
+        return self.base_dist.base_dist.loc
+
+    @property
+    def scale(self) -> Any:
+        """Their standard deviations."""
+        return self.base_dist.base_dist.scale

@@ -1,0 +1,651 @@
+"""Transforms of random values: functions with an inverse and the logarithm of how they stretch volumes.
+
+They make a `TransformedDistribution` of another. One of your own is a subclass with `domain`, `codomain`, `_call`,
+`_inverse` and `log_abs_det_jacobian`; `bijective` says that the inverse gives back the argument.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._core import Carrier
+from .._shapes import Size
+from ..nn.functional import logsigmoid, pad, softmax, softplus
+from . import constraints
+from .distribution import summed
+
+
+class Transform:
+    """A function of random values: the base of those below and of your own.
+
+    With `cache_size=1` the last argument is remembered with its value, and the inverse of that value is that argument:
+    exact where computing it is not.
+
+    >>> import pullback
+    >>> from pullback.distributions.transforms import ExpTransform
+    >>> t = ExpTransform()
+    >>> t(pullback.tensor(0.0)), t.inv(pullback.tensor(1.0)), t.log_abs_det_jacobian(pullback.tensor(2.0), None)
+    (tensor(1.), tensor(0.), tensor(2.))
+    """
+
+    bijective = False
+    domain: Any
+    codomain: Any
+
+    def __init__(self, cache_size: int = 0) -> None:
+        if cache_size not in {0, 1}:
+            raise ValueError("cache_size must be 0 or 1")
+        self._cache_size = cache_size
+        self._cached: tuple[Any, Any] | None = None
+
+    def __call__(self, x: Any) -> Any:
+        """The value at x."""
+        cached = self._cached
+        if cached is not None and cached[0] is x:
+            return cached[1]
+        return self._kept(x, self._call(x))[1]
+
+    def _inv_call(self, y: Any) -> Any:
+        """An argument that has the value y."""
+        cached = self._cached
+        if cached is not None and cached[1] is y:
+            return cached[0]
+        return self._kept(self._inverse(y), y)[0]
+
+    def _kept(self, x: Any, y: Any) -> tuple[Any, Any]:
+        if self._cache_size:
+            self._cached = x, y
+        return x, y
+
+    def _call(self, x: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} does not say what its values are: define _call")
+
+    def _inverse(self, y: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} has no inverse")
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        """log |det dy/dx| at the argument x, whose value is y."""
+        raise NotImplementedError(f"{type(self).__name__} has no determinant of its Jacobian")
+
+    @property
+    def event_dim(self) -> int:
+        """How many axes of its argument it takes together, where its values have as many."""
+        if self.domain.event_dim == self.codomain.event_dim:
+            return int(self.domain.event_dim)
+        raise ValueError("Please use either .domain.event_dim or .codomain.event_dim")
+
+    @property
+    def inv(self) -> Transform:
+        """The inverse, as a transform."""
+        return _Inverse(self)
+
+    @property
+    def sign(self) -> Any:
+        """1 if it grows with its argument, -1 if it falls."""
+        raise NotImplementedError(f"{type(self).__name__} does not say whether it grows")
+
+    def with_cache(self, cache_size: int = 1) -> Any:
+        """The same transform, with or without a memory of its last argument."""
+        made = type(self).__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        made._cache_size, made._cached = cache_size, None
+        return made
+
+    def forward_shape(self, shape: Any) -> Any:
+        """The shape of the value of an argument of some shape."""
+        return shape
+
+    def inverse_shape(self, shape: Any) -> Any:
+        """The shape of the argument of a value of some shape."""
+        return shape
+
+    def _settings(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if not name.startswith("_cache")}
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if type(self) is not type(other):
+            return False
+        mine, theirs = self._settings(), other._settings()
+        return mine.keys() == theirs.keys() and all(_same(mine[name], theirs[name]) for name in mine)
+
+    __hash__ = object.__hash__
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+def _same(a: Any, b: Any) -> bool:
+    return bool((a == b).all()) if isinstance(a == b, Carrier) else bool(a == b)
+
+
+class _Inverse(Transform):
+    """The inverse of a transform."""
+
+    def __init__(self, transform: Transform) -> None:
+        super().__init__()
+        self._inv = transform
+
+    @property
+    def domain(self) -> Any:
+        return self._inv.codomain
+
+    @property
+    def codomain(self) -> Any:
+        return self._inv.domain
+
+    @property
+    def bijective(self) -> bool:  # type: ignore[override]  # as the other is
+        return self._inv.bijective
+
+    @property
+    def sign(self) -> Any:
+        return self._inv.sign
+
+    @property
+    def inv(self) -> Transform:
+        return self._inv
+
+    def with_cache(self, cache_size: int = 1) -> Any:
+        return self._inv.with_cache(cache_size).inv
+
+    def __call__(self, x: Any) -> Any:
+        return self._inv._inv_call(x)
+
+    def _inv_call(self, y: Any) -> Any:
+        return self._inv(y)
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        return -self._inv.log_abs_det_jacobian(y, x)
+
+    def forward_shape(self, shape: Any) -> Any:
+        return self._inv.inverse_shape(shape)
+
+    def inverse_shape(self, shape: Any) -> Any:
+        return self._inv.forward_shape(shape)
+
+    def __repr__(self) -> str:
+        return f"_InverseTransform({self._inv!r})"
+
+
+class ComposeTransform(Transform):
+    """Transforms one after the other, the first of the list first.
+
+    >>> import pullback
+    >>> from pullback.distributions.transforms import AffineTransform, ComposeTransform, ExpTransform
+    >>> ComposeTransform([AffineTransform(1.0, 2.0), ExpTransform()])(pullback.tensor(-0.5))
+    tensor(1.)
+    """
+
+    def __init__(self, parts: Sequence[Transform], cache_size: int = 0) -> None:
+        super().__init__(cache_size)
+        self.parts = [part.with_cache(cache_size) for part in parts] if cache_size else list(parts)
+
+    @property
+    def domain(self) -> Any:
+        """What it takes: what its first part takes, with as many axes together as all of them need."""
+        if not self.parts:
+            return constraints.real
+        needed = self.parts[-1].codomain.event_dim
+        for part in reversed(self.parts):
+            needed = part.domain.event_dim + max(needed - part.codomain.event_dim, 0)
+        return _widened(self.parts[0].domain, needed)
+
+    @property
+    def codomain(self) -> Any:
+        """What it gives: what its last part gives, with as many axes together as all of them need."""
+        if not self.parts:
+            return constraints.real
+        needed = self.parts[0].domain.event_dim
+        for part in self.parts:
+            needed = part.codomain.event_dim + max(needed - part.domain.event_dim, 0)
+        return _widened(self.parts[-1].codomain, needed)
+
+    @property
+    def bijective(self) -> bool:  # type: ignore[override]  # as the parts are
+        """Whether all parts are."""
+        return all(part.bijective for part in self.parts)
+
+    @property
+    def sign(self) -> Any:
+        """1 if it grows with its argument, -1 if it falls."""
+        return math.prod((part.sign for part in self.parts), start=1)
+
+    def with_cache(self, cache_size: int = 1) -> Any:
+        """The same transform, with or without a memory of its last argument."""
+        return self if self._cache_size == cache_size else ComposeTransform(self.parts, cache_size)
+
+    def __call__(self, x: Any) -> Any:
+        """The value at x."""
+        for part in self.parts:
+            x = part(x)
+        return x
+
+    def _inv_call(self, y: Any) -> Any:
+        for part in reversed(self.parts):
+            y = part._inv_call(y)
+        return y
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        """log |det dy/dx| at the argument x, whose value is y."""
+        total: Any = 0
+        event = self.domain.event_dim
+        for part in self.parts:
+            value = part(x)
+            total = total + summed(part.log_abs_det_jacobian(x, value), event - part.domain.event_dim)
+            event += part.codomain.event_dim - part.domain.event_dim
+            x = value
+        return total if self.parts else x * 0
+
+    def forward_shape(self, shape: Any) -> Any:
+        """The shape of the value of an argument of some shape."""
+        for part in self.parts:
+            shape = part.forward_shape(shape)
+        return shape
+
+    def inverse_shape(self, shape: Any) -> Any:
+        """The shape of the argument of a value of some shape."""
+        for part in reversed(self.parts):
+            shape = part.inverse_shape(shape)
+        return shape
+
+    def __repr__(self) -> str:
+        return f"ComposeTransform({self.parts})"
+
+
+def _widened(constraint: Any, axes: int) -> Any:
+    """A constraint on values of so many axes, at least its own."""
+    return (
+        constraints.independent(constraint, axes - constraint.event_dim) if axes > constraint.event_dim else constraint
+    )
+
+
+identity_transform = ComposeTransform([])
+
+
+class IndependentTransform(Transform):
+    """Another transform, of which some more axes are taken together as one value."""
+
+    def __init__(self, base_transform: Transform, reinterpreted_batch_ndims: int, cache_size: int = 0) -> None:
+        super().__init__(cache_size)
+        self.base_transform = base_transform.with_cache(cache_size)
+        self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
+
+    @property
+    def domain(self) -> Any:
+        """What it takes."""
+        return constraints.independent(self.base_transform.domain, self.reinterpreted_batch_ndims)
+
+    @property
+    def codomain(self) -> Any:
+        """What it gives."""
+        return constraints.independent(self.base_transform.codomain, self.reinterpreted_batch_ndims)
+
+    @property
+    def bijective(self) -> bool:  # type: ignore[override]  # as the other is
+        """Whether the other is."""
+        return bool(self.base_transform.bijective)
+
+    @property
+    def sign(self) -> Any:
+        """1 if it grows with its argument, -1 if it falls."""
+        return self.base_transform.sign
+
+    def _call(self, x: Any) -> Any:
+        if x.ndim < self.domain.event_dim:
+            raise ValueError(f"Too few dimensions on input: {x.ndim}, and at least {self.domain.event_dim} are needed")
+        return self.base_transform(x)
+
+    def _inverse(self, y: Any) -> Any:
+        if y.ndim < self.codomain.event_dim:
+            raise ValueError(
+                f"Too few dimensions on input: {y.ndim}, and at least {self.codomain.event_dim} are needed"
+            )
+        return self.base_transform.inv(y)
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        """log |det dy/dx| at the argument x, whose value is y."""
+        return summed(self.base_transform.log_abs_det_jacobian(x, y), self.reinterpreted_batch_ndims)
+
+    def forward_shape(self, shape: Any) -> Any:
+        """The shape of the value of an argument of some shape."""
+        return self.base_transform.forward_shape(shape)
+
+    def inverse_shape(self, shape: Any) -> Any:
+        """The shape of the argument of a value of some shape."""
+        return self.base_transform.inverse_shape(shape)
+
+    def __repr__(self) -> str:
+        return f"IndependentTransform({self.base_transform!r}, {self.reinterpreted_batch_ndims})"
+
+
+class ReshapeTransform(Transform):
+    """The same numbers in another shape: of `in_shape` before, of `out_shape` after.
+
+    Raises
+    ------
+    ValueError
+        If the two have other numbers of elements.
+    """
+
+    bijective = True
+
+    def __init__(self, in_shape: Any, out_shape: Any, cache_size: int = 0) -> None:
+        super().__init__(cache_size)
+        self.in_shape, self.out_shape = Size(in_shape), Size(out_shape)
+        if self.in_shape.numel() != self.out_shape.numel():
+            raise ValueError(f"in_shape, out_shape have different numbers of elements: {in_shape} and {out_shape}")
+
+    @property
+    def domain(self) -> Any:
+        """What it takes."""
+        return constraints.independent(constraints.real, len(self.in_shape))
+
+    @property
+    def codomain(self) -> Any:
+        """What it gives."""
+        return constraints.independent(constraints.real, len(self.out_shape))
+
+    def _call(self, x: Any) -> Any:
+        return x.reshape(self.forward_shape(x.shape))
+
+    def _inverse(self, y: Any) -> Any:
+        return y.reshape(self.inverse_shape(y.shape))
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        """Zeros: volumes stay as they are."""
+        return x.new_zeros(x.shape[: x.ndim - len(self.in_shape)])
+
+    def forward_shape(self, shape: Any) -> Any:
+        """The shape of the value of an argument of some shape."""
+        return _replaced(shape, self.in_shape, self.out_shape)
+
+    def inverse_shape(self, shape: Any) -> Any:
+        """The shape of the argument of a value of some shape."""
+        return _replaced(shape, self.out_shape, self.in_shape)
+
+
+def _replaced(shape: Any, old: Size, new: Size) -> Size:
+    """A shape whose last axes are replaced."""
+    if len(shape) < len(old):
+        raise ValueError(f"Too few dimensions on input: the shape {tuple(shape)} does not end with {tuple(old)}")
+    cut = len(shape) - len(old)
+    if tuple(shape[cut:]) != tuple(old):
+        raise ValueError(f"Shape mismatch: expected {tuple(shape[cut:])} but got {tuple(old)}")
+    return Size(shape[:cut]) + new
+
+
+class _Growing(Transform):
+    """A transform of numbers that grows with its argument."""
+
+    bijective = True
+    domain, sign = constraints.real, 1
+
+
+class ExpTransform(_Growing):
+    """exp(x)."""
+
+    codomain = constraints.positive
+
+    def _call(self, x: Any) -> Any:
+        return x.exp()
+
+    def _inverse(self, y: Any) -> Any:
+        return y.log()
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        """log |dy/dx| at the argument x, whose value is y."""
+        return x
+
+
+class SigmoidTransform(_Growing):
+    """1 / (1 + exp(-x)), kept from the ends of (0, 1)."""
+
+    codomain = constraints.unit_interval
+
+    def _call(self, x: Any) -> Any:
+        return _inside(x.sigmoid())
+
+    def _inverse(self, y: Any) -> Any:
+        y = _inside(y)
+        return y.log() - (-y).log1p()
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        """log |dy/dx| at the argument x, whose value is y."""
+        return -softplus(-x) - softplus(x)
+
+
+def _inside(y: Any) -> Any:
+    """Probabilities kept from 0 and 1, by as little as their dtype knows."""
+    info = np.finfo(y._dtype)
+    return y.clamp(min=float(info.tiny), max=1.0 - float(info.eps))
+
+
+class SoftplusTransform(_Growing):
+    """log(1 + exp(x))."""
+
+    codomain = constraints.positive
+
+    def _call(self, x: Any) -> Any:
+        return softplus(x)
+
+    def _inverse(self, y: Any) -> Any:
+        return (-y).expm1().neg().log() + y
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        """log |dy/dx| at the argument x, whose value is y."""
+        return -softplus(-x)
+
+
+class TanhTransform(_Growing):
+    """tanh(x). Its inverse is far from exact near -1 and 1: use `cache_size=1` where values are its own."""
+
+    codomain = constraints.interval(-1.0, 1.0)
+
+    def _call(self, x: Any) -> Any:
+        return x.tanh()
+
+    def _inverse(self, y: Any) -> Any:
+        return y.atanh()
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        """log |dy/dx| at the argument x, whose value is y."""
+        return 2.0 * (math.log(2.0) - x - softplus(-2.0 * x))
+
+
+class PowerTransform(_Growing):
+    """x ** exponent, of positive numbers."""
+
+    domain = codomain = constraints.positive
+
+    def __init__(self, exponent: Any, cache_size: int = 0) -> None:
+        super().__init__(cache_size)
+        self.exponent = exponent
+
+    @property
+    def sign(self) -> Any:  # type: ignore[override]  # as the exponent has it
+        """1 if it grows with its argument, -1 if it falls."""
+        return _sign(self.exponent)
+
+    def _call(self, x: Any) -> Any:
+        return x.pow(self.exponent)
+
+    def _inverse(self, y: Any) -> Any:
+        return y.pow(1 / self.exponent)
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        """log |dy/dx| at the argument x, whose value is y."""
+        return (self.exponent * y / x).abs().log()
+
+
+def _sign(value: Any) -> Any:
+    return value.sign() if isinstance(value, Carrier) else (value > 0) - (value < 0)
+
+
+class AbsTransform(Transform):
+    """|x|; of the two inverses it is the positive one."""
+
+    domain, codomain = constraints.real, constraints.positive
+
+    def _call(self, x: Any) -> Any:
+        return x.abs()
+
+    def _inverse(self, y: Any) -> Any:
+        return y
+
+
+class AffineTransform(Transform):
+    """loc + scale * x, with `event_dim` axes taken together.
+
+    >>> import pullback
+    >>> from pullback.distributions import Normal, TransformedDistribution
+    >>> from pullback.distributions.transforms import AffineTransform
+    >>> TransformedDistribution(Normal(0.0, 1.0), AffineTransform(3.0, 2.0)).log_prob(pullback.tensor(3.0))
+    tensor(-1.6121)
+    """
+
+    bijective = True
+
+    def __init__(self, loc: Any, scale: Any, event_dim: int = 0, cache_size: int = 0) -> None:
+        super().__init__(cache_size)
+        self.loc, self.scale, self._event_dim = loc, scale, event_dim
+
+    @property
+    def event_dim(self) -> int:
+        """How many axes are taken together."""
+        return self._event_dim
+
+    @property
+    def domain(self) -> Any:
+        """What it takes."""
+        return _widened(constraints.real, self._event_dim)
+
+    codomain = domain
+
+    @property
+    def sign(self) -> Any:
+        """1 if it grows with its argument, -1 if it falls."""
+        return _sign(self.scale)
+
+    def _call(self, x: Any) -> Any:
+        return self.loc + self.scale * x
+
+    def _inverse(self, y: Any) -> Any:
+        return (y - self.loc) / self.scale
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        """log |det dy/dx| at the argument x, whose value is y."""
+        scale = self.scale
+        logs = scale.abs().log() if isinstance(scale, Carrier) else x.new_tensor(math.log(abs(scale)))
+        return summed(logs.expand(x.shape), self._event_dim)
+
+    def forward_shape(self, shape: Any) -> Any:
+        """The shape of the value of an argument of some shape."""
+        return Size(np.broadcast_shapes(tuple(shape), _shape(self.loc), _shape(self.scale)))
+
+    inverse_shape = forward_shape
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    return tuple(value.shape) if isinstance(value, Carrier) else ()
+
+
+class SoftmaxTransform(Transform):
+    """The softmax over the last axis; it has an inverse, log, up to a constant."""
+
+    domain, codomain = constraints.real_vector, constraints.simplex
+
+    def _call(self, x: Any) -> Any:
+        return softmax(x, -1)
+
+    def _inverse(self, y: Any) -> Any:
+        return y.log()
+
+
+class StickBreakingTransform(Transform):
+    """n numbers as n + 1 probabilities: each says which part of what is left of a stick is broken off."""
+
+    bijective = True
+    domain, codomain = constraints.real_vector, constraints.simplex
+
+    def _moved(self, x: Any) -> Any:
+        """The argument, moved so that zeros give equal probabilities."""
+        return x - x.new_tensor(np.arange(x.shape[-1], 0, -1)).log()
+
+    def _call(self, x: Any) -> Any:
+        part = _inside(self._moved(x).sigmoid())
+        return pad(part, [0, 1], value=1) * pad((1 - part).cumprod(-1), [1, 0], value=1)
+
+    def _inverse(self, y: Any) -> Any:
+        part = y[..., :-1]
+        left = (1 - part.cumsum(-1)).clamp(min=float(np.finfo(y._dtype).tiny))
+        return part.log() - left.log() + part.new_tensor(np.arange(part.shape[-1], 0, -1)).log()
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        """log |det dy/dx| at the argument x, whose value is y."""
+        moved = self._moved(x)
+        return (-moved + logsigmoid(moved) + y[..., :-1].log()).sum(-1)
+
+    def forward_shape(self, shape: Any) -> Any:
+        """The shape of the value of an argument of some shape."""
+        return Size((*shape[:-1], shape[-1] + 1))
+
+    def inverse_shape(self, shape: Any) -> Any:
+        """The shape of the argument of a value of some shape."""
+        return Size((*shape[:-1], shape[-1] - 1))
+
+
+class LowerCholeskyTransform(Transform):
+    """Matrices as lower triangular ones with a positive diagonal: the diagonal's exponentials."""
+
+    domain, codomain = constraints.independent(constraints.real, 2), constraints.lower_cholesky
+
+    def _call(self, x: Any) -> Any:
+        return x.tril(-1) + x.diagonal(dim1=-2, dim2=-1).exp().diag_embed()
+
+    def _inverse(self, y: Any) -> Any:
+        return y.tril(-1) + y.diagonal(dim1=-2, dim2=-1).log().diag_embed()
+
+
+class PositiveDefiniteTransform(Transform):
+    """Matrices as positive definite ones: L @ L.T of `LowerCholeskyTransform`'s L."""
+
+    domain, codomain = constraints.independent(constraints.real, 2), constraints.positive_definite
+
+    def _call(self, x: Any) -> Any:
+        lower = LowerCholeskyTransform()(x)
+        return lower @ lower.mT
+
+    def _inverse(self, y: Any) -> Any:
+        return LowerCholeskyTransform().inv(y.cholesky())
+
+
+class CumulativeDistributionTransform(Transform):
+    """The probability, in a distribution, of values up to x."""
+
+    bijective = True
+    codomain, sign = constraints.unit_interval, 1
+
+    def __init__(self, distribution: Any, cache_size: int = 0) -> None:
+        super().__init__(cache_size)
+        self.distribution = distribution
+
+    @property
+    def domain(self) -> Any:
+        """The values of the distribution."""
+        return self.distribution.support
+
+    def _call(self, x: Any) -> Any:
+        return self.distribution.cdf(x)
+
+    def _inverse(self, y: Any) -> Any:
+        return self.distribution.icdf(y)
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        """log |dy/dx| at the argument x, whose value is y."""
+        return self.distribution.log_prob(x)

@@ -1,0 +1,337 @@
+"""Modules that learn the size of their input from the first one: the Lazy... of other layers.
+
+Until then their parameters are `UninitializedParameter`s. The first call gives them shapes and start values, and makes
+the module one of the ordinary class.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._core import Carrier
+from ..._creation import tensor
+from ..._modes import no_grad
+from ..uninitialized import UninitializedBuffer, UninitializedParameter, is_lazy
+from . import batchnorm, conv, instancenorm, linear
+from .module import Module
+from .state import State
+
+
+class LazyModuleMixin(State):
+    """What makes a lazy module of a class of modules: a base to stand before it, for modules of your own, too.
+
+    Give the parameters whose shape is unknown as `UninitializedParameter`s in `__init__`, and shapes to them in
+    `initialize_parameters`, which gets the arguments of the first call. The module then becomes one of the class
+    `cls_to_become`, if that is not None.
+
+    >>> import pullback
+    >>> from pullback import nn
+    >>> class Scale(nn.LazyModuleMixin, nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.factor = nn.UninitializedParameter()
+    ...
+    ...     def initialize_parameters(self, x):
+    ...         with pullback.no_grad():
+    ...             self.factor.materialize(x.shape[-1:])
+    ...             self.factor.fill_(2.0)
+    ...
+    ...     def forward(self, x):
+    ...         return x * self.factor
+    >>> Scale()(pullback.ones(3))
+    tensor([2., 2., 2.], grad_fn=<MulBackward0>)
+    """
+
+    cls_to_become: type[Module] | None = None
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._initialize_hook = self.register_forward_pre_hook(_infer, with_kwargs=True)
+
+    def initialize_parameters(self, *args: Any, **kwargs: Any) -> None:
+        """Give shapes and start values to the parameters, from the arguments of the first call; to be defined."""
+        raise NotImplementedError(f"initialize_parameters is not implemented for {type(self).__name__}")
+
+    def has_uninitialized_params(self) -> bool:
+        """Whether a parameter or buffer of this module, those of its children aside, has no shape yet."""
+        return any(map(is_lazy, [*self._parameters.values(), *self._buffers.values()]))
+
+    def _load_member(
+        self, name: str, member: Any, key: str, value: Any, assign: bool, errors: list[str], writes: list[Any]
+    ) -> None:
+        """A state gives shapes, too; one without leaves a parameter without."""
+        if not (is_lazy(member) and isinstance(value, Carrier)):
+            super()._load_member(name, member, key, value, assign, errors, writes)
+        elif not is_lazy(value):
+            if not assign:
+                writes.append(lambda: member.materialize(value.shape))
+            writes.append(lambda: self._put(name, member, value, assign))
+
+
+def _infer(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Before the first call: shapes for the parameters; nothing of it is left afterwards."""
+    module.initialize_parameters(*args, **kwargs)
+    if module.has_uninitialized_params():
+        raise RuntimeError(f"module {module._get_name()} has not been fully initialized")
+    module._initialize_hook.remove()
+    del module._initialize_hook
+    if module.cls_to_become is not None:
+        module.__class__ = module.cls_to_become
+
+
+class LazyLinear(LazyModuleMixin, linear.Linear):
+    """`Linear` whose `in_features` is the size of the last axis of its first input.
+
+    >>> import pullback
+    >>> from pullback import nn
+    >>> layer = nn.LazyLinear(3)
+    >>> layer
+    LazyLinear(in_features=0, out_features=3, bias=True)
+    >>> layer(pullback.ones(4, 2)).shape, layer
+    (pullback.Size([4, 3]), Linear(in_features=2, out_features=3, bias=True))
+    """
+
+    cls_to_become = linear.Linear
+
+    def __init__(self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
+        super().__init__(0, 0, False)
+        self.out_features = out_features
+        self.weight = UninitializedParameter(device=device, dtype=dtype)
+        if bias:
+            self.bias = UninitializedParameter(device=device, dtype=dtype)
+
+    def reset_parameters(self) -> None:
+        """New random weights, if their shapes are known."""
+        if self.in_features != 0 and not self.has_uninitialized_params():
+            super().reset_parameters()
+
+    def initialize_parameters(self, input: Any) -> None:
+        """Take `in_features` from an input."""
+        unknown, self.in_features = self.has_uninitialized_params(), input.shape[-1]
+        if unknown:
+            with no_grad():
+                self.weight.materialize((self.out_features, self.in_features))
+                if self.bias is not None:
+                    self.bias.materialize((self.out_features,))
+            self.reset_parameters()
+
+
+class _Channels(LazyModuleMixin):
+    """A convolution whose `in_channels` is that of its first input."""
+
+    in_channels: int
+    out_channels: int
+    kernel_size: tuple[int, ...]
+    groups: int
+    transposed: bool
+    weight: Any
+    bias: Any
+    _axes: int
+
+    def _postpone(self, out_channels: int, bias: bool, device: Any, dtype: Any) -> None:
+        """Put parameters without a shape in the place of those of no channels."""
+        self.out_channels = out_channels
+        self.weight = UninitializedParameter(device=device, dtype=dtype)
+        if bias:
+            self.bias = UninitializedParameter(device=device, dtype=dtype)
+
+    def reset_parameters(self) -> None:
+        """New random weights, if their shapes are known."""
+        if self.in_channels != 0 and not self.has_uninitialized_params():
+            super().reset_parameters()  # type: ignore[misc]  # that of the convolution
+
+    def initialize_parameters(self, input: Any, *args: Any, **kwargs: Any) -> None:
+        """Take `in_channels` from an input."""
+        if input.ndim not in (self._axes + 1, self._axes + 2):
+            raise RuntimeError(
+                f"Expected {self._axes + 1}D (unbatched) or {self._axes + 2}D (batched) input to {type(self).__name__}, but "
+                f"got input of size: {list(input.shape)}"
+            )
+        unknown, channels = self.has_uninitialized_params(), input.shape[-self._axes - 1]
+        if unknown and channels % self.groups:
+            raise ValueError(f"in_channels must be divisible by groups: got {channels} and {self.groups}")
+        self.in_channels = channels
+        if unknown:
+            ends = (channels, self.out_channels) if self.transposed else (self.out_channels, channels)
+            with no_grad():
+                self.weight.materialize((ends[0], ends[1] // self.groups, *self.kernel_size))
+                if self.bias is not None:
+                    self.bias.materialize((self.out_channels,))
+            self.reset_parameters()
+
+
+class _LazyConvolution(_Channels):
+    """A convolution that learns its `in_channels`."""
+
+    def __init__(
+        self,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode)
+        self._postpone(out_channels, bias, device, dtype)
+
+
+class _LazyTransposed(_Channels):
+    """A transposed convolution that learns its `in_channels`."""
+
+    def __init__(
+        self,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: Any = 1,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode)
+        self._postpone(out_channels, bias, device, dtype)
+
+
+class LazyConv1d(_LazyConvolution, conv.Conv1d):
+    """`Conv1d` whose `in_channels` is that of its first input.
+
+    >>> import pullback
+    >>> layer = pullback.nn.LazyConv1d(4, 3)
+    >>> layer(pullback.ones(2, 5, 8)).shape, layer
+    (pullback.Size([2, 4, 6]), Conv1d(5, 4, kernel_size=(3,), stride=(1,)))
+    """
+
+    cls_to_become = conv.Conv1d
+
+
+class LazyConv2d(_LazyConvolution, conv.Conv2d):
+    """`Conv2d` whose `in_channels` is that of its first input."""
+
+    cls_to_become = conv.Conv2d
+
+
+class LazyConv3d(_LazyConvolution, conv.Conv3d):
+    """`Conv3d` whose `in_channels` is that of its first input."""
+
+    cls_to_become = conv.Conv3d
+
+
+class LazyConvTranspose1d(_LazyTransposed, conv.ConvTranspose1d):
+    """`ConvTranspose1d` whose `in_channels` is that of its first input."""
+
+    cls_to_become = conv.ConvTranspose1d
+
+
+class LazyConvTranspose2d(_LazyTransposed, conv.ConvTranspose2d):
+    """`ConvTranspose2d` whose `in_channels` is that of its first input."""
+
+    cls_to_become = conv.ConvTranspose2d
+
+
+class LazyConvTranspose3d(_LazyTransposed, conv.ConvTranspose3d):
+    """`ConvTranspose3d` whose `in_channels` is that of its first input."""
+
+    cls_to_become = conv.ConvTranspose3d
+
+
+class _LazyNorm(LazyModuleMixin):
+    """A normalisation whose `num_features` is the size of axis 1 of its first input."""
+
+    num_features: int
+    affine: bool
+    track_running_stats: bool
+    weight: Any
+    bias: Any
+    running_mean: Any
+    running_var: Any
+
+    def __init__(
+        self,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(0, eps, momentum, False, False)
+        self.affine, self.track_running_stats = affine, track_running_stats
+        placed = {"device": device, "dtype": dtype}
+        if affine:
+            self.weight = UninitializedParameter(**placed)
+            if bias:
+                self.bias = UninitializedParameter(**placed)
+        if track_running_stats:
+            self.running_mean, self.running_var = UninitializedBuffer(**placed), UninitializedBuffer(**placed)
+            self.num_batches_tracked = tensor(0, device=device)
+
+    def reset_parameters(self) -> None:
+        """Weight, bias and statistics as they were at the start, if their shapes are known."""
+        if self.num_features != 0 and not self.has_uninitialized_params():
+            super().reset_parameters()  # type: ignore[misc]  # that of the normalisation
+
+    def initialize_parameters(self, input: Any) -> None:
+        """Take `num_features` from an input."""
+        unknown, self.num_features = self.has_uninitialized_params(), input.shape[1]
+        if unknown:
+            with no_grad():
+                for member in (self.weight, self.bias, self.running_mean, self.running_var):
+                    if is_lazy(member):
+                        member.materialize((self.num_features,))
+            self.reset_parameters()
+
+
+class LazyBatchNorm1d(_LazyNorm, batchnorm.BatchNorm1d):
+    """`BatchNorm1d` whose `num_features` is the size of axis 1 of its first input.
+
+    >>> import pullback
+    >>> norm = pullback.nn.LazyBatchNorm1d()
+    >>> norm(pullback.randn(4, 2)).shape, norm.num_features
+    (pullback.Size([4, 2]), 2)
+    """
+
+    cls_to_become = batchnorm.BatchNorm1d
+
+
+class LazyBatchNorm2d(_LazyNorm, batchnorm.BatchNorm2d):
+    """`BatchNorm2d` whose `num_features` is the size of axis 1 of its first input."""
+
+    cls_to_become = batchnorm.BatchNorm2d
+
+
+class LazyBatchNorm3d(_LazyNorm, batchnorm.BatchNorm3d):
+    """`BatchNorm3d` whose `num_features` is the size of axis 1 of its first input."""
+
+    cls_to_become = batchnorm.BatchNorm3d
+
+
+class LazyInstanceNorm1d(_LazyNorm, instancenorm.InstanceNorm1d):
+    """`InstanceNorm1d` whose `num_features` is the size of axis 1 of its first input.
+
+    Weights and running statistics are there unless they are not wanted, other than with `InstanceNorm1d`, as in torch.
+    """
+
+    cls_to_become = instancenorm.InstanceNorm1d
+
+
+class LazyInstanceNorm2d(_LazyNorm, instancenorm.InstanceNorm2d):
+    """`InstanceNorm2d` whose `num_features` is the size of axis 1 of its first input; as `LazyInstanceNorm1d`."""
+
+    cls_to_become = instancenorm.InstanceNorm2d
+
+
+class LazyInstanceNorm3d(_LazyNorm, instancenorm.InstanceNorm3d):
+    """`InstanceNorm3d` whose `num_features` is the size of axis 1 of its first input; as `LazyInstanceNorm1d`."""
+
+    cls_to_become = instancenorm.InstanceNorm3d

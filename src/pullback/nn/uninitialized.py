@@ -1,0 +1,146 @@
+"""Parameters and buffers whose shape is not known yet: what lazy modules have before their first input.
+
+Such a tensor knows its dtype and its role, and refuses everything that would need elements. `materialize` makes it,
+in place, the tensor it was to become, so that optimizers and modules that hold it hold that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .. import _dtypes
+from .._attributes import Attributes
+from .._creation import empty
+from .._tensor import Tensor
+from .parameter import Buffer, Parameter, _Marked, _of
+
+_slot: Any = Attributes.__dict__["_array"]
+"""Where a tensor keeps its array: an uninitialized one hides an empty array there, which tells its dtype."""
+
+
+class UninitializedError(RuntimeError, ValueError):
+    """The use of a parameter or buffer that has no shape yet: of its shape, a RuntimeError in torch, or its elements."""
+
+
+class _Uninitialized(_Marked):
+    """What parameters and buffers without a shape have in common."""
+
+    becomes: type[_Marked]
+
+    @property
+    def _array(self) -> Any:
+        raise UninitializedError(self._why())
+
+    @property
+    def shape(self) -> Any:
+        """Refused: there is none yet."""
+        raise UninitializedError(
+            "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
+            "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. Call `forward` to "
+            f"initialize the parameters before accessing their attributes. {self._why()}"
+        )
+
+    def _why(self) -> str:
+        return (
+            f"Attempted to use an uninitialized {self.becomes.__name__.lower()}: it has no shape before the lazy module that "
+            "it belongs to has seen an input. Call `forward` with a dummy batch to initialize the parameters before using "
+            "them, or give it a shape with materialize(shape)"
+        )
+
+    @property
+    def _dtype(self) -> Any:
+        return _slot.__get__(self).dtype
+
+    @property
+    def data(self) -> Any:
+        """An empty tensor of the dtype; assigning one assigns its dtype."""
+        return empty(0, dtype=self.dtype)
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        _slot.__set__(self, value._array)
+
+    def materialize(self, shape: Sequence[int], device: Any = None, dtype: Any = None) -> None:
+        """Make this, in place, a parameter or buffer of a shape, on new memory with whatever lies in it.
+
+        >>> from pullback import nn
+        >>> p = nn.UninitializedParameter()
+        >>> p.materialize((2, 3))
+        >>> p.shape, isinstance(p, nn.UninitializedParameter), isinstance(p, nn.Parameter)
+        (pullback.Size([2, 3]), False, True)
+        """
+        made = empty(tuple(shape), dtype=self.dtype if dtype is None else _dtypes.as_dtype(dtype), device=device)
+        self._role = self.becomes
+        self.__class__ = Tensor  # type: ignore[assignment]  # the slots are the same
+        self.data = made
+
+    def detach(self) -> Any:
+        """This itself: it has neither elements nor a history."""
+        return self
+
+    def share_memory_(self) -> Any:
+        """Refused: there is no memory yet."""
+        raise RuntimeError(
+            "Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the parameters "
+            "before calling `module.share_memory()`."
+        )
+
+    def __repr__(self, *, tensor_contents: Any = None) -> str:
+        return f"<{type(self).__name__}>"
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if id(self) not in memo:
+            kind: Any = type(self)
+            memo[id(self)] = kind(requires_grad=self.requires_grad, dtype=self.dtype)
+        return memo[id(self)]
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return type(self), (self.requires_grad, None, self.dtype)
+
+
+class UninitializedParameter(_Uninitialized, Parameter):
+    """A parameter without a shape, which `materialize` gives it.
+
+    Everything that needs its shape or its elements raises `UninitializedError` until then.
+
+    >>> from pullback import nn
+    >>> p = nn.UninitializedParameter()
+    >>> p
+    <UninitializedParameter>
+    >>> p.dtype, p.requires_grad
+    (pullback.float32, True)
+    """
+
+    becomes = Parameter
+
+    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:  # noqa: D102
+        return _of(cls, empty(0, device=device, dtype=dtype), requires_grad)
+
+
+class UninitializedBuffer(_Uninitialized, Buffer):
+    """A buffer without a shape, which `materialize` gives it; it raises as `UninitializedParameter` does.
+
+    >>> from pullback import nn
+    >>> nn.UninitializedBuffer()
+    <UninitializedBuffer>
+    """
+
+    becomes = Buffer
+
+    def __new__(  # noqa: D102
+        cls, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True
+    ) -> Any:
+        made = _of(cls, empty(0, device=device, dtype=dtype), requires_grad)
+        made.persistent = persistent
+        return made
+
+
+def is_lazy(param: Any) -> bool:
+    """Whether a parameter or buffer has no shape yet.
+
+    >>> from pullback import nn
+    >>> is_lazy(nn.UninitializedParameter()), is_lazy(nn.Parameter())
+    (True, False)
+    """
+    return isinstance(param, _Uninitialized)

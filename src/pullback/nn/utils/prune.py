@@ -1,0 +1,485 @@
+"""Pruning: parameters of which some entries are held at zero.
+
+A pruned parameter `weight` is kept as the parameter `weight_orig` and the buffer `weight_mask` of ones and zeros; before
+each call a hook puts their product in the place of `weight`. What is pruned again keeps its zeros: the next method
+looks only at what is left. `remove` makes the zeros permanent.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..._creation import ones_like, zeros_like
+from ..._modes import no_grad
+from ..._sampling import rand, rand_like
+from ...vocabulary.shapes import cat
+
+
+class BasePruningMethod(ABC):
+    """A way to choose what is pruned: the base of those of your own, which define `PRUNING_TYPE` and `compute_mask`.
+
+    >>> import pullback
+    >>> from pullback import nn
+    >>> from pullback.nn.utils import prune
+    >>> class Checkered(prune.BasePruningMethod):
+    ...     PRUNING_TYPE = "unstructured"
+    ...
+    ...     def compute_mask(self, t, default_mask):
+    ...         mask = default_mask.clone()
+    ...         mask.view(-1)[::2] = 0
+    ...         return mask
+    >>> layer = nn.Linear(4, 1)
+    >>> _ = Checkered.apply(layer, "weight")
+    >>> layer.weight_mask
+    tensor([[0., 1., 0., 1.]])
+    """
+
+    PRUNING_TYPE: str
+    """'unstructured' (single entries), 'structured' (slices along `dim`) or 'global': what `PruningContainer` leaves out."""
+
+    _tensor_name: str
+
+    def __call__(self, module: Any, inputs: Any) -> None:
+        """The hook: put the product of parameter and mask in the parameter's place."""
+        setattr(module, self._tensor_name, self.apply_mask(module))
+
+    @abstractmethod
+    def compute_mask(self, t: Any, default_mask: Any) -> Any:
+        """The mask, of the shape of `t`: `default_mask` with more zeros, chosen by the importance `t` of the entries."""
+
+    def apply_mask(self, module: Any) -> Any:
+        """The product of the parameter and its mask; AssertionError if the module is not pruned by this method."""
+        name = getattr(self, "_tensor_name", None)
+        if name is None:
+            raise AssertionError(f"Module {module} has to be pruned")
+        original = getattr(module, f"{name}_orig")
+        return getattr(module, f"{name}_mask").to(dtype=original.dtype) * original
+
+    @classmethod
+    def apply(cls, module: Any, name: str, *args: Any, importance_scores: Any = None, **kwargs: Any) -> Any:
+        """Prune a parameter of a module; other arguments are those of the method.
+
+        Importance is that of the entries, the parameter itself when left out. Returns the method, or the container
+        with it if the parameter was pruned before.
+
+        Raises
+        ------
+        AssertionError
+            If `importance_scores` are of another shape.
+        """
+        method = cls(*args, **kwargs)
+        method._tensor_name = name
+        number, before = _found(module, name)
+        if before is not None:
+            combined = before if isinstance(before, PruningContainer) else PruningContainer(before)
+            combined.add_pruning_method(method)
+        used = method if before is None else combined
+        original = getattr(module, name)
+        scores = original if importance_scores is None else importance_scores
+        if scores.shape != original.shape:
+            raise AssertionError(
+                f"importance_scores should have the same shape as parameter {name} of {module}: they are "
+                f"{tuple(scores.shape)}, it is {tuple(original.shape)}"
+            )
+        start = ones_like(original) if before is None else getattr(module, f"{name}_mask").detach().clone()
+        try:
+            with no_grad():
+                mask = used.compute_mask(scores, start)
+        except Exception:
+            if isinstance(before, PruningContainer):
+                before._pruning_methods.pop()  # as if it had never been tried
+            raise
+        if before is None:
+            delattr(module, name)
+            module.register_parameter(f"{name}_orig", original)
+        else:
+            del module._forward_pre_hooks[number]
+        module.register_buffer(f"{name}_mask", mask)
+        used(module, None)
+        module.register_forward_pre_hook(used)
+        return used
+
+    def prune(self, t: Any, default_mask: Any = None, importance_scores: Any = None) -> Any:
+        """A pruned copy of a tensor.
+
+        >>> import pullback
+        >>> from pullback.nn.utils import prune
+        >>> prune.L1Unstructured(amount=2).prune(pullback.tensor([3.0, -1.0, 2.0]))
+        tensor([3., -0., 0.])
+        """
+        scores = t if importance_scores is None else importance_scores
+        if scores.shape != t.shape:
+            raise AssertionError(
+                f"importance_scores should have the same shape as tensor t: they are {tuple(scores.shape)}, it is "
+                f"{tuple(t.shape)}"
+            )
+        with no_grad():
+            mask = self.compute_mask(scores, ones_like(t) if default_mask is None else default_mask)
+        return t * mask
+
+    def remove(self, module: Any) -> None:
+        """Make the pruned parameter a parameter again, with its zeros; the hook stays, as in torch: see `prune.remove`."""
+        weight = self.apply_mask(module)
+        name = self._tensor_name
+        original = module._parameters.pop(f"{name}_orig")
+        del module._buffers[f"{name}_mask"]
+        if hasattr(module, name):
+            delattr(module, name)
+        original.data = weight.data
+        setattr(module, name, original)
+
+
+def _found(module: Any, name: str) -> tuple[int, BasePruningMethod | None]:
+    """The hook that prunes a parameter, with its number; None if there is none."""
+    for number, hook in module._forward_pre_hooks.items():
+        if isinstance(hook, BasePruningMethod) and hook._tensor_name == name:
+            return number, hook
+    return -1, None
+
+
+class PruningContainer(BasePruningMethod):
+    """The methods that have pruned one parameter, one after the other; the last chooses among what the others left."""
+
+    def __init__(self, *args: Any) -> None:
+        self._pruning_methods: list[BasePruningMethod] = []
+        if args and isinstance(args[0], BasePruningMethod):
+            self._tensor_name = args[0]._tensor_name
+        for method in args[0] if len(args) == 1 and isinstance(args[0], Iterable) else args:
+            self.add_pruning_method(method)
+
+    def add_pruning_method(self, method: Any) -> None:
+        """Add a method, which is to prune the same parameter as the others.
+
+        Raises
+        ------
+        TypeError
+            If it is no method of pruning.
+        ValueError
+            If it prunes a parameter of another name.
+        """
+        if not isinstance(method, BasePruningMethod):
+            raise TypeError(f"{type(method)} is not a BasePruningMethod subclass")
+        own = getattr(self, "_tensor_name", None)
+        if own is not None and own != method._tensor_name:
+            raise ValueError(
+                f"Can only add pruning methods acting on the parameter named '{own}' to PruningContainer {self}. Found "
+                f"'{method._tensor_name}'"
+            )
+        self._pruning_methods.append(method)
+
+    def __len__(self) -> int:
+        return len(self._pruning_methods)
+
+    def __iter__(self) -> Iterator[BasePruningMethod]:
+        return iter(self._pruning_methods)
+
+    def __getitem__(self, index: int) -> BasePruningMethod:
+        return self._pruning_methods[index]
+
+    def compute_mask(self, t: Any, default_mask: Any) -> Any:
+        """The mask with what the last method prunes of the entries that are left."""
+        method = self._pruning_methods[-1]
+        left = _left(method, t, default_mask)
+        mask = default_mask.clone()
+        mask[left] = method.compute_mask(t[left], default_mask=default_mask[left]).to(dtype=mask.dtype)
+        return mask
+
+
+def _left(method: BasePruningMethod, t: Any, mask: Any) -> Any:
+    """What a method may look at, as an index: what has not been pruned before."""
+    kind = getattr(method, "PRUNING_TYPE", None)
+    if kind == "unstructured":
+        return mask == 1
+    if kind == "global":
+        return ...
+    if kind != "structured":
+        raise ValueError(f"Unrecognized PRUNING_TYPE {kind}")
+    if not hasattr(method, "dim"):
+        raise AttributeError(
+            "Pruning methods of PRUNING_TYPE 'structured' need to have the attribute `dim` defined: "
+            f"{type(method).__name__} has none"
+        )
+    dim = method.dim % t.ndim
+    kept = mask.sum(dim=[axis for axis in range(t.ndim) if axis != dim]) != 0
+    return (*[slice(None)] * dim, kept)
+
+
+# Methods
+
+
+def _checked(amount: Any) -> Any:
+    """An amount that is a number of entries or a share of them."""
+    if not isinstance(amount, int | float | np.integer | np.floating):
+        raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
+    whole = isinstance(amount, int | np.integer)
+    if amount < 0 or (not whole and amount > 1.0):
+        raise ValueError(f"amount={amount} should either be a float in the range [0, 1] or a non-negative integer")
+    return amount
+
+
+def _count(amount: Any, size: int) -> int:
+    """How many of so many entries an amount is; ValueError if there are fewer."""
+    if not isinstance(amount, int | np.integer):
+        return round(float(amount) * size)
+    if amount > size:
+        raise ValueError(f"amount={amount} should be smaller than the number of parameters to prune={size}")
+    return int(amount)
+
+
+def _slices(t: Any, dim: int) -> int:
+    """How many slices a tensor has along an axis."""
+    if t.ndim <= 1:
+        raise ValueError(
+            "Structured pruning can only be applied to multidimensional tensors. Found tensor of shape "
+            f"{tuple(t.shape)} with {t.ndim} dims"
+        )
+    if not -t.ndim <= dim < t.ndim:
+        raise IndexError(f"Invalid index {dim} for tensor of size {tuple(t.shape)}")
+    return int(t.shape[dim])
+
+
+class Identity(BasePruningMethod):
+    """The method that prunes nothing, and leaves the parameter pruned by a mask of ones."""
+
+    PRUNING_TYPE = "unstructured"
+
+    def compute_mask(self, t: Any, default_mask: Any) -> Any:
+        """The mask as it is."""
+        return default_mask
+
+
+class _Unstructured(BasePruningMethod):
+    """A method that prunes the entries of least rank."""
+
+    PRUNING_TYPE = "unstructured"
+
+    def __init__(self, amount: float) -> None:
+        self.amount = _checked(amount)
+
+    def compute_mask(self, t: Any, default_mask: Any) -> Any:
+        """The mask with zeros where `t` counts least."""
+        pruned = _count(self.amount, t.numel())
+        mask = default_mask.clone()
+        if pruned:
+            mask.view(-1)[self._ranks(t).reshape(-1).topk(pruned, largest=False).indices] = 0
+        return mask
+
+    def _ranks(self, t: Any) -> Any:
+        raise NotImplementedError
+
+
+class RandomUnstructured(_Unstructured):
+    """The method that prunes entries at random: `amount` is their number, or, a float, their share."""
+
+    def _ranks(self, t: Any) -> Any:
+        return rand_like(t)
+
+
+class L1Unstructured(_Unstructured):
+    """The method that prunes the entries of least absolute value: `amount` is their number, or, a float, their share."""
+
+    def _ranks(self, t: Any) -> Any:
+        return t.abs()
+
+
+class _Structured(BasePruningMethod):
+    """A method that prunes the slices of least rank along an axis."""
+
+    PRUNING_TYPE = "structured"
+    dim: int
+    amount: Any
+
+    def compute_mask(self, t: Any, default_mask: Any) -> Any:
+        """The mask with zeros in the slices of `t` that count least."""
+        size = _slices(t, self.dim)
+        pruned = _count(self.amount, size)
+        if pruned == 0:
+            return default_mask
+        kept = zeros_like(t)
+        dim = self.dim % t.ndim
+        kept[(*[slice(None)] * dim, self._ranks(t, dim).topk(size - pruned).indices)] = 1
+        return kept * default_mask
+
+    def _ranks(self, t: Any, dim: int) -> Any:
+        raise NotImplementedError
+
+
+class RandomStructured(_Structured):
+    """The method that prunes slices along `dim` at random: `amount` is their number, or, a float, their share."""
+
+    def __init__(self, amount: float, dim: int = -1) -> None:
+        self.amount = _checked(amount)
+        self.dim = dim
+
+    def _ranks(self, t: Any, dim: int) -> Any:
+        return rand(t.shape[dim])
+
+
+class LnStructured(_Structured):
+    """The method that prunes the slices along `dim` of the least norm of order `n`.
+
+    `amount` is their number, or, a float, their share.
+    """
+
+    def __init__(self, amount: float, n: Any, dim: int = -1) -> None:
+        self.amount = _checked(amount)
+        self.n = n
+        self.dim = dim
+
+    def _ranks(self, t: Any, dim: int) -> Any:
+        return t.norm(p=self.n, dim=[axis for axis in range(t.ndim) if axis != dim])
+
+
+class CustomFromMask(BasePruningMethod):
+    """The method that prunes where a given mask has zeros."""
+
+    PRUNING_TYPE = "global"
+
+    def __init__(self, mask: Any) -> None:
+        self.mask = mask
+
+    def compute_mask(self, t: Any, default_mask: Any) -> Any:
+        """The product of both masks; AssertionError if they have other shapes."""
+        if default_mask.shape != self.mask.shape:
+            raise AssertionError(
+                f"the mask has shape {tuple(self.mask.shape)}, and what it is to prune {tuple(default_mask.shape)}"
+            )
+        return default_mask * self.mask.to(dtype=default_mask.dtype)
+
+
+# Functions
+
+
+def identity(module: Any, name: str) -> Any:
+    """Mask a parameter with ones: pruned, and unchanged; returns the module."""
+    Identity.apply(module, name)
+    return module
+
+
+def random_unstructured(module: Any, name: str, amount: float) -> Any:
+    """Prune entries of a parameter at random, so many or, a float, this share; returns the module.
+
+    >>> from pullback import nn
+    >>> from pullback.nn.utils import prune
+    >>> layer = prune.random_unstructured(nn.Linear(4, 5), "weight", amount=0.25)
+    >>> int((layer.weight == 0).sum())
+    5
+    """
+    RandomUnstructured.apply(module, name, amount)
+    return module
+
+
+def l1_unstructured(module: Any, name: str, amount: float, importance_scores: Any = None) -> Any:
+    """Prune the entries of a parameter of least absolute value, so many or, a float, this share; returns the module.
+
+    >>> import pullback
+    >>> from pullback import nn
+    >>> from pullback.nn.utils import prune
+    >>> layer = nn.Linear(3, 1, bias=False)
+    >>> layer.weight.data = pullback.tensor([[3.0, -1.0, 2.0]])
+    >>> prune.l1_unstructured(layer, "weight", amount=1)(pullback.ones(3))
+    tensor([5.], grad_fn=<MmBackward0>)
+    >>> [name for name, _ in layer.named_parameters()], layer.weight_mask
+    (['weight_orig'], tensor([[1., 0., 1.]]))
+    """
+    L1Unstructured.apply(module, name, amount=amount, importance_scores=importance_scores)
+    return module
+
+
+def random_structured(module: Any, name: str, amount: float, dim: int) -> Any:
+    """Prune slices of a parameter along an axis at random, so many or, a float, this share; returns the module."""
+    RandomStructured.apply(module, name, amount, dim)
+    return module
+
+
+def ln_structured(module: Any, name: str, amount: float, n: Any, dim: int, importance_scores: Any = None) -> Any:
+    """Prune the slices of a parameter along an axis of the least norm of order `n`; returns the module."""
+    LnStructured.apply(module, name, amount, n, dim, importance_scores=importance_scores)
+    return module
+
+
+def custom_from_mask(module: Any, name: str, mask: Any) -> Any:
+    """Prune a parameter where a mask has zeros; returns the module."""
+    CustomFromMask.apply(module, name, mask)
+    return module
+
+
+def global_unstructured(
+    parameters: Iterable[tuple[Any, str]],
+    pruning_method: type[BasePruningMethod],
+    importance_scores: dict[tuple[Any, str], Any] | None = None,
+    **kwargs: Any,
+) -> None:
+    """Prune several parameters, given as pairs of module and name, as if they were one.
+
+    Other arguments are those of the method, say `amount=0.2`.
+
+    Raises
+    ------
+    TypeError
+        If the parameters are no collection, the scores no dictionary, or the method is not for single entries.
+
+    >>> from pullback import nn
+    >>> from pullback.nn.utils import prune
+    >>> net = nn.Sequential(nn.Linear(4, 5), nn.Linear(5, 2))
+    >>> prune.global_unstructured([(net[0], "weight"), (net[1], "weight")], prune.L1Unstructured, amount=10)
+    >>> int((net[0].weight == 0).sum() + (net[1].weight == 0).sum())
+    10
+    """
+    if not isinstance(parameters, Iterable):
+        raise TypeError("global_unstructured(): parameters is not an Iterable")
+    if not isinstance(importance_scores, dict | None):
+        raise TypeError("global_unstructured(): importance_scores must be of type dict")
+    places: Sequence[tuple[Any, str]] = list(parameters)
+    tensors = [getattr(module, name) for module, name in places]
+    given = importance_scores or {}
+    scores = [given.get(place, tensor) for place, tensor in zip(places, tensors, strict=True)]
+    masks = [getattr(m, f"{name}_mask", ones_like(t)) for (m, name), t in zip(places, tensors, strict=True)]
+    method = pruning_method(**kwargs)
+    if method.PRUNING_TYPE != "unstructured":
+        raise TypeError(
+            f'Only "unstructured" PRUNING_TYPE supported for the `pruning_method`. Found method {pruning_method} of type '
+            f"{method.PRUNING_TYPE}"
+        )
+    container = PruningContainer([method])
+    with no_grad():
+        joined = container.compute_mask(_joined(scores), _joined(masks))
+    sizes = [tensor.numel() for tensor in tensors]
+    for (module, name), tensor, part in zip(places, tensors, joined.split(sizes), strict=True):
+        custom_from_mask(module, name, part.view(tensor.shape))
+
+
+def _joined(tensors: Sequence[Any]) -> Any:
+    return cat([tensor.detach().reshape(-1) for tensor in tensors])
+
+
+def remove(module: Any, name: str) -> Any:
+    """Make what pruning has set to zero permanent: the parameter is a parameter again, the mask and the hook are gone.
+
+    Raises
+    ------
+    ValueError
+        If the parameter is not pruned.
+    """
+    number, method = _found(module, name)
+    if method is None:
+        raise ValueError(f"Parameter '{name}' of module {module} has to be pruned before pruning can be removed")
+    method.remove(module)
+    del module._forward_pre_hooks[number]
+    return module
+
+
+def is_pruned(module: Any) -> bool:
+    """Whether a parameter of a module, or of one below it, is pruned.
+
+    >>> from pullback import nn
+    >>> from pullback.nn.utils import prune
+    >>> prune.is_pruned(nn.Sequential(nn.Linear(2, 2))), prune.is_pruned(prune.identity(nn.Linear(2, 2), "bias"))
+    (False, True)
+    """
+    hooks = (hook for below in module.modules() for hook in below._forward_pre_hooks.values())
+    return any(isinstance(hook, BasePruningMethod) for hook in hooks)

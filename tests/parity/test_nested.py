@@ -1,0 +1,92 @@
+"""Tensors made of nested lists that hold tensors, arrays and numbers: torch's shapes, dtypes and refusals."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch==2.13.0 is not installed: nothing to compare pullback with")
+
+from .compare import parity, raises  # noqa: E402
+
+DATA = [
+    "[f, 3]", "[3, f]", "[i, 2.5]", "[f, i]", "[d, 1.0]", "[1.0, d]", "[f, d]", "[b, 1]", "[b, True]", "[f, 2j]", "[d, 2j]",
+    "[one, one]", "[[one], [one]]", "[[one, f], [1, i]]", "[[[one]], [[2]]]", "[cube]", "(f, one)", "[i, i]", "[b, b]", "[b, 2.5]",
+    "[[1, 2], row]", "[[1, 2], [3, 4], row]", "[[[1], [2]], row.view(2, 1)]", "[[one], [one]]", "[[3], one]",
+    "[n.float32(1), 2.0]", "[2.0, n.float64(1)]", "[n.int32(1), 2]", "[n.int32(1), n.int32(2)]", "[n.bool_(True)]", "[n.float64(2), f]",
+    "[n.array([1, 2]), [3, 4]]", "[[1, 2], n.array([3, 4])]", "[[1, 2], n.array([3.0, 4.0])]", "[n.ones((2, 1)), n.zeros((2, 1))]",
+    "[]", "[[]]", "[[], []]", "[1, 2.5]", "[True, 2]", "[1, 2j]", "[True, 2.5]", "[[True, 1], [2, 3]]", "range(3)", "[range(2), [4, 5]]",
+]  # fmt: skip
+
+
+def names(t):
+    return {
+        "t": t,
+        "n": np,
+        "f": t.tensor(2.0),
+        "d": t.tensor(2.0, dtype=t.float64),
+        "i": t.tensor(3),
+        "b": t.tensor(True),
+        "one": t.tensor([1.5]),
+        "cube": t.ones(1, 1, 1),
+        "row": t.tensor([3, 4]),
+    }
+
+
+@pytest.mark.parametrize("data", DATA)
+@parity
+def test_shapes_and_dtypes(t, data):
+    made = eval(data, names(t))
+    return [t.tensor(made), t.tensor(made, dtype=t.complex64), t.as_tensor(made)]
+
+
+@parity
+def test_targets_and_old_types(t):
+    known = names(t)
+    f, i, b, one = (known[name] for name in ("f", "i", "b", "one"))
+    made = [t.tensor([i], dtype=t.float32), t.tensor([b, i], dtype=t.int32), t.tensor([i, 0], dtype=t.bool)]
+    made += [t.FloatTensor([one, one]), t.LongTensor([i, b]), t.ones(2, dtype=t.float64).new_tensor([f, 1])]
+    return [*made, t.tensor([np.float64(2.7), 2.7], dtype=t.int64)]
+
+
+REFUSED = {
+    "float rows": (
+        "t.tensor([t.ones(2), t.ones(2)])",
+        ValueError,
+        "only one element tensors can be converted to Python",
+    ),
+    "nested float rows": ("t.tensor([[t.ones(2)]])", ValueError, "only one element tensors can be converted to Python"),
+    "empty": ("t.tensor([t.ones(0)])", ValueError, "only one element tensors can be converted to Python scalars"),
+    "whole rows": (
+        "t.tensor([row, row])",
+        TypeError,
+        "only integer tensors of a single element can be converted to an",
+    ),
+    "truths": (
+        "t.tensor([row > 3])",
+        TypeError,
+        "only integer tensors of a single element can be converted to an index",
+    ),
+    "float for int": ("t.tensor([f], dtype=t.int64)", TypeError, "only integer tensors of a single element can be"),
+    "float for bool": ("t.tensor([f], dtype=t.bool)", TypeError, "only integer tensors of a single element can be"),
+    "float for Long": ("t.LongTensor([f])", TypeError, "only integer tensors of a single element can be converted"),
+    "a number among rows": ("t.tensor([[1, 2], 3])", TypeError, "not a sequence"),
+    "a tensor among rows": ("t.tensor([[1], i])", TypeError, "not a sequence"),
+    "too few axes": ("t.tensor([[[1], [2]], row])", TypeError, "not a sequence"),
+    "a row among numbers": ("t.tensor([1, [2, 3]])", TypeError, "'list' object cannot be interpreted as an integer"),
+    "a longer row": ("t.tensor([[1, 2], t.ones(3)])", ValueError, "expected sequence of length 2 at dim 1 (got 3)"),
+    "a shorter array": (
+        "t.tensor([n.ones(2), n.ones(1)])",
+        ValueError,
+        "expected sequence of length 2 at dim 1 (got 1)",
+    ),
+    "nothing later": ("t.tensor([1, None])", RuntimeError, "Could not infer dtype of NoneType"),
+    "a dict": ("t.tensor([1, {}])", RuntimeError, "Could not infer dtype of dict"),
+    "complex": ("t.tensor([f * 1j], dtype=t.float32)", RuntimeError, "without overflow"),
+    "overflow": ("t.tensor([t.tensor(300)], dtype=t.uint8)", RuntimeError, "value cannot be converted to type uint8"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+@parity
+def test_what_is_refused(t, case):
+    text, error, words = REFUSED[case]
+    raises(error, words, lambda: eval(text, names(t)))
