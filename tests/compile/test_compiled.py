@@ -202,3 +202,17 @@ def test_the_store_is_used_only_where_it_is_the_users(tmp_path, monkeypatch):
     compiled = Compiled(lambda x: x * 2 + 1)
     compiled(pullback.ones(3))
     assert store.status().startswith("off")
+
+
+def test_a_refused_function_runs_as_it_is_until_it_can_be_compiled():
+    @pullback.compile(lenient=True)
+    def function(x, as_number):
+        return x * (x.sum().item() if as_number else 2.0)
+
+    x = pullback.arange(3.0)
+    with pytest.warns(UserWarning, match="uncompiled"):
+        assert function(x, True).tolist() == [0.0, 3.0, 6.0]
+    for _ in range(200):  # another kind of call is compiled, if not at once
+        assert function(x, True).tolist() == [0.0, 3.0, 6.0]
+        assert function(x, False).tolist() == [0.0, 2.0, 4.0]
+    assert "multiply" in function.ir

@@ -31,6 +31,7 @@ from .source import write
 from .whole import recorded
 
 ndarray = np.ndarray
+REST = 64  # calls that are not looked at, of a function that has only been refused: it costs what it costs without compile
 QUICK = 4  # records that are tried without further ado
 PATIENCE = 8  # records for one kind of call, before a function is said to change too often
 PLAIN = (bool, int, str, bytes, type(None))
@@ -193,9 +194,13 @@ class Compiled:
         self._tries: dict[Any, int] = {}
         self._told: set[str] = set()
         self._quick: list[Callable[[Any], Any]] = []
+        self._rest = 0
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function gives."""
+        if self._rest:
+            self._rest -= 1
+            return self.function(*args, **kwargs)
         if not kwargs:
             for call in self._quick:
                 answer = call(args)
@@ -207,6 +212,7 @@ class Compiled:
             return self.function(*args, **kwargs)
         key = (structure, tuple(map(_kind, leaves)), _aliases(leaves), now, _dtypes.default_numpy())
         if key in self.refused:
+            self._rest = 0 if self.records else REST
             return self.function(*args, **kwargs)
         for prepared in self.records.get(key, ()):
             arrays = prepared.arrays(leaves)

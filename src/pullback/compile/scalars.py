@@ -17,7 +17,7 @@ from typing import Any
 from llvmlite import ir
 
 from .mathematics import arcs, arithmetic, errors, exponentials, gamma, logarithms, powers, remainders, trigonometry
-from .mathematics.lanes import REALS, TYPES, Desk, Target, Word
+from .mathematics.lanes import ORDERED, REALS, TYPES, UNSIGNED, Desk, Target, Word
 
 Value = Any  # llvmlite has no annotations
 
@@ -31,7 +31,7 @@ def _widened(formula: Callable[..., Word]) -> Callable[..., Word]:
     return compute
 
 
-INTEGERS = ("i8", "u8", "i16", "i32", "i64")
+INTEGERS = (*ORDERED, *UNSIGNED)
 EVERY = (*REALS, *INTEGERS, "b1")
 
 # Without rounding errors of their own, by the dtypes for which they have a meaning.
@@ -128,8 +128,8 @@ def emit(
     name : str
         One of NAMES.
     dtype : str
-        Of the operands: "f" and "d" are float32 and float64, "i8" to "i64", "u8", and "b1" for bool (an i1). The
-        condition of `where` is a "b1", whatever the dtype.
+        Of the operands: "f" and "d" are float32 and float64, "i8" to "i64" and "u8" to "u64" integers, and "b1" bool (an
+        i1). The condition of `where` is a "b1", whatever the dtype.
     operands
         LLVM values of that dtype, scalars or vectors of equal length.
     target : Target, optional

@@ -249,13 +249,16 @@ def cast(x: Word, kind: str) -> Word:
     """x as another dtype, as C and NumPy convert: reals towards 0, integers modulo the width, bools whether not 0.
 
     Reals that do not fit, and NaN, become what x86's instructions make of them in NumPy: the least integer of 32 bits
-    for those of at most that width, whose low bits are kept, and of 64 bits for i64.
+    for those of fewer, whose low bits are kept, and of 64 bits for i64 and u32; for u64 from 2^63 on, that of the rest.
     """
     if kind == "b1":
         return truth(x)
     if x.kind not in REALS or kind in REALS:
         return x.to(kind)
-    wide = "i64" if kind == "i64" else "i32"
+    if kind == "u64":
+        above = x >= 2.0**63
+        return cast(above.select(x - 2.0**63, x), "i64").to(kind) ^ above.select(1 << 63, 0, kind)
+    wide = "i64" if kind in {"i64", "u32"} else "i32"
     bound = 2.0 ** (WIDTH[wide] - 1)
     low = x > -bound - 1 if (x.kind, wide) == ("d", "i32") else x >= -bound
     fits = low & (x < bound)

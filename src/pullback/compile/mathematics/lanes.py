@@ -16,7 +16,10 @@ from llvmlite import binding, ir
 
 Value = Any  # llvmlite has no annotations
 
-WIDTH = {"b1": 1, "i8": 8, "u8": 8, "i16": 16, "i32": 32, "i64": 64}  # of the integers
+ORDERED = ("i8", "i16", "i32", "i64")
+"""The integers with a sign."""
+UNSIGNED = ("u8", "u16", "u32", "u64")
+WIDTH = {"b1": 1} | {kind: int(kind[1:]) for kind in (*ORDERED, *UNSIGNED)}
 
 REALS = {"f": ir.FloatType(), "d": ir.DoubleType()}
 TYPES = REALS | {kind: ir.IntType(width) for kind, width in WIDTH.items()}
@@ -25,8 +28,6 @@ BITS = {"f": "i32", "d": "i64"}  # the integers of the same size
 FRACTION = {"f": 23, "d": 52}  # bits of the significand that are stored
 BIAS = {"f": 127, "d": 1023}
 TINY = {"f": 2.0**-126, "d": 2.0**-1022}  # the smallest number that is not subnormal
-
-ORDERED = {"i8", "i16", "i32", "i64"}  # the integers with a sign
 
 
 @dataclasses.dataclass(frozen=True)
