@@ -99,7 +99,7 @@ def sparse_mask(self: Any, mask: Any) -> Any:
     """This tensor where another has elements, and zero elsewhere."""
     if not isinstance(mask, Carrier):
         raise _refusals.no_tensor("sparse_mask", "mask", 1, mask)
-    there = mask != 0
+    there: Any = arithmetic.ne(mask, 0)
     if (pattern := _pattern(mask)) is not None:
         there = there.index_put(tuple(pattern), there.new_ones(()))
     return arithmetic.where(there, self, 0)

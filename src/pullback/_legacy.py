@@ -10,6 +10,7 @@ import numpy as np
 from . import _creation, _dtypes, _placement, _refusals, vocabulary
 from ._core import Carrier
 from ._creation import as_tensor, bound, chosen_dtype, from_numpy, made
+from ._nested import sizes_of_old
 from ._placement import accept
 from ._views import write
 
@@ -123,17 +124,19 @@ def _tensor(function: str, argument: str, position: int, value: Any) -> Any:
     return value
 
 
-def new(self: Any, *args: Any) -> Any:
+def new(self: Any, *args: Any, size: Any = None, device: Any = None) -> Any:
     """A tensor in the dtype of this one: of sizes, with unset elements, or with the elements of a list, array or tensor.
 
     >>> import pullback
     >>> pullback.arange(2).new([1, 2, 3])
     tensor([1, 2, 3])
     """
-    if len(args) == 1 and not isinstance(args[0], (int, tuple)):
-        source = args[0]
-        return source.detach().to(self.dtype) if isinstance(source, Carrier) else as_tensor(source, self.dtype)
-    return _creation.empty(*args or (0,), dtype=self.dtype)
+    accept("new", {"device": device})
+    sizes = sizes_of_old(args, size)
+    if sizes is not None:
+        return _creation.empty(sizes, dtype=self.dtype)
+    source = args[0]
+    return source.detach().to(self.dtype) if isinstance(source, Carrier) else as_tensor(source, self.dtype)
 
 
 def _elementwise(name: str, function: Any, operands: tuple[Any, ...]) -> Any:

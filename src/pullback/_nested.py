@@ -17,6 +17,7 @@ import numpy as np
 from . import _dtypes
 from ._core import Carrier
 from ._cuts import cut
+from ._shapes import Shape, Size, parse_sizes
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -31,6 +32,29 @@ _SCALAR, _INDEX = (
 def is_nested(data: Any) -> bool:
     """Whether data are a sequence of numbers or of sequences."""
     return isinstance(data, _SEQUENCES)
+
+
+def sizes_of_old(data: tuple[Any, ...], size: Any = None) -> Shape | None:
+    """The sizes that one of torch's old constructors was given: one by one, as a `Size`, or by name; None for elements.
+
+    Any other tuple holds elements, as a list does.
+
+    Raises
+    ------
+    TypeError
+        If it was given one number that is no size.
+    RuntimeError
+        If a size is negative.
+    """
+    given = data[0] if len(data) == 1 else None
+    if isinstance(given, bool | float | complex | dict | None) and len(data) == 1:
+        raise TypeError(f"new(): data must be a sequence (got {type(given).__name__})")
+    if size is None and len(data) == 1 and not isinstance(given, Size | int | np.integer):
+        return None
+    sizes = parse_sizes((size,) if size is not None else data) if size is not None or data else (0,)
+    if any(length < 0 for length in sizes):
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(sizes)}: {list(sizes)}")
+    return sizes
 
 
 def read(data: Any, target: np.dtype[Any] | None) -> tuple[Array, np.dtype[Any]]:

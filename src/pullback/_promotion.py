@@ -71,7 +71,7 @@ def _agreed(operands: Sequence[Any]) -> Any:
     """The dtype that all operands have, floating-point ones also beside Python's numbers; None where it is to be found."""
     dtypes = [_plain(operand) for operand in operands if type(operand) is not float and type(operand) is not int]
     dtype = dtypes[0] if dtypes else None
-    if dtype is None or not all([other is dtype for other in dtypes]):
+    if dtype is None or not all(other is dtype for other in dtypes):
         return None
     return dtype if dtype.kind == "f" or len(dtypes) == len(operands) else None
 

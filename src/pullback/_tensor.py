@@ -18,9 +18,10 @@ from ._core import Carrier, Primitive
 from ._cuts import cut, cut_off
 from ._memory import storage_of
 from ._modes import mode, quiet
+from ._nested import is_nested, read, sizes_of_old
 from ._node import AccumulateGrad, Node, new
 from ._promotion import cast, category
-from ._shapes import broadcast_shapes, expand_shape, parse_sizes
+from ._shapes import broadcast_shapes, expand_shape
 from ._tape import Tape
 from ._values import concrete
 from ._views import write
@@ -283,12 +284,16 @@ class Tensor(Conversions):
     __array_function__ = _numpy.array_function
     __hash__ = object.__hash__
 
-    def __new__(cls, *data: Any) -> Any:
+    def __new__(cls, *data: Any, size: Any = None, **placement: Any) -> Any:
         """A tensor of the default dtype from nested lists, an array or a tensor, or an empty one of some sizes."""
+        _placement.accept("tensor", placement)
         dtype = _dtypes.default_numpy()
-        if len(data) != 1 or isinstance(data[0], int):
-            return Tensor.interpreter.wrap(np.empty(parse_sizes(data) if data else (0,), dtype), None)
-        values = np.array(concrete(data[0], "tensor"))
+        sizes = sizes_of_old(data, size)
+        if sizes is not None:
+            return Tensor.interpreter.wrap(np.empty(sizes, dtype), None)
+        if isinstance(data[0], Carrier):
+            return data[0].view_as(data[0])
+        values = read(data[0], dtype)[0] if is_nested(data[0]) else np.array(concrete(data[0], "tensor"))
         if values.dtype.kind not in "buif":
             raise TypeError(f"new(): expected real numbers to make a tensor of {dtype}, not {type(data[0]).__name__}")
         return Tensor.interpreter.wrap(quiet.run(values.astype, dtype), None)
@@ -423,13 +428,13 @@ class Tensor(Conversions):
             )
         return write(self, ops.fill(self, cast(value, self._dtype)), "fill_")
 
-    def copy_(self, source: Any, non_blocking: bool = False) -> Any:
+    def copy_(self, other: Any, non_blocking: bool = False) -> Any:
         """In place: the elements of another tensor or array, broadcast and converted."""
-        if not isinstance(source, (Carrier, np.ndarray)):
-            raise _refusals.no_tensor("copy_", "other", 1, source)
-        broadcast_shapes(tuple(self.shape), tuple(source.shape))
-        expand_shape(tuple(source.shape), tuple(self.shape), "copy_")
-        return write(self, ops.copy(self, cast(source, self._dtype)), "copy_")
+        if not isinstance(other, (Carrier, np.ndarray)):
+            raise _refusals.no_tensor("copy_", "other", 1, other)
+        broadcast_shapes(tuple(self.shape), tuple(other.shape))
+        expand_shape(tuple(other.shape), tuple(self.shape), "copy_")
+        return write(self, ops.copy(self, cast(other, self._dtype)), "copy_")
 
 
 def loaded_in_place(module: str, name: str) -> Any:

@@ -6,6 +6,8 @@ from typing import Any
 
 from . import _dtypes
 from ._creation import as_array, empty, made
+from ._nested import sizes_of_old
+from ._placement import accept
 from ._tensor import Tensor
 from ._values import concrete
 
@@ -15,11 +17,13 @@ class TensorType(type):
 
     dtype: _dtypes.dtype
 
-    def __call__(cls, *data: Any) -> Any:
+    def __call__(cls, *data: Any, size: Any = None, **placement: Any) -> Any:
         """A tensor from nested lists, an array or a tensor, or unset elements of some sizes."""
-        if len(data) == 1 and not isinstance(data[0], int):
+        accept("tensor", placement)
+        sizes = sizes_of_old(data, size)
+        if sizes is None:
             return made(as_array(concrete(data[0], "tensor"), cls.dtype), False)
-        return empty(*data or (0,), dtype=cls.dtype)
+        return empty(sizes, dtype=cls.dtype)
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, Tensor) and instance.dtype == cls.dtype

@@ -30,6 +30,14 @@ class Derived(Plain):
     pass
 
 
+class Meta(type):
+    pass
+
+
+class DerivedMeta(Meta):
+    pass
+
+
 def function(a, b=2, *, c=3):
     return a, b, c
 
@@ -48,6 +56,12 @@ def setting(key, value):
 
 def moved(held):
     held["a"] = held.pop("a")
+
+
+def hidden(cls):
+    """Have a member more and a mark less, so that there are as many."""
+    del cls.__mark__
+    cls.a = 1
 
 
 def cases():
@@ -89,6 +103,9 @@ def cases():
     yield lambda: Members(type("Made", (), {"a": 1, "f": method})), assigning("f", function)
     yield lambda: Members(type("Made", (), {"a": 1, "f": method})), assigning("g", method)
     yield lambda: Members(type("Made", (), {"a": 1, "f": method})), lambda cls: delattr(cls, "a")
+    yield lambda: Members(type("Made", (), {"__mark__": 1})), hidden
+    yield lambda: Facets(type("Made", (Plain,), {}), "__class__", "__bases__"), assigning("__bases__", (Derived,))
+    yield lambda: Facets(Meta("Made", (), {}), "__class__", "__bases__"), assigning("__class__", DerivedMeta)
 
 
 CASES = list(cases())
@@ -163,7 +180,7 @@ def test_what_means_the_same_is_watched_from_then_on():
     held["a"] = (*[1, 2],)
     assert holder.same()
     assert not watch.unchanged()
-    watch.renew()
+    assert watch.renewed(holder.same)
     assert watch.unchanged()
     held["a"] = (1, 3)
     assert not watch.unchanged()
@@ -176,7 +193,29 @@ def test_objects_of_changed_facts_are_kept_alive():
     for _ in range(100):
         held["a"] = object()
         assert not watch.unchanged()
-    watch.renew()
+    assert watch.renewed(lambda: True)
     for _ in range(100):
         held["a"] = object()
         assert not watch.unchanged()
+
+
+def test_what_changes_while_it_is_asked_about_is_not_watched():
+    """As when another thread changes it."""
+    held = {"a": (1, 2)}
+    watch, _ = watching.watch(facts(Mapping(held)))
+    held["a"] = (*[1, 2],)
+
+    def again():
+        held["a"] = (1, 3)
+        return True
+
+    assert watch.renewed(again)
+    assert not watch.unchanged()
+
+
+def test_what_is_gone_is_no_error():
+    cell = types.CellType(1)
+    watch, _ = watching.watch(facts(Closure(cell, "x")))
+    del cell.cell_contents
+    assert not watch.unchanged()
+    assert not watch.renewed(lambda: True)

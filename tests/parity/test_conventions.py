@@ -7,7 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch==2.13.0 is not installed: nothing to compare pullback with")
 
-from .compare import describe, parity  # noqa: E402
+from .compare import describe, parity, raises  # noqa: E402
 
 inf, nan = float("inf"), float("nan")
 
@@ -280,3 +280,11 @@ def test_bitwise_and_logical_functions(t):
         t.isfinite(t.tensor([inf, 1])), n / 4, 7 // n, t.div(-n, 4, rounding_mode="trunc"), abs(-n), n.sum(), n**2,
         t.nonzero(n > 4), t.where(n > 4), t.where(n > 4, n, 0), n.max(), n.argmin(), n.clamp(4),
     )  # fmt: skip
+
+
+@parity
+def test_methods_take_torchs_names_of_their_arguments(t):
+    x = t.arange(6.0)
+    pieces = [*x.split(split_size=[2, 4], dim=-1), *x.split(split_size=4), *t.split(x, split_size_or_sections=3)]
+    raises(TypeError, "split() missing 1 required positional argument", x.split)
+    return [*pieces, x.outer(vec2=x), t.zeros(6).copy_(other=x)]

@@ -90,3 +90,40 @@ REFUSED = {
 def test_what_is_refused(t, case):
     text, error, words = REFUSED[case]
     raises(error, words, lambda: eval(text, names(t)))
+
+
+KINDS = ["Tensor", "FloatTensor", "DoubleTensor", "LongTensor"]
+GIVEN = [
+    "t.Size([2, 3])", "t.Size([])", "t.ones(2, 3).size()", "t.ones(4, 5).size()[:1]", "t.ones(2, 3).size() + (4,)", "2, 3", "2", "",
+    "size=(2, 3)", "n.int64(3)", "t.ones(2, 3).size(0), 4", "0", "2, 3, device='cpu'",
+]  # fmt: skip
+ELEMENTS = ["(2, 3)", "[2, 3]", "[[1, 2], [3, 4]]", "range(3)", "[]", "n.arange(3)", "[i, 4]", "(i, i)"]
+
+
+@pytest.mark.parametrize("given", GIVEN)
+@parity
+def test_old_constructors_take_sizes(t, given):
+    made = [eval(f"t.{kind}({given})", {"t": t, "n": np}) for kind in KINDS] + [
+        eval(f"t.ones(1).new({given})", {"t": t, "n": np})
+    ]
+    return [[each.shape, each.dtype] for each in made]
+
+
+@pytest.mark.parametrize("given", ELEMENTS)
+@parity
+def test_old_constructors_take_elements(t, given):
+    kinds = [kind for kind in KINDS if given != "n.arange(3)" or kind == "LongTensor"]
+    return [eval(f"t.{kind}({given})", names(t)) for kind in kinds]
+
+
+@parity
+def test_old_constructors_refuse_what_is_neither(t):
+    for make in (t.Tensor, t.FloatTensor, t.ones(1).new):
+        for value in (2.5, True, None, 1j, {}):
+            raises(
+                TypeError, f"new(): data must be a sequence (got {type(value).__name__})", lambda v=value, m=make: m(v)
+            )
+        raises(RuntimeError, "Trying to create tensor with negative dimension -1: [2, -1]", lambda m=make: m(2, -1))
+    whole = t.Tensor(t.tensor([1, 2]))
+    tracked = t.ones(2, requires_grad=True)
+    return [whole, t.Tensor(tracked).requires_grad, t.Tensor(t.tensor([1.0])) * 2]

@@ -15,6 +15,8 @@ from .state import Closure, Facets, Holder, Mapping, Members, Named, Sequence
 
 Naming = Callable[[Any], str]
 MISSING = object()
+GONE = (AttributeError, KeyError, ValueError)
+"""What is raised where something is there no more, a closure's variable for one."""
 
 
 class Fact:
@@ -147,7 +149,7 @@ def facts(holder: Holder) -> list[Fact]:
     held, before = holder.held, holder.before
     if isinstance(holder, Members):
         (members,) = gc.get_referents(vars(held))  # the dictionary that the class shows read-only
-        return [Length(members, len(members)), *[Entry(members, name, value) for name, value in before.items()]]
+        return [Entries(members, dict(members) if holder.same() else before)]
     if isinstance(holder, Facets):
         return [Attribute(held, name, value) for name, value in before.items()]
     if isinstance(holder, Mapping):

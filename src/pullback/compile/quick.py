@@ -23,14 +23,13 @@ from .._sites import GENERATED
 from .._tensor import Tensor
 from .._trees import LEAF, unflatten
 from .capture import Argument, Fixed, Float, Gradient, Place, Rate
-from .facts import Told, facts
+from .facts import GONE, Told, facts
 
 GIVEN_UP: Any = object()
-GONE = "(AttributeError, KeyError, ValueError)"  # of what is there no more, a closure's variable for one
 FEW = 3
 """Arguments from which on their identities go through a set."""
 SCOPE = {
-    "AccumulateGrad": AccumulateGrad, "GIVEN_UP": GIVEN_UP, "NO_GRAD": NO_GRAD, "RECORD": RECORD, "Tensor": Tensor,
+    "AccumulateGrad": AccumulateGrad, "GIVEN_UP": GIVEN_UP, "GONE": GONE, "NO_GRAD": NO_GRAD, "RECORD": RECORD, "Tensor": Tensor,
     "array": np.array, "default": _dtypes.default_numpy, "innermost": innermost, "mode": mode, "new": new,
     "protect": protect, "unflatten": unflatten,
 }  # fmt: skip
@@ -47,7 +46,7 @@ def quick(prepared: Any, leaves: list[Any], spent: Callable[[Any], Any]) -> Call
     except NotImplementedError:
         return None
     text.scope |= {"execute": prepared.execute, "spent": spent, "structure": record.structure}
-    again = ["def again():", "    try:", f"        return {text.asked}", f"    except {GONE}:", "        return False"]
+    again = ["def again():", "    try:", f"        return {text.asked}", "    except GONE:", "        return False"]
     source = "\n".join([*again, "def call(leaves):", *(f"    {line}" for line in text.lines)])
     filename = f"{GENERATED}compiled call {id(record):x}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
@@ -186,7 +185,7 @@ class _Text:
             self._unless("again()")
             return
         others = [f" and {fact.expression(name)}" for fact in left]
-        self._unless(f"{name(watch.unchanged)}(){''.join(others)} or again() and {name(watch.renew)}()")
+        self._unless(f"{name(watch.unchanged)}(){''.join(others)} or {name(watch.renewed)}(again)")
 
     def _name(self, place: Place) -> str:
         """The expression for the tensor at a place."""

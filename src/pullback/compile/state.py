@@ -467,7 +467,7 @@ class State:
     def _class(self, cls: type) -> None:
         if _library(cls):
             return
-        self._todo.extend((type(cls), *cls.__bases__))
+        self._hold(Facets(cls, "__class__", "__bases__"))
         self._hold(Members(cls))
 
 

@@ -139,13 +139,13 @@ def bmm(input: Any, mat2: Any) -> Any:
     return matmul(input, mat2)
 
 
-def outer(input: Any, vec: Any) -> Any:
+def outer(input: Any, vec2: Any) -> Any:
     """All products of an element of one vector with one of another."""
-    _require_tensors("outer", input, vec)
-    if input.ndim != 1 or vec.ndim != 1:
-        raise RuntimeError(f"outer: Expected 1-D arguments, got {input.ndim}D and {vec.ndim}D")
+    _require_tensors("outer", input, vec2)
+    if input.ndim != 1 or vec2.ndim != 1:
+        raise RuntimeError(f"outer: Expected 1-D arguments, got {input.ndim}D and {vec2.ndim}D")
     column = view(ops.expand_dims, input, axis=1) if isinstance(input, Carrier) else input[:, None]
-    return binary(ops.multiply, column, vec)
+    return binary(ops.multiply, column, vec2)
 
 
 def vdot(input: Any, other: Any) -> Any:

@@ -370,8 +370,15 @@ def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
     return result
 
 
-def split(input: Any, split_size_or_sections: Any, dim: int = 0) -> tuple[Any, ...]:
-    """Consecutive pieces along an axis: of one size (the last may be smaller), or of the sizes given."""
+def split(input: Any, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None) -> tuple[Any, ...]:
+    """Consecutive pieces along an axis: of one size (the last may be smaller), or of the sizes given.
+
+    `split_size` is the method's name in torch for `split_size_or_sections`.
+    """
+    if (split_size_or_sections is None) == (split_size is None):
+        raise TypeError('split() missing 1 required positional arguments: "split_size_or_sections", a size or sizes')
+    if split_size_or_sections is None:
+        split_size_or_sections = split_size
     place = normalize_axis(dim, input.ndim)
     length = input.shape[place]
     if isinstance(split_size_or_sections, int):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import warnings
 from typing import Any, NamedTuple
 
@@ -249,6 +250,9 @@ def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
     >>> pullback.histc(pullback.tensor([1.0, 2.0, 1.0]), bins=4, min=0, max=3)
     tensor([0., 2., 1., 0.])
     """
+    if not hasattr(type(bins), "__index__"):
+        raise TypeError(f"histc(): argument 'bins' (position 2) must be int, not {type(bins).__name__}")
+    bins, min, max = operator.index(bins), float(min), float(max)
     if bins <= 0:
         raise RuntimeError(f"histc(): bins must be > 0, but got {bins}")
     if max < min:

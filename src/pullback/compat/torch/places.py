@@ -74,6 +74,7 @@ PLACES: dict[str, str] = {
     "torch.nn.utils.weight_norm": "pullback.nn.utils.norms",
     "torch.nn.utils.spectral_norm": "pullback.nn.utils.norms",
     "torch.utils._pytree": f"{_HERE}.containers",
+    "torch.utils.hooks": "pullback._node",
     "torch.utils.benchmark": f"{_HERE}.benchmark",
     "torch.utils.dlpack": "pullback",
     "torch.utils.data.dataset": "pullback.utils.data",

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..facts import Absent, Attribute, Entries, Entry, Fact, Items, Length
+from ..facts import GONE, Absent, Attribute, Entries, Entry, Fact, Items, Length
 from . import native
 from .entry import expanded
 
@@ -187,9 +187,11 @@ def _place(held: Any, attribute: str) -> int | None:
     fields = native.offsets()
     if fields is None:
         return None
-    if attribute == "__class__":
-        return fields["type"] if "__class__" not in vars(type(held)) else None
     kind: Any = type(held)
+    if attribute == "__class__":
+        return None if any("__class__" in vars(cls) for cls in kind.__mro__[:-1]) else fields["type"]
+    if attribute == "__bases__":
+        return _probed(type, attribute)
     if kind in (types.FunctionType, types.CellType):
         return _probed(kind, attribute)
     if attribute == "__dict__" and kind.__dictoffset__ > 0:
@@ -202,13 +204,20 @@ def _place(held: Any, attribute: str) -> int | None:
 
 @functools.cache
 def _probed(kind: type, attribute: str) -> int | None:
-    """Where functions or closures have an attribute, from one that has something of its own there."""
+    """Where functions, closures or classes have an attribute, from one that has something of its own there."""
+    if kind is type:
+        probe: Any = type("Probe", (), {})
+        return _only(_words(probe, kind), id(getattr(probe, attribute)), 0)
     marks = {"__code__": compile("0", "probe", "eval"), "__defaults__": (object(),), "__kwdefaults__": {"k": 0}}
     mark: Any = marks.get(attribute, {"mark": 0})
-    probe: Any = types.CellType() if kind is types.CellType else types.FunctionType((lambda: None).__code__, {})
+    probe = types.CellType() if kind is types.CellType else types.FunctionType((lambda: None).__code__, {})
     setattr(probe, attribute, mark)
-    words = (ctypes.c_void_p * (kind.__basicsize__ // native.POINTER_SIZE)).from_address(id(probe))
-    return _only(list(words), id(mark), 0)
+    return _only(_words(probe, kind), id(mark), 0)
+
+
+def _words(probe: Any, kind: type) -> list[int | None]:
+    """The words that an object of a kind is made of."""
+    return list((ctypes.c_void_p * (kind.__basicsize__ // native.POINTER_SIZE)).from_address(id(probe)))
 
 
 def _only(words: list[int | None], word: int, first: int) -> int | None:
@@ -224,27 +233,38 @@ class Watch:
 
     def __init__(self, facts: Sequence[Fact], code: Any, method: Any) -> None:
         self.facts = facts
-        self._code, self._renewals, self._kept = code, 0, list[Any]()
+        self._code, self._renewals, self._kept = code, 0, list[Any]([facts])
         self._list_size = (_list() or {})["list_size"]
         self._words = np.array([word for fact in facts for word in self._row(fact)], np.int64)
         self.unchanged: Callable[[], bool] = native.builtin(method, self._words)
 
-    def renew(self) -> bool:
-        """Watch what is there now, which has been found to mean the same; True."""
-        if self._renewals < RENEWALS:
-            self._renewals += 1
-            self.facts = [fact.renewed() for fact in self.facts]
-            self._kept = []
-            self._words[:] = [word for fact in self.facts for word in self._row(fact)]
+    def renewed(self, again: Callable[[], bool]) -> bool:
+        """Whether what is there now means the same, as `again` says; if so, it is what is watched.
+
+        Another thread may change things at any moment, so `again` is asked about what has been looked at. It may also be
+        looking here: what was watched before stays alive, which is no more than some numbers, strings and tuples.
+        """
+        if self._renewals >= RENEWALS:
+            return again()
+        try:
+            facts = [fact.renewed() for fact in self.facts]
+        except GONE:
+            return False
+        if not again():
+            return False
+        self._renewals += 1
+        self._kept.append(facts)
+        self._words[:] = [word for fact in facts for word in self._row(fact)]
         return True
 
     def _row(self, fact: Fact) -> tuple[int, int, int, int]:
         held = id(fact.held)
         match fact:
-            case Attribute(held=owner, attribute=attribute):
+            case Attribute(held=owner, attribute=attribute, value=value):
                 place = _place(owner, attribute)
                 assert place is not None
-                return WORD, held, place, ctypes.c_void_p.from_address(held + place).value or 0
+                nothing = value is None and not ctypes.c_void_p.from_address(held + place).value
+                return WORD, held, place, 0 if nothing else id(value)
             case Entry(key=key, value=value):
                 return ENTRY, held, id(key), id(value)
             case Absent(key=key):
