@@ -31,7 +31,9 @@ from .source import write
 from .whole import recorded
 
 ndarray = np.ndarray
-REST = 64  # calls that are not looked at, of a function that has only been refused: it costs what it costs without compile
+REST = (
+    64  # calls that are not looked at, of a function that has only been refused: it costs what it costs without compile
+)
 QUICK = 4  # records that are tried without further ado
 PATIENCE = 8  # records for one kind of call, before a function is said to change too often
 PLAIN = (bool, int, str, bytes, type(None))

@@ -252,7 +252,9 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
             "Expected number of channels in input to be divisible by num_groups, but got input of shape "
             f"{list(input.shape)} and num_groups={num_groups}"
         )
-    for name, part in (("weight", weight), ("bias", bias)):
+    for place, (name, part) in enumerate((("weight", weight), ("bias", bias)), 3):
+        if part is not None and not isinstance(part, (Carrier, np.ndarray)):
+            raise _refusals.no_tensor("group_norm", name, place, part)
         if part is not None and tuple(part.shape) != (channels,):
             raise RuntimeError(
                 f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of "

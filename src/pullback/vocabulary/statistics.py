@@ -187,7 +187,7 @@ def _checked_fractions(name: str, input: Any, q: Any, interpolation: str) -> Any
             f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}"
         )
     if not isinstance(q, Carrier):
-        q = input.interpreter.wrap(np.asarray(q, input._dtype), None)
+        q = input.interpreter.wrap(quiet.run(np.asarray, q, input._dtype), None)
     if q.ndim > 1:
         raise RuntimeError(f"{name}() q must be a scalar or 1D tensor, not of shape {tuple(q.shape)}")
     if q._dtype != input._dtype:
