@@ -4,6 +4,7 @@ Shared by test_scalars.py and benchmarks/accuracy.py.
 """
 
 import ctypes
+import functools
 
 import mpmath
 import numpy as np
@@ -16,8 +17,9 @@ from pullback.compile.mathematics.lanes import TYPES, Target
 mpmath.mp.prec = 160
 
 NUMPY = {
-    "f": np.float32, "d": np.float64, "i8": np.int8, "u8": np.uint8,
-    "i16": np.int16, "i32": np.int32, "i64": np.int64, "b1": np.bool_,
+    "f": np.float32, "d": np.float64, "b1": np.bool_,
+    "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
+    "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64,
 }  # fmt: skip
 
 TWO = "arctan2 copysign fmod floor_divide fmax fmin hypot left_shift logaddexp maximum minimum power remainder"
@@ -108,6 +110,7 @@ def memory_size(dtype):
     return np.dtype(NUMPY[dtype]).itemsize
 
 
+@functools.cache
 def loop_of(name, dtype, *, near=False, fma=True, width=None):
     """The loop over an operation of `scalars`; `fma` where this machine has it."""
     target = Target(fma=fma and Target.host().fma)

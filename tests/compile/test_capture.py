@@ -11,15 +11,14 @@ from pullback import ops
 from pullback.compile import CaptureError
 from pullback.testing.samples import rows
 
+from ..rows import each_row
 from .beside import plain, same
 
 F = pullback.nn.functional
-ROWS = rows()
 
 
-@pytest.mark.parametrize("row", ROWS, ids=[f"{i}-{row[0]}" for i, row in enumerate(ROWS)])
-def test_every_operation_and_its_gradient(row):
-    name, makers, params = row
+@each_row(rows())
+def test_every_operation_and_its_gradient(name, makers, params):
     primitive = getattr(ops, name)
 
     def function(*tensors):

@@ -5,7 +5,7 @@ from collections import OrderedDict, defaultdict
 
 import pytest
 
-from pullback.compile.facts import facts
+from pullback.compile.facts import Attribute, facts
 from pullback.compile.state import Closure, Facets, Mapping, Members, Named, Sequence
 
 watching = pytest.importorskip("pullback.compile.machine.watching", reason="llvmlite is not installed")
@@ -152,6 +152,7 @@ def test_most_facts_are_watched():
     stated = [fact for make, _ in CASES for fact in facts(make())]
     _, left = watching.watch(stated)
     assert len(left) < len(stated) / 3
+    assert not any(isinstance(fact, Attribute) for fact in left)
 
 
 def test_a_learning_rate_may_be_any_float_and_nothing_else():

@@ -18,6 +18,7 @@ from pullback.compile.passes import simplify
 from pullback.compile.program import DepartedError, Equation, Program, Value, check, run
 from pullback.testing import samples
 
+from ..rows import each_row
 from .near import DivisionByZeroError, assert_near, slack
 from .programs import FLOATS, assert_same, of_row, programs
 
@@ -74,11 +75,11 @@ def agrees(program, arrays, built=None):
 # 1. Every operation, and programs of them
 
 
-@pytest.mark.parametrize("dtype", FLOATS, ids=str)
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
-def test_operations(row, dtype):
-    program, arrays = of_row(row, dtype)
-    agrees(program, arrays)
+@each_row(ROWS)
+def test_operations(*row):
+    for dtype in FLOATS:
+        program, arrays = of_row(row, dtype)
+        agrees(program, arrays)
 
 
 @settings(max_examples=60)
@@ -135,6 +136,42 @@ def test_pairs_of_special_numbers(name):
     program = w.program(out)
     (found,), (expected,) = machine.build(program)(array[:, None], array), run(program, [array[:, None], array])
     np.testing.assert_allclose(found, expected, rtol=1e-14, atol=0)
+
+
+INTEGERS = [np.dtype(letter + size) for letter in "iu" for size in "1248"]
+
+
+@pytest.mark.parametrize("dtype", INTEGERS, ids=str)
+@pytest.mark.parametrize(
+    "name", ["add", "subtract", "multiply", "maximum", "less", "floor_quotient", "remainder", "divide"]
+)
+def test_pairs_of_integers(name, dtype):
+    least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+    array = np.array([0, 1, 2, 3, 100, most // 3, most - 1, most, least, least + 1], dtype)
+    w = Writing()
+    a, b = w.input(len(array), 1, dtype=dtype), w.input(len(array), dtype=dtype)
+    program = w.program(getattr(w, name)(a, b))
+    arrays = [array[:, None], array]
+    (found,), (expected,) = machine.build(program)(*arrays), run(program, arrays)
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("source", [*INTEGERS, *FLOATS], ids=str)
+@pytest.mark.parametrize("target", [*INTEGERS, *FLOATS], ids=str)
+def test_casts(source, target):
+    """Of floats to integers those that fit."""
+    if source.kind == "f" and target.kind != "f":
+        ends = np.iinfo(target)
+        array = np.linspace(float(ends.min) * 0.99, float(ends.max) * 0.99, 21).astype(source)
+    elif source.kind == "f":
+        array = np.array([0, 0.1, -2.5, 1e30, np.inf, np.nan], source)
+    else:
+        least, most = map(int, (np.iinfo(source).min, np.iinfo(source).max))
+        array = np.array([least + (most - least) * k // 20 for k in range(21)], source)
+    w = Writing()
+    program = w.program(w.astype(w.input(len(array), dtype=source), dtype=target, source=source))
+    (found,), (expected,) = machine.build(program)(array), run(program, [array])
+    np.testing.assert_array_equal(found, expected)
 
 
 # 2. How many passes

@@ -29,6 +29,10 @@ class Held:
         self.__dict__.update(given)
 
 
+class Other(Held):
+    factor = 7
+
+
 class Private:
     __slots__ = ("__factor",)
 
@@ -74,6 +78,15 @@ def rebindings():
             lambda: setattr(child, "__class__", type("Other", (), {"factor": 5})),
         ],
     )
+    marked = type("Marked", (Held,), {"__mark__": 1})
+
+    def exchange():
+        del marked.__mark__  # it has as many members as before
+        marked.factor = 3
+
+    yield lambda x: x * marked.factor, [exchange]
+    based = type("Based", (Held,), {})
+    yield lambda x: x * based.factor, [lambda: setattr(based, "__bases__", (Other,))]
     private = Private(2)
     yield private.times, [lambda: private.change(3)]
     listed = type("Listed", (list,), {"factor": 2})([1, 2])

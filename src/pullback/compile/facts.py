@@ -81,18 +81,6 @@ class Absent(Fact):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Length(Fact):
-    """A container has so many entries."""
-
-    held: Any
-    count: int
-
-    def expression(self, name: Naming) -> str:
-        """`len(held) == count`."""
-        return f"len({name(self.held)}) == {self.count}" if self.count else f"not {name(self.held)}"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Entries(Fact):
     """A dictionary has these entries and no others, in this order; under the keys of `floats` it has any floats."""
 
@@ -103,6 +91,8 @@ class Entries(Fact):
     def expression(self, name: Naming) -> str:
         """Of keys and values, by their identities; where floats may change, one by one."""
         held = name(self.held)
+        if not self.entries:
+            return f"not {held}"
         keys = f"tuple({held}) == {name(tuple(self.entries))}"
         if not self.floats:
             return f"tuple(map(id, {held}.values())) == {name(tuple(map(id, self.entries.values())))} and {keys}"
@@ -126,7 +116,8 @@ class Items(Fact):
 
     def expression(self, name: Naming) -> str:
         """By their identities."""
-        return f"tuple(map(id, {name(self.held)})) == {name(tuple(map(id, self.items)))}"
+        held = name(self.held)
+        return f"tuple(map(id, {held})) == {name(tuple(map(id, self.items)))}" if self.items else f"not {held}"
 
     def renewed(self) -> Fact:
         """The same of what is there now."""
@@ -155,11 +146,11 @@ def facts(holder: Holder) -> list[Fact]:
     if isinstance(holder, Mapping):
         if any(type(before[key]) is not float for key in holder.moving):
             return [Told(holder)]
-        return [Entries(held, before, frozenset(holder.moving)) if before else Length(held, 0)]
+        return [Entries(held, before, frozenset(holder.moving))]
     if isinstance(holder, Sequence):
         if isinstance(held, tuple | frozenset):
             return []
-        return [Items(held, tuple(before.values())) if before else Length(held, 0)]
+        return [Items(held, tuple(before.values()))]
     if isinstance(holder, Closure) and before:
         return [Attribute(held, "cell_contents", before["contents"])]
     if isinstance(holder, Named) and type(held) is dict:

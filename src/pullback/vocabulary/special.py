@@ -109,6 +109,8 @@ def mvlgamma(input: Any, p: int) -> Any:
     """
     if p < 1:
         raise RuntimeError(f"p has to be greater than or equal to 1: it is {p}")
+    if p >= 2**63:
+        raise RuntimeError(f"Overflow when unpacking long long: mvlgamma has p = {p} terms to add")
     _refuse_complex("mvlgamma", input)
     input = inexact(input)
     total = ops.lgamma(input) + p * (p - 1) / 4 * math.log(math.pi)

@@ -467,7 +467,7 @@ def _ends(planner: Planner, again: set[Value]) -> set[Value]:
     others: set[Value] = set()
     for equation in planner.program.equations:
         own = ELEMENTS[equation.name].cost if equation.name in ELEMENTS else 0
-        cost = own + sum(costs.get(value, 0) for value in equation.inputs)
+        cost = min(DEAR, own + sum(costs.get(value, 0) for value in equation.inputs))  # a sum over ways has no end
         costs.update((value, 0 if value in planner.made else cost) for value in equation.outputs)
         if not any(value in again for value in equation.outputs):
             others.update(equation.inputs)

@@ -150,7 +150,6 @@ class LoopEmitter:
             if any(inside):
                 places = [number - start if own else 0 for number, own in zip(numbers, inside, strict=True)]
                 taken = self._gathered(word, places)
-                taken = Word(desk, kind, taken.value)
                 found = taken if all(inside) else self._mask(desk, inside).select(taken, found)
             start += size
         return found
@@ -177,8 +176,7 @@ class LoopEmitter:
         operands = []
         for value in equation.inputs:
             numbers = np.arange(value.size).reshape(value.shape)
-            word = self._gathered(self.words[value], np.broadcast_to(numbers, out.shape).reshape(-1).tolist())
-            operands.append(Word(self._desk(out.size), word.kind, word.value))
+            operands.append(self._gathered(self.words[value], np.broadcast_to(numbers, out.shape).reshape(-1).tolist()))
         dtypes = tuple([value.dtype for value in equation.inputs])
         return elements.apply(equation.name, operands, dtypes, out.dtype, equation.params)
 
@@ -221,7 +219,6 @@ class LoopEmitter:
         for k in range(a.shape[-1]):
             x = self._gathered(self.words[left], np.broadcast_to(a[..., :, k, None], shape).reshape(-1).tolist())
             y = self._gathered(self.words[right], np.broadcast_to(b[..., None, k, :], shape).reshape(-1).tolist())
-            y = Word(x.desk, y.kind, y.value)
             total = x * y if total is None else x.mad(y, total)
         assert total is not None
         return total

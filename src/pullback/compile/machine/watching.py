@@ -18,14 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from ..facts import GONE, Absent, Attribute, Entries, Entry, Fact, Items, Length
+from ..facts import GONE, Absent, Attribute, Entries, Entry, Fact, Items
 from . import native
 from .entry import expanded
 
-WORD, ENTRY, LENGTH, ENTRIES, ITEMS = range(5)
+WORD, ENTRY, ENTRIES, ITEMS = range(4)
 """Kinds of rows. A row is four words: its kind, an object, where in it or what of it, and what is expected there."""
 
-LINKS = "PyDict_GetItem PyDict_Size PyDict_Next Py_IncRef True False".split()
+LINKS = "PyDict_GetItem PyDict_Next Py_IncRef True False".split()
 RENEWALS = 8
 """How often other objects that mean the same are watched instead: a function that makes new ones at each call is asked."""
 
@@ -55,7 +55,7 @@ look:
   %where = call i64 @word(ptr %at, i64 2)
   %place = inttoptr i64 %where to ptr
   %expected = call i64 @word(ptr %at, i64 3)
-  switch i64 %kind, label %word [ i64 1, label %entry  i64 2, label %length  i64 3, label %entries  i64 4, label %items ]
+  switch i64 %kind, label %word [ i64 1, label %entry  i64 2, label %entries  i64 3, label %items ]
 word:
   %found_word = call i64 @field(ptr %object, i64 %where)
   br label %compare
@@ -64,12 +64,8 @@ entry:
   %got = call ptr %get(ptr %object, ptr %place)
   %got_word = ptrtoint ptr %got to i64
   br label %compare
-length:
-  %measure = call ptr @link(i64 {PyDict_Size})
-  %measured = call i64 %measure(ptr %object)
-  br label %compare
 compare:
-  %found = phi i64 [ %found_word, %word ], [ %got_word, %entry ], [ %measured, %length ]
+  %found = phi i64 [ %found_word, %word ], [ %got_word, %entry ]
   %right = icmp eq i64 %found, %expected
   br i1 %right, label %well, label %no
 entries:
@@ -196,7 +192,7 @@ def _place(held: Any, attribute: str) -> int | None:
         return _probed(kind, attribute)
     if attribute == "__dict__" and kind.__dictoffset__ > 0:
         return int(kind.__dictoffset__)
-    if attribute == "__dict__" and kind.__dictoffset__ == -1 and kind.__flags__ & (1 << 4):  # Py_TPFLAGS_MANAGED_DICT
+    if attribute == "__dict__" and kind.__flags__ & (1 << 4):  # Py_TPFLAGS_MANAGED_DICT
         before = (ctypes.c_void_p * MANAGED).from_address(id(held) - MANAGED * native.POINTER_SIZE)
         return _only(list(before), id(held.__dict__), -MANAGED)
     return None
@@ -234,7 +230,6 @@ class Watch:
     def __init__(self, facts: Sequence[Fact], code: Any, method: Any) -> None:
         self.facts = facts
         self._code, self._renewals, self._kept = code, 0, list[Any]([facts])
-        self._list_size = (_list() or {})["list_size"]
         self._words = np.array([word for fact in facts for word in self._row(fact)], np.int64)
         self.unchanged: Callable[[], bool] = native.builtin(method, self._words)
 
@@ -269,10 +264,6 @@ class Watch:
                 return ENTRY, held, id(key), id(value)
             case Absent(key=key):
                 return ENTRY, held, id(key), 0
-            case Length(held=container, count=count) if type(container) is list:
-                return WORD, held, self._list_size, count
-            case Length(count=count):
-                return LENGTH, held, 0, count
             case Entries(entries=entries, floats=floats):
                 any_float = id(float) | 1  # odd, as no address of an object is
                 pairs = [(id(key), any_float if key in floats else id(value)) for key, value in entries.items()]
@@ -297,10 +288,9 @@ def _watchable(fact: Fact) -> bool:
             )  # fmt: skip
         case Entry(held=held, key=key) | Absent(held=held, key=key):
             return type(held) is dict and type(key) is str
-        case Length(held=held):
-            return type(held) is list or (isinstance(held, dict) and type(held).__len__ is dict.__len__)
-        case Entries(held=held):
-            return type(held) is dict or type(held) is defaultdict
+        case Entries(held=held, entries=entries):  # in the order of the dictionary, unless a class has one of its own
+            empty = not entries and isinstance(held, dict) and type(held).__len__ is dict.__len__
+            return type(held) in (dict, defaultdict) or empty
         case Items(held=held):
             return type(held) is list
     return False

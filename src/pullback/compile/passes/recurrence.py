@@ -69,9 +69,7 @@ def _rule(step: Step, states: int) -> Callable[[Builder, Equation], tuple[Value,
         row = Value((rows, x.shape[1]), x.dtype)
         carries, shared = ([value.like() for value in part] for part in (others[:states], others[states:]))
         following, kept = step(inside, row, *carries, *shared, **params)
-        body = Program(
-            (*carries, row, *shared), tuple(inside.equations), (*following, *kept), inside.constants
-        )  # fmt: skip
+        body = Program((*carries, row, *shared), tuple(inside.equations), (*following, *kept), inside.constants)
         outputs = [*[v.like() for v in carries], *[Value((count, *v.shape), v.dtype) for v in kept]]
         column = build.reshape(x, shape=(count, rows, x.shape[1]))
         inputs = (*others[:states], column, *others[states:])
