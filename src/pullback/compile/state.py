@@ -7,7 +7,6 @@ everything else must be what it was, or the record does not hold.
 
 from __future__ import annotations
 
-import argparse
 import array
 import contextlib
 import contextvars
@@ -542,9 +541,8 @@ def _open(kind: type) -> bool:
     """Whether what is inside an object counts: of objects of users, of models and optimizers, and of plain containers."""
     module = kind.__module__
     models = module.startswith(("pullback.nn", "pullback.optim", "pullback.distributions", "pullback.compile"))
-    return models or not _library(kind) or kind in (
-        types.SimpleNamespace, argparse.Namespace, UserDict, UserList, ChainMap
-    )  # fmt: skip
+    plain = kind in (types.SimpleNamespace, UserDict, UserList, ChainMap) or kind.__qualname__ == "Namespace"
+    return models or plain or not _library(kind)
 
 
 def _library(thing: Callable[..., Any] | type) -> bool:
