@@ -1,11 +1,12 @@
 """The shape of the source: who imports whom, how long things are, what they are called, what is public."""
 
 import ast
+import functools
 import inspect
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 from types import ModuleType
@@ -109,11 +110,33 @@ def module_name(path: Path) -> str:
 
 
 PATHS = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
-TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in PATHS.items()}
+PACKAGES: dict[str, list[str]] = {}
+for each in PATHS:
+    PACKAGES.setdefault(each.rpartition(".")[0] or "pullback", []).append(each)
 
-every_module = pytest.mark.parametrize("name", TREES)
+
+@functools.cache
+def tree(name: str) -> ast.Module:
+    return ast.parse(PATHS[name].read_text(encoding="utf-8"))
 
 
+@functools.cache
+def nodes(name: str) -> list[ast.AST]:
+    return [*ast.walk(tree(name))]
+
+
+def every_module(test: Callable[[str], None]) -> Callable[[str], None]:
+    """Run a test on every module, those of a package in one go."""
+
+    def each(package: str) -> None:
+        for name in PACKAGES[package]:
+            test(name)
+
+    each.__name__ = each.__qualname__ = test.__name__
+    return pytest.mark.parametrize("package", PACKAGES)(each)
+
+
+@functools.cache
 def layer(name: str) -> int | None:
     """The layer of a module, None for one that LAYERS does not know."""
     return next((i for i, patterns in enumerate(LAYERS) if any(fnmatchcase(name, p) for p in patterns)), None)
@@ -137,6 +160,7 @@ def imported(statement: ast.Import | ast.ImportFrom, importer: str) -> Iterator[
             yield deeper if deeper in PATHS else module or "__init__"
 
 
+@functools.cache
 def imports(tree: ast.AST) -> list[ast.Import | ast.ImportFrom]:
     return [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
 
@@ -151,10 +175,9 @@ def for_types_only(tree: ast.Module) -> set[ast.AST]:
 def test_imports_go_down(name: str) -> None:
     own = layer(name)
     assert own is not None, f"{name} is in no layer: give it a place in LAYERS, at the top of {__file__}"
-    types_only = for_types_only(TREES[name])
-    for statement in imports(TREES[name]):
+    for statement in imports(tree(name)):
         for other in imported(statement, name):
-            if statement in types_only and (name, other) in TYPES_ONLY:
+            if (name, other) in TYPES_ONLY and statement in for_types_only(tree(name)):
                 continue
             theirs = layer(other)
             assert theirs is not None, f"{name}:{statement.lineno} imports {other}, which is in no layer"
@@ -163,7 +186,7 @@ def test_imports_go_down(name: str) -> None:
 
 @every_module
 def test_nothing_imports_a_client(name: str) -> None:
-    for statement in imports(TREES[name]):
+    for statement in imports(tree(name)):
         for other in imported(statement, name):
             client = other.partition(".")[0]
             own = name.partition(".")[0]
@@ -172,7 +195,7 @@ def test_nothing_imports_a_client(name: str) -> None:
 
 @every_module
 def test_pullback_is_imported_at_the_top_of_a_module(name: str) -> None:
-    for function in ast.walk(TREES[name]):
+    for function in nodes(name):
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             for statement in imports(function):
                 others = list(imported(statement, name))
@@ -184,7 +207,7 @@ def test_sizes(name: str) -> None:
     most = LINES.get(name, MODULE_LINES)
     count = len(PATHS[name].read_text(encoding="utf-8").splitlines())
     assert count <= most, f"{name} has {count} lines, {most} are allowed"
-    for function in ast.walk(TREES[name]):
+    for function in nodes(name):
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             count = (function.end_lineno or 0) - function.lineno + 1
             assert count <= FUNCTION_LINES, f"{name}.{function.name} has {count} lines, {FUNCTION_LINES} are allowed"
@@ -192,7 +215,7 @@ def test_sizes(name: str) -> None:
 
 @every_module
 def test_names(name: str) -> None:
-    defined = [node.name for node in ast.walk(TREES[name]) if hasattr(node, "name") and isinstance(node, ast.stmt)]
+    defined = [node.name for node in nodes(name) if hasattr(node, "name") and isinstance(node, ast.stmt)]
     for word in [*(() if name in TORCH_NAMES else name.split(".")), *defined]:
         assert word in TORCHS_PACKAGES or not BAD_NAMES.search(word), f"{name}: {word} says nothing about what it is"
         allowed = any(re.fullmatch(pattern, word.strip("_")) for pattern in NAMES_WITH_DIGITS)

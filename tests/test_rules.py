@@ -9,12 +9,13 @@ from pullback.autograd import grad
 from pullback.interpreters import Primitive
 from pullback.testing import samples
 
+from .rows import each_row
+
 PRIMITIVES = {name: value for name, value in ops.tables().items() if value.differentiable}
 ROW = samples.rows()
 
-each_sample = pytest.mark.parametrize(
-    ("name", "makers", "params"), ROW, ids=[f"{row[0]}-{i}" for i, row in enumerate(ROW)]
-)
+
+each_sample = each_row(ROW)
 STEP = 1e-6
 SYMMETRIC = {"cholesky", "eigh"}  # they read one triangle of a matrix, and mean both
 
@@ -178,18 +179,19 @@ def described(node):
 
 
 @each_sample
-@pytest.mark.parametrize("constant", [False, True])
-def test_the_short_way_past_bind_is_the_general_way(name, makers, params, constant, monkeypatch):
-    args = tracked(arguments(makers))
-    if constant and len(leaves(args)) > 1:
-        leaves(args)[0].requires_grad_(False)
-    short = pieces(PRIMITIVES[name](*args, **params))
-    monkeypatch.setattr(Primitive, "short", None)
-    monkeypatch.setattr(PRIMITIVES[name], "_way", None)
-    general = pieces(PRIMITIVES[name](*args, **params))
-    for ours, theirs in zip(short, general, strict=True):
-        assert ours.detach().numpy().tobytes() == theirs.detach().numpy().tobytes()
-        assert described(ours._node) == described(theirs._node)
+def test_the_short_way_past_bind_is_the_general_way(name, makers, params):
+    for constant in (False, True):
+        args = tracked(arguments(makers))
+        if constant and len(leaves(args)) > 1:
+            leaves(args)[0].requires_grad_(False)
+        short = pieces(PRIMITIVES[name](*args, **params))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Primitive, "short", None)
+            patch.setattr(PRIMITIVES[name], "_way", None)
+            general = pieces(PRIMITIVES[name](*args, **params))
+        for ours, theirs in zip(short, general, strict=True):
+            assert ours.detach().numpy().tobytes() == theirs.detach().numpy().tobytes()
+            assert described(ours._node) == described(theirs._node)
 
 
 @each_sample

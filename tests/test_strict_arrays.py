@@ -16,6 +16,8 @@ import pullback
 from pullback import _xp, ops
 from pullback.testing import samples
 
+from .rows import each_row
+
 strict = pytest.importorskip(
     "array_api_strict", reason="array-api-strict is not installed: no arrays to be strict with"
 )
@@ -164,7 +166,7 @@ def pulled(primitive, xp, box, args, outputs, cotangents, params):
     return primitive.pull(xp, g, edges, kept(primitive, args, outputs, box), params)
 
 
-@pytest.mark.parametrize(("name", "makers", "params"), ROWS, ids=[f"{row[0]}-{i}" for i, row in enumerate(ROWS)])
+@each_row(ROWS)
 def test_a_rule_needs_no_more_than_the_standard_and_the_extras(name, makers, params):
     primitive = PRIMITIVES[name]
     rng = np.random.default_rng(5)

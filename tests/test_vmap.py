@@ -15,6 +15,8 @@ from pullback.func import grad, jvp, vjp, vmap
 from pullback.testing import samples
 from pullback.testing.samples import distinct, mask, reals, whole
 
+from .rows import each_row
+
 # Samples of what has no derivative, and so no row of its own.
 EXTRA = [
     *((name, [reals(3, 4)], {}) for name in ("isnan", "isinf", "isfinite", "signbit", "isposinf", "isneginf", "exponent")),
@@ -45,9 +47,7 @@ ROWS = [*samples.rows(), *EXTRA]
 PRIMITIVES = ops.tables()
 BATCH = 3
 
-each_sample = pytest.mark.parametrize(
-    ("name", "makers", "params"), ROWS, ids=[f"{r[0]}-{i}" for i, r in enumerate(ROWS)]
-)
+each_sample = each_row(ROWS)
 
 
 def examples(makers):
@@ -137,17 +137,9 @@ def on_floats(name, params, args):
 
 FIRST = {name: (name, makers, params) for name, makers, params in reversed(ROWS)}  # one row of each primitive
 
-each_primitive = pytest.mark.parametrize(("name", "makers", "params"), FIRST.values(), ids=FIRST)
-each_differentiable = pytest.mark.parametrize(
-    ("name", "makers", "params"),
-    [row for name, row in FIRST.items() if PRIMITIVES[name].differentiable],
-    ids=[name for name in FIRST if PRIMITIVES[name].differentiable],
-)
-differentiable = pytest.mark.parametrize(
-    ("name", "makers", "params"),
-    [row for row in ROWS if PRIMITIVES[row[0]].differentiable],
-    ids=[f"{r[0]}-{i}" for i, r in enumerate(ROWS) if PRIMITIVES[r[0]].differentiable],
-)
+each_primitive = each_row(FIRST.values())
+each_differentiable = each_row(row for name, row in FIRST.items() if PRIMITIVES[name].differentiable)
+differentiable = each_row(row for row in ROWS if PRIMITIVES[row[0]].differentiable)
 
 
 @differentiable

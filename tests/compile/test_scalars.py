@@ -115,9 +115,12 @@ def test_casts_are_numpys(source, destination, width, rng):
     with np.errstate(all="ignore"):
         if source in REALS and destination not in {*REALS, "b1"}:
             # What does not fit is undefined in C: here it is what x86 has, whatever the machine.
-            wide = np.int64 if destination == "i64" else np.int32
-            fits = np.abs(np.trunc(np.nan_to_num(x)).astype(np.float64)) < -float(np.iinfo(wide).min)
-            x_as_integer = np.where(fits, x.astype(wide), np.iinfo(wide).min)
+            wide = np.int64 if destination in {"i64", "u32", "u64"} else np.int32
+            above = (x >= 2.0**63) & (destination == "u64")  # an unsigned one has its upper half beside
+            rest = np.where(above, x - x.dtype.type(2.0**63), x)
+            fits = np.abs(np.trunc(np.nan_to_num(rest)).astype(np.float64)) < -float(np.iinfo(wide).min)
+            x_as_integer = np.where(fits, rest.astype(wide), np.iinfo(wide).min)
+            x_as_integer = np.where(above, x_as_integer ^ np.iinfo(wide).min, x_as_integer)
             expected = x_as_integer.astype(NUMPY[destination])
         else:
             expected = x.astype(NUMPY[destination])
