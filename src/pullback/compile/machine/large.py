@@ -20,11 +20,11 @@ from . import native
 from .executable import Executable
 
 DRIVER = """
-define i32 @drive(ptr %run, ptr %table, i64 %count, ptr %moves, i64 %moving, ptr %swaps, i64 %swapping) {
+define i32 @drive(ptr %run, ptr %table, i64 %count, ptr %moves, i64 %moving) {
 top:
   br label %step
 step:
-  %t = phi i64 [ 0, %top ], [ %t_next, %swapped ]
+  %t = phi i64 [ 0, %top ], [ %t_next, %next ]
   %more = icmp ult i64 %t, %count
   br i1 %more, label %call, label %done
 call:
@@ -34,38 +34,17 @@ call:
 move:
   %m = phi i64 [ 0, %call ], [ %m_next, %moved ]
   %m_more = icmp ult i64 %m, %moving
-  br i1 %m_more, label %moved, label %swap
+  br i1 %m_more, label %moved, label %next
 moved:
-  %m_twice = shl i64 %m, 1
-  %m_at = getelementptr i64, ptr %moves, i64 %m_twice
-  %m_slot = load i64, ptr %m_at
-  %m_step_at = getelementptr i64, ptr %m_at, i64 1
-  %m_step = load i64, ptr %m_step_at
-  %m_cell = getelementptr i64, ptr %table, i64 %m_slot
-  %m_old = load i64, ptr %m_cell
-  %m_new = add i64 %m_old, %m_step
-  store i64 %m_new, ptr %m_cell
+  %by_at = getelementptr i64, ptr %moves, i64 %m
+  %by = load i64, ptr %by_at
+  %cell = getelementptr i64, ptr %table, i64 %m
+  %old = load i64, ptr %cell
+  %new = add i64 %old, %by
+  store i64 %new, ptr %cell
   %m_next = add i64 %m, 1
   br label %move
-swap:
-  %s = phi i64 [ 0, %move ], [ %s_next, %exchanged ]
-  %s_more = icmp ult i64 %s, %swapping
-  br i1 %s_more, label %exchanged, label %swapped
-exchanged:
-  %s_twice = shl i64 %s, 1
-  %s_at = getelementptr i64, ptr %swaps, i64 %s_twice
-  %a_slot = load i64, ptr %s_at
-  %b_at = getelementptr i64, ptr %s_at, i64 1
-  %b_slot = load i64, ptr %b_at
-  %a_cell = getelementptr i64, ptr %table, i64 %a_slot
-  %b_cell = getelementptr i64, ptr %table, i64 %b_slot
-  %a = load i64, ptr %a_cell
-  %b = load i64, ptr %b_cell
-  store i64 %b, ptr %a_cell
-  store i64 %a, ptr %b_cell
-  %s_next = add i64 %s, 1
-  br label %swap
-swapped:
+next:
   %t_next = add i64 %t, 1
   br label %step
 failed:
@@ -78,18 +57,16 @@ done:
 
 @functools.cache
 def driver() -> Any:
-    """The function that repeats a step, and the code that holds it."""
+    """The function that runs a step again and again, and the code that holds it."""
     code = native.Code(native.kept(DRIVER), [])
-    words = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64] + [ctypes.c_void_p, ctypes.c_int64] * 2
+    words = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64]
     return ctypes.CFUNCTYPE(ctypes.c_int, *words)(code.address("drive")), code
 
 
-def drive(entry: int, table: Array, count: int, moves: list[tuple[int, int]], swaps: list[tuple[int, int]]) -> int:
-    """Run a step so often; after each, addresses in its table move by bytes, and pairs of them are exchanged."""
-    words = [np.array(pairs or [(0, 0)], np.int64) for pairs in (moves, swaps)]
-    found: int = driver()[0](
-        entry, table.ctypes.data, count, words[0].ctypes.data, len(moves), words[1].ctypes.data, len(swaps)
-    )
+def drive(entry: int, table: Array, count: int, moves: list[int]) -> int:
+    """Run a step so often; after each, the first addresses in its table move by so many bytes."""
+    words = np.array(moves, np.int64)
+    found: int = driver()[0](entry, table.ctypes.data, count, words.ctypes.data, len(moves))
     return found
 
 
@@ -129,7 +106,7 @@ class Kernel:
             begin = [address + start * stride for address, stride in zip(addresses, strides, strict=True)]
             words = [*begin, arena.ctypes.data + -arena.ctypes.data % 64, *held]
             table[: len(words)] = words
-            drive(self.entry, table, stop - start, list(enumerate(strides)), [])
+            drive(self.entry, table, stop - start, strides)
 
         pieces(part, parts, BLOCK)  # one for each thread
         return count * CHUNK
