@@ -266,8 +266,8 @@ def eye(n: int, m: int | None = None, *, dtype: Any = None, requires_grad: bool 
 
 
 def bound(function: str, value: Any) -> Any:
-    """The bound of a range: a number, or the element of a 0-d tensor."""
-    if not isinstance(value, Carrier):
+    """The bound of a range: a number, or the element of a tensor or array without axes."""
+    if not isinstance(value, (Carrier, np.ndarray, np.generic)):
         return value
     if value.ndim:
         raise RuntimeError(
