@@ -25,7 +25,9 @@ ALIGNED = 64
 HEAVY = 100_000
 """Cost of a program, in additions, from which on other threads of Python may run meanwhile."""
 THREADED = 4
-"""Chunks of a nest from which on threads share them."""
+THREADED_COST = 1 << 24
+"""Chunks of a nest, and its cost in additions, from which on threads share it: then Python has a part in every step of the
+program, which costs more than two threads save on a nest of less than a millisecond."""
 
 
 @dataclass(slots=True, eq=False)
@@ -50,7 +52,7 @@ class Piece:
     @property
     def threaded(self) -> bool:
         """Whether threads may share it."""
-        return self.count >= THREADED
+        return self.count >= THREADED and self.cost >= THREADED_COST
 
 
 @dataclass(slots=True)
