@@ -8,7 +8,6 @@ watched by machine code where there is some; only if that finds a change, Python
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Callable
 from typing import Any
 
@@ -19,7 +18,7 @@ from .._core import Carrier
 from .._memory import protect
 from .._modes import NO_GRAD, RECORD, innermost, mode
 from .._node import AccumulateGrad, new
-from .._sites import GENERATED
+from .._sites import GENERATED, remember
 from .._tensor import Tensor
 from .._trees import LEAF, unflatten
 from .capture import Argument, Fixed, Float, Gradient, Place, Rate
@@ -49,7 +48,7 @@ def quick(prepared: Any, leaves: list[Any], spent: Callable[[Any], Any]) -> Call
     again = ["def again():", "    try:", f"        return {text.asked}", "    except GONE:", "        return False"]
     source = "\n".join([*again, "def call(leaves):", *(f"    {line}" for line in text.lines)])
     filename = f"{GENERATED}compiled call {id(record):x}>"
-    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    remember(filename, source)
     exec(compile(source, filename, "exec"), text.scope)  # noqa: S102  # names are our own
     return text.scope["call"]  # type: ignore[no-any-return]  # what exec defined
 

@@ -541,7 +541,8 @@ def _open(kind: type) -> bool:
     """Whether what is inside an object counts: of objects of users, of models and optimizers, and of plain containers."""
     module = kind.__module__
     models = module.startswith(("pullback.nn", "pullback.optim", "pullback.distributions", "pullback.compile"))
-    plain = kind in (types.SimpleNamespace, UserDict, UserList, ChainMap) or kind.__qualname__ == "Namespace"
+    plain = kind in (types.SimpleNamespace, UserDict, UserList, ChainMap)
+    plain = plain or (module, kind.__name__) == ("argparse", "Namespace")  # not worth the import
     return models or plain or not _library(kind)
 
 

@@ -14,11 +14,10 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import linecache
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, dataclass_transform
 
-from ..._sites import GENERATED
+from ..._sites import GENERATED, remember
 from .module import Module
 
 M = TypeVar("M", bound=type[Module])
@@ -82,7 +81,7 @@ def _forward(cls: type, function: Callable[..., Any], fields: list[str]) -> Any:
     passed = [f"{name}=self.{name}" for name in takes if name in fields or name == "training"]
     source = f"def forward(self, {', '.join(given)}):\n    return function({', '.join([*given, *passed])})\n"
     filename = f"{GENERATED}{cls.__name__}.forward>"
-    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    remember(filename, source)
     scope: dict[str, Any] = {"function": function}
     exec(compile(source, filename, "exec"), scope)  # noqa: S102  # our own text, of names Python has accepted
     forward = scope["forward"]
