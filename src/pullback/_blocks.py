@@ -11,6 +11,7 @@ import math
 import os
 import queue
 import threading
+from array import array
 from collections.abc import Callable
 from typing import Any
 
@@ -121,7 +122,14 @@ def _available() -> int:
     return len(affinity(0)) if affinity else (os.cpu_count() or 1)
 
 
-_chosen: list[int] = []
+_chosen = array("q", [0])
+"""The number of threads, 0 before it was asked for."""
+
+
+def chosen_address() -> int:
+    """Where the number of threads lies, for machine code."""
+    get_num_threads()
+    return _chosen.buffer_info()[0]
 
 
 def get_num_threads() -> int:
@@ -134,9 +142,9 @@ def get_num_threads() -> int:
     >>> pullback.get_num_threads() >= 1
     True
     """
-    if not _chosen:
-        _chosen.append(_available())
-    return _chosen[-1]
+    if not _chosen[0]:
+        _chosen[0] = _available()
+    return _chosen[0]
 
 
 def set_num_threads(number: int, /) -> None:
@@ -152,10 +160,10 @@ def set_num_threads(number: int, /) -> None:
     Raises
     ------
     RuntimeError
-        If the number is no positive int.
+        If the number is no positive int of 32 bits.
     """
     if type(number) is not int:
         raise RuntimeError(f"set_num_threads expects an int, but got {type(number).__name__}: {number!r}")
-    if number < 1:
-        raise RuntimeError(f"set_num_threads expects a positive integer, but got {number}: 1 means no threads")
-    _chosen[:] = [number]
+    if not 1 <= number < 1 << 31:
+        raise RuntimeError(f"set_num_threads expects a positive integer of 32 bits, but got {number}: 1 means no threads")
+    _chosen[0] = number

@@ -389,12 +389,14 @@ def test_where_a_guard_differs_nothing_is_written():
 
 
 @pytest.mark.parametrize("bad", [5, -6])
-@pytest.mark.parametrize("name", ["take_rows", "put_rows", "embedding"])
+@pytest.mark.parametrize("name", ["take_rows", "put_rows", "embedding", "scatter_rows"])
 def test_an_index_outside_is_an_error_and_nothing_is_written(name, bad):
     w = Writing()
     x, weight, chosen = w.input(4, 5), w.input(5, 3), w.input(4, dtype=np.int64)
     if name == "put_rows":
         taken = w.put_rows(w.sum(x, axis=(1,), keepdims=False), chosen, shape=(4, 5))
+    elif name == "scatter_rows":
+        taken = w.scatter_rows(x, chosen, rows=5)
     else:
         taken = w.embedding(weight, chosen) if name == "embedding" else w.take_rows(x, chosen)
     program = w.program(taken, writes=[(0, w.negative(x))])
@@ -406,6 +408,37 @@ def test_an_index_outside_is_an_error_and_nothing_is_written(name, bad):
     with pytest.raises(IndexError):
         built(*arrays)
     np.testing.assert_array_equal(arrays[0], before)
+
+
+@pytest.mark.parametrize("columns", [1, 7, 16, 45])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+@pytest.mark.parametrize("whole", ["int64", "int8", "uint16"])
+def test_rows_are_added_up_where_indices_say(columns, dtype, whole):
+    w = Writing()
+    rows, chosen = w.input(2, 9, columns, dtype=dtype), w.input(2, 9, dtype=whole)
+    built = machine.build(w.program(w.scatter_rows(rows, chosen, rows=6)))
+    assert [kernel.equations for kernel in built.kernels if "scatter_rows" in kernel.equations]
+    rng = np.random.default_rng(0)
+    arrays = [rng.integers(-9, 9, (2, 9, columns)).astype(dtype), rng.integers(0, 6, (2, 9)).astype(whole)]
+    if whole != "uint16":
+        arrays[1][0, :4] -= 6
+    expected = np.zeros((6, columns), dtype)
+    np.add.at(expected, arrays[1].astype(int), arrays[0])
+    for _ in range(2):
+        np.testing.assert_array_equal(built(*arrays)[0], expected)
+
+
+def test_inputs_that_share_memory_are_read_before_they_are_written():
+    w = Writing()
+    x, y, z = w.input(6), w.input(6), w.input(3)
+    built = machine.build(
+        w.program(w.multiply(y, y), writes=[(0, w.add(w.add(x, y), w.sum(z, axis=(0,), keepdims=True)))])
+    )
+    memory = np.arange(12, dtype=np.float32)
+    first, second, third = memory[:6], memory[3:9], memory[9:]
+    expected = first + second + third.sum(), second * second
+    np.testing.assert_array_equal(built(first, second, third)[0], expected[1])
+    np.testing.assert_array_equal(first, expected[0])
 
 
 def test_an_error_in_a_step_of_python_leaves_all_inputs_as_they_were():

@@ -57,7 +57,7 @@ def _index_shares(indices: Any, *, padding: int | None, by_frequency: bool) -> A
 def _scatter_rows_forward(g: Any, indices: Any, *, rows: int) -> Any:
     """Zeros with the rows of g added at indices: sums over runs of the sorted indices, faster than `np.add.at`."""
     out = np.zeros((rows, g.shape[-1]), g.dtype)
-    places = indices.reshape(-1)
+    places = np.arange(rows)[indices.reshape(-1)]  # from the front, and inside
     if places.size and g.shape[-1]:
         order = np.argsort(places, kind="stable")
         ordered = places[order]

@@ -13,21 +13,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..program import Equation, Program, Value
-from .fusion import Loops, Opaque, Planner, Product, Step, Steps, planned
+from .fusion import Loops, Opaque, Planner, Product, Scatter, Step, Steps, planned
 from .loops import accumulated, chunks, partial
 from .lowering import lowered
 from .memory import SIZES
 from .nests import MEMORY, Layout, laid_out
-from .products import flops
+from .products import flops, form
 from .registers import cost
 
 ALIGNED = 64
 HEAVY = 100_000
 """Cost of a program, in additions, from which on other threads of Python may run meanwhile."""
-THREADED = 4
-THREADED_COST = 1 << 24
-"""Chunks of a nest, and its cost in additions, from which on threads share it: then Python has a part in every step of the
-program, which costs more than two threads save on a nest of less than a millisecond."""
+THREADED = 2
+THREADED_COST = 1 << 19
+"""Chunks of a step, and its cost in additions, from which on threads share it: to wake one takes some 30 microseconds."""
 
 
 @dataclass(slots=True, eq=False)
@@ -83,17 +82,14 @@ class Assembly:
             self.guards.setdefault(self.step_of(value), []).append((number, value, expected))
 
     @property
-    def apart(self) -> bool:
-        """Whether each step needs a function of its own: Python or several threads have part in one."""
-        return self.opaque or any(piece.threaded for piece in self.pieces)
-
-    @property
     def cost(self) -> int:
         """The cost of one run, in additions."""
         return sum(piece.cost for piece in self.pieces)
 
     def _read_as_memory(self, value: Value) -> bool:
-        wanted = {x for p in self.pieces if isinstance(p.step, Opaque | Steps) for x in p.step.equation.inputs}
+        wanted = {
+            x for p in self.pieces if isinstance(p.step, Opaque | Steps | Scatter) for x in p.step.equation.inputs
+        }
         factors = {x.value for p in self.pieces if isinstance(p.step, Product) for x in (p.step.left, p.step.right)}
         return value in wanted or value in factors or value in self.program.needed
 
@@ -115,13 +111,17 @@ class Assembly:
             )
             piece.written = sum(root.source.nbytes if not root.how else root.value.nbytes for root in layout.roots)
         elif isinstance(step, Product):
-            piece.cost = flops(step) // 2
+            piece.cost, how = flops(step) // 2, form(step)
+            piece.count = how.parts.number if how.shared else 1
             piece.read = step.left.value.nbytes + step.right.value.nbytes
             piece.written = step.equation.output.nbytes
         elif isinstance(step, Steps):
             loop = step.equation.params["loop"]
             piece.body = None if step.small else Assembly(lowered(loop.body))
             piece.cost = cost(loop) if piece.body is None else loop.length * piece.body.cost
+        elif isinstance(step, Scatter):
+            piece.cost = step.equation.inputs[0].size
+        if isinstance(step, Steps | Scatter):
             piece.read = sum(value.nbytes for value in step.equation.inputs)
             piece.written = sum(value.nbytes for value in step.equation.outputs)
         return piece
@@ -192,7 +192,7 @@ class Assembly:
     def _needs(self, piece: Piece, number: int, last: dict[Value, int]) -> list[tuple[Any, int, int]]:
         """What a step makes in the block: keys, bytes, and the last step that needs it."""
         found: list[tuple[Any, int, int]]
-        if isinstance(piece.step, Product | Steps):
+        if isinstance(piece.step, Product | Steps | Scatter):
             found = [(value, value.nbytes, last.get(value, number)) for value in piece.step.equation.outputs]
             return found if piece.body is None else [*found, (piece, room(piece.body, piece.step.equation), number)]
         if piece.layout is None:
@@ -217,7 +217,7 @@ class Assembly:
         step = piece.step
         if isinstance(step, Product):
             return {step.left.value, step.right.value}
-        if isinstance(step, Opaque | Steps):
+        if isinstance(step, Opaque | Steps | Scatter):
             return set(step.equation.inputs)
         assert piece.layout is not None
         return {node.data[0] for node in piece.layout.nodes if node.kind in MEMORY}

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import ctypes
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ... import _blocks
 from ..._modes import quiet
 from .. import store
 from ..program import Array, DepartedError, Program, Value, run
-from . import native, small
+from . import native, pool, small
 from .assembly import HEAVY, Assembly, Piece
 from .entry import CONTIGUOUS, WRITABLE, Block, builtin
 from .fusion import Loops, Opaque, Product
 from .lowering import lowered
 from .modules import BEFORE, ModuleWriter
-from .products import LINKED
+from .products import LINKED, form
 
 ROUNDS = 5
 """How often a step is timed; the least time counts."""
@@ -56,7 +56,6 @@ class Executable:
         self.code = code
         self._native = native.Code(code, _links(assembly))
         self._held = [np.ascontiguousarray(array) for array in assembly.constants.values()]
-        self._threads = any(piece.threaded for piece in assembly.pieces)
         self._entry = None if assembly.opaque else self._builtin()
         self._functions: dict[str, Any] = {}
         self._arenas: list[Array] = []
@@ -75,7 +74,7 @@ class Executable:
         """
         if self._plain:
             return self._run_plainly(arrays)
-        if self._entry is not None and not (self._threads and _blocks.get_num_threads() > 1):
+        if self._entry is not None:
             made = self._entry(*arrays)
             if type(made) is list:
                 return made
@@ -102,7 +101,7 @@ class Executable:
         return self._run_plainly(arrays)
 
     def _run_in_steps(self, arrays: tuple[Array, ...]) -> list[Array]:
-        """Step by step, for what the built-in function does not take: operations of Python, threads, unusual arrays."""
+        """Step by step, for what the built-in function does not take: operations of Python, unusual arrays."""
         given = self._given(arrays)
         run_of = _Run(self, given)
         outputs = run_of.run()
@@ -124,8 +123,9 @@ class Executable:
                 )
             plain = array.flags.c_contiguous and array.flags.aligned and array.dtype.isnative
             given.append(array if plain else np.array(array, value.dtype, order="C"))
+        shared = _overlapping(given)
         for place, _ in self.program.writes:
-            if any(i != place and np.may_share_memory(given[place], other) for i, other in enumerate(given)):
+            if place in shared:
                 given[place] = given[place].copy()
         return given
 
@@ -157,8 +157,8 @@ class Executable:
 
     @property
     def builtin(self) -> Any:
-        """The built-in function that makes the outputs, or gives something else than a list; None if threads might help."""
-        return None if self._plain or self._threads else self._entry
+        """The built-in function that makes the outputs, or gives something else than a list; None where Python has a part."""
+        return None if self._plain else self._entry
 
     def function(self, name: str, arguments: int) -> Any:
         """A function of the code, called while other threads run."""
@@ -223,16 +223,37 @@ class Executable:
 
 def _links(assembly: Assembly) -> list[int]:
     """The addresses that the code of a program needs."""
-    if not _multiplies(assembly):
-        return []
-    return [small.address(name) if name.startswith("small") else (native.blas(name) or (0, 0))[0] for name in LINKED]
+    steps = list(_pieces(assembly))
+    products = [form(piece.step) for piece in steps if isinstance(piece.step, Product)]
+    found: dict[str, int] = {}
+    if any(piece.threaded for piece in steps) or any(how.shared for how in products):
+        found |= {name: pool.address(name) for name in LINKED if name.startswith("share")}
+    for how in products:
+        name = f"small_{how.kind}" if how.small else how.blas
+        found[name] = small.address(name) if how.small else (native.blas(name) or (0, 0))[0]
+    return [found.get(name, 0) for name in LINKED] if found else []
 
 
-def _multiplies(assembly: Assembly) -> bool:
-    return any(
-        isinstance(piece.step, Product) or (piece.body is not None and _multiplies(piece.body))
-        for piece in assembly.pieces
-    )
+def _pieces(assembly: Assembly) -> Iterator[Piece]:
+    """The steps of a program and of its loops."""
+    for piece in assembly.pieces:
+        yield piece
+        if piece.body is not None:
+            yield from _pieces(piece.body)
+
+
+def _overlapping(arrays: list[Array]) -> set[int]:
+    """The numbers of contiguous arrays that have memory in common with another."""
+    starts = [int(array.ctypes.data) for array in arrays]
+    found: set[int] = set()
+    before, end = -1, 0  # of those seen, the one that ends last
+    for number in sorted(range(len(arrays)), key=starts.__getitem__):
+        size = arrays[number].nbytes
+        if size and starts[number] < end:
+            found |= {before, number}
+        if starts[number] + size > end:
+            before, end = number, starts[number] + size
+    return found
 
 
 class _Run:
@@ -264,7 +285,7 @@ class _Run:
     def run(self) -> list[Array]:
         """The outputs, after the writes."""
         executable = self.executable
-        status = self._steps() if self.assembly.apart else int(executable.function("run", 0)(self.address))
+        status = self._steps() if self.assembly.opaque else int(executable.function("run", 0)(self.address))
         executable._arenas.append(self.arena)
         if status:
             return executable._departed(status, tuple(self.given))
@@ -286,8 +307,6 @@ class _Run:
         """One step."""
         if isinstance(piece.step, Opaque):
             self._forward(piece.step)
-        elif piece.threaded and _blocks.get_num_threads() > 1:
-            self._shared(piece)
         else:
             self.executable.function(piece.name, 0)(self.address)
 
@@ -296,18 +315,6 @@ class _Run:
             return 0
         name = BEFORE if number < 0 else self.assembly.pieces[number].check
         return int(self.executable.function(name, 0)(self.address))
-
-    def _shared(self, piece: Piece) -> None:
-        """A nest whose chunks are shared by threads."""
-        function = self.executable.function(f"{piece.name}_chunks", 2)
-        address, parts = self.address, min(piece.count, 4 * _blocks.get_num_threads())
-        ends = [piece.count * i // parts for i in range(parts + 1)]
-
-        def part(start: int, stop: int) -> None:
-            function(address, ends[start], ends[stop])
-
-        _blocks.pieces(part, parts, _blocks.BLOCK)
-        self.executable.function(f"{piece.name}_ends", 0)(address)
 
     def _forward(self, step: Opaque) -> None:
         """An operation that runs as its forward function."""

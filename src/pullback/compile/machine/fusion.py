@@ -27,7 +27,7 @@ FEW = 1 << 12
 """Places up to which nests that share no memory are joined: for them a loop costs more than what is in it."""
 MOST_ELEMENTS, MOST_EQUATIONS = 32, 300
 """Of a step that is written out in registers."""
-CHECKED = {"put_rows"}
+CHECKED = {"put_rows", "scatter_rows"}
 """Operations whose indices are looked at before they run, beside those that gather."""
 NESTS_BACK = 8
 DEEPEST = 200
@@ -76,7 +76,14 @@ class Steps:
     small: bool
 
 
-Step = Loops | Product | Steps | Opaque
+@dataclass(slots=True, eq=False)
+class Scatter:
+    """A step: rows added up at indices."""
+
+    equation: Equation
+
+
+Step = Loops | Product | Steps | Scatter | Opaque
 
 PLAIN, TRANSPOSED = 111, 112
 """How BLAS is told that a factor lies as it is read, or transposed."""
@@ -102,7 +109,7 @@ def _readable(value: Value, place: Affine) -> bool:
 
 
 def kind(equation: Equation) -> str:
-    """How an equation is compiled: move, element, reduce, pieces, product, steps or opaque."""
+    """How an equation is compiled: move, element, reduce, pieces, product, steps, scatter or opaque."""
     name = equation.primitive.name
     values = (*equation.inputs, *equation.outputs)
     if any(value.size == 0 for value in values) or any(value.dtype not in KINDS for value in values):
@@ -119,6 +126,8 @@ def kind(equation: Equation) -> str:
         return "reduce"
     if name in PIECES:
         return "pieces" if _regular(equation) else "opaque"
+    if name == "scatter_rows":
+        return "scatter" if dtypes[1].kind in "iu" and dtypes[0] == equation.output.dtype else "opaque"
     if name == "scan_loop":
         return "steps" if _is_code(equation.params["loop"]) else "opaque"
     if name == "matmul" and len(set(dtypes)) == 1 and dtypes[0].kind == "f":
@@ -315,6 +324,9 @@ class Planner:
     def _steps(self, equation: Equation) -> None:
         self._append(Steps(equation, _in_registers(equation.params["loop"])), equation.outputs)
 
+    def _scatter(self, equation: Equation) -> None:
+        self._append(Scatter(equation), equation.outputs)
+
     def _append(self, step: Step, values: tuple[Value, ...]) -> None:
         self.steps.append(step)
         for value in values:
@@ -398,7 +410,7 @@ def planned(program: Program) -> tuple[Planner, list[Step]]:
             kinds[equation] = "opaque"
     wanted = set(program.needed)
     for equation in program.equations:
-        if kinds[equation] in ("opaque", "steps"):
+        if kinds[equation] in ("opaque", "steps", "scatter"):
             wanted.update(equation.inputs)
         elif kinds[equation] == "gather":
             wanted.add(equation.inputs[0])

@@ -97,6 +97,13 @@ def _embedding(build: Any, e: Equation) -> Any:
     return None
 
 
+@indexed("scatter_rows")
+def _scatter_rows(build: Any, e: Equation) -> Any:
+    if e.output.size and e.inputs[0].size:
+        build.check(e.inputs[1], e.output.shape[0])
+    return None
+
+
 def _columns(build: Any, chosen: Value, count: int) -> Any:
     """Where a column is the one chosen in its row."""
     wrapped = (

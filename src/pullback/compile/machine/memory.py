@@ -119,3 +119,33 @@ def store_lanes(word: Word, address: Any, step: int, mask: Any) -> None:
     signature = ir.FunctionType(ir.VoidType(), [value.type, pointers.type, ir.IntType(32), bits])
     function = declared(builder.module, f"llvm.masked.{name}.{_suffix(kind, lanes)}{suffix}", signature)
     builder.call(function, [value, pointers, ir.IntType(32)(SIZES[kind]), on])
+
+
+def count_up(builder: Any, begin: Any, end: Any, inside: Any) -> None:
+    """A loop over whole numbers."""
+    function, before = builder.function, builder.block
+    head, body, after = (function.append_basic_block() for _ in range(3))
+    builder.branch(head)
+    builder.position_at_end(head)
+    index = builder.phi(LONG)
+    index.add_incoming(begin, before)
+    builder.cbranch(builder.icmp_signed("<", index, end), body, after)
+    builder.position_at_end(body)
+    inside(index)
+    index.add_incoming(builder.add(index, long(1)), builder.block)
+    builder.branch(head)
+    builder.position_at_end(after)
+
+
+def copy_bytes(builder: Any, target: Any, source: Any, size: int) -> None:
+    """Copy memory."""
+    signature = ir.FunctionType(ir.VoidType(), [POINTER, POINTER, LONG, ir.IntType(1)])
+    function = declared(builder.module, "llvm.memcpy.p0.p0.i64", signature)
+    builder.call(function, [target, source, long(size), ir.IntType(1)(0)])
+
+
+def fill_with_zeros(builder: Any, target: Any, size: int) -> None:
+    """Fill memory with zeros."""
+    signature = ir.FunctionType(ir.VoidType(), [POINTER, BYTE, LONG, ir.IntType(1)])
+    function = declared(builder.module, "llvm.memset.p0.i64", signature)
+    builder.call(function, [target, BYTE(0), long(size), ir.IntType(1)(0)])

@@ -1,7 +1,7 @@
 """Modules: the steps of a program as LLVM code.
 
-All steps are one function of the table of addresses, for a function costs LLVM a millisecond; or, where Python or several
-threads have part in a step, each is one. Nests of one loop that differ only in their length and in where things lie, as
+All steps are one function of the table of addresses, for a function costs LLVM a millisecond; or, where Python has part
+in a step, each is one. What threads share is one too. Nests of one loop that differ only in their length and in where things lie, as
 the updates of all parameters do, share their code.
 """
 
@@ -18,13 +18,14 @@ from ..program import Equation, Value
 from . import native
 from .assembly import Assembly, Piece
 from .elements import KINDS
-from .fusion import Opaque, Product, Steps
+from .fusion import Opaque, Product, Scatter, Steps
 from .loops import Emitter, accumulated, partial
-from .memory import LONG, POINTER, load, long
+from .memory import LONG, POINTER, copy_bytes, count_up, load, long
 from .nests import MEMORY, Layout, Node, Root
-from .products import LINKED, ProductEmitter
+from .products import LINKED, ProductEmitter, form, linked
 from .registers import LoopEmitter
 from .repeating import RepeatEmitter
+from .scattering import ScatterEmitter
 
 STATUS = ir.IntType(32)
 BEFORE = "before_check"
@@ -36,7 +37,7 @@ class ModuleWriter:
 
     def __init__(self, assembly: Assembly, *, apart: bool = False) -> None:
         self.assembly, self.prefix = assembly, ""
-        self.apart = apart or assembly.apart
+        self.apart = apart or assembly.opaque
         self.module = ir.Module()
         links = ir.GlobalVariable(self.module, ir.ArrayType(POINTER, len(LINKED)), "links")
         links.initializer = ir.Constant(links.value_type, None)
@@ -71,9 +72,13 @@ class ModuleWriter:
     def _piece(self, builder: Any, piece: Piece) -> None:
         """Write a step where a builder is."""
         if isinstance(piece.step, Product):
-            ProductEmitter(builder, piece.step, self.assembly.place).emit()
+            self._product(builder, piece, piece.step)
         elif isinstance(piece.step, Steps):
             self._loop(builder, piece, piece.step.equation)
+        elif isinstance(piece.step, Scatter):
+            equation = piece.step.equation
+            addresses = [self._address(builder, self.assembly.place(x)) for x in (*equation.inputs, equation.output)]
+            ScatterEmitter(builder, equation, self.target, self.width).emit(*addresses)
         elif piece.layout is not None:
             self._nest(builder, piece, piece.layout)
 
@@ -92,6 +97,34 @@ class ModuleWriter:
                 [address(value) for value in equation.inputs], [address(value) for value in equation.outputs], constants
             )
 
+    def _product(self, builder: Any, piece: Piece, step: Product) -> None:
+        """Write a product; the functions of those whose parts threads share are made once for each form."""
+        how = form(step)
+        values = [step.left.value, step.right.value, step.equation.output]
+        values[:2] = values[1::-1] if how.turned else values[:2]
+        if not how.shared:
+            ProductEmitter(
+                builder, how, [self._address(builder, self.assembly.place(value)) for value in values]
+            ).emit()
+            return
+        function = self.shared.get(how)
+        if function is None:
+            some = self._begun(f"shared_{len(self.shared)}", [POINTER, LONG, LONG])
+            ProductEmitter(some, how, [self._address(some, (place, 0)) for place in range(3)]).emit_parts(
+                *some.function.args[1:]
+            )
+            some.ret_void()
+            function = self.shared[how] = some.function
+        self._share(
+            builder, "share_products", function, self._table(builder, values), piece.count if piece.threaded else 1
+        )
+
+    @staticmethod
+    def _share(builder: Any, how: str, function: Any, table: Any, count: int) -> None:
+        """Write the call of a function of chunks by several threads."""
+        share = linked(builder, how, ir.FunctionType(ir.VoidType(), [POINTER, POINTER, LONG]))
+        builder.call(share, [builder.bitcast(function, POINTER), table, long(count)])
+
     def _nest(self, builder: Any, piece: Piece, layout: Layout) -> None:
         """Write a nest: a range or several chunks, and the end that puts results of chunks together."""
         function, values = self._range(piece, layout)
@@ -101,23 +134,17 @@ class ModuleWriter:
             self._emit(builder, layout)
         elif piece.count == 1:
             builder.call(function, [table, long(0), first, long(0)])
-        elif not self.apart:
+        elif not piece.threaded:
             self._chunks(builder, function, table, long(0), long(piece.count), piece)
         else:
             some = self._begun(f"{piece.name}_chunks", [POINTER, LONG, LONG])
             begin, end = some.function.args[1:]
-            self._chunks(some, function, self._table(some, values), begin, end, piece)
+            self._chunks(some, function, some.function.args[0], begin, end, piece)
             some.ret_void()
-            builder.call(some.function, [builder.function.args[0], long(0), long(piece.count)])
-        ends = builder
-        if piece.threaded and self.apart:
-            ends = self._begun(f"{piece.name}_ends", [POINTER])
-            builder.call(ends.function, [builder.function.args[0]])
+            self._share(builder, "share", some.function, table, piece.count)
         for root in layout.roots:
             if partial(root, layout, piece.count):
-                self._emit(ends, self._together(root, layout, piece.count))
-        if ends is not builder:
-            ends.ret_void()
+                self._emit(builder, self._together(root, layout, piece.count))
 
     def _emit(self, builder: Any, layout: Layout) -> None:
         Emitter(builder, layout, self.assembly.place, self.target, self.width).emit()
@@ -154,7 +181,7 @@ class ModuleWriter:
             stop = builder.select(builder.icmp_signed("<", stop, last), stop, last)
             builder.call(function, [table, start, stop, number])
 
-        _count_up(builder, begin, end, inside)
+        count_up(builder, begin, end, inside)
 
     def _table(self, builder: Any, values: list[Value] | None) -> Any:
         """The table that a function takes: that of all addresses, or one of its own."""
@@ -214,7 +241,7 @@ class ModuleWriter:
         for place, value in self.assembly.program.writes:
             if place not in self.assembly.written_in_place:
                 source = self._address(builder, self.assembly.place(value))
-                _copy(builder, self._address(builder, (place, 0)), source, value.nbytes)
+                copy_bytes(builder, self._address(builder, (place, 0)), source, value.nbytes)
 
     def run(self) -> Any:
         """The function for the whole program."""
@@ -301,26 +328,3 @@ def _sides(node: Node, looks: dict[int, int]) -> list[Node]:
     if node.kind == "apply" and node.data[0] in COMMUTATIVE:
         return sorted(node.operands, key=lambda operand: looks[id(operand)])
     return list(node.operands)
-
-
-def _count_up(builder: Any, begin: Any, end: Any, inside: Any) -> None:
-    """A loop over whole numbers."""
-    function, before = builder.function, builder.block
-    head, body, after = (function.append_basic_block() for _ in range(3))
-    builder.branch(head)
-    builder.position_at_end(head)
-    index = builder.phi(LONG)
-    index.add_incoming(begin, before)
-    builder.cbranch(builder.icmp_signed("<", index, end), body, after)
-    builder.position_at_end(body)
-    inside(index)
-    index.add_incoming(builder.add(index, long(1)), builder.block)
-    builder.branch(head)
-    builder.position_at_end(after)
-
-
-def _copy(builder: Any, target: Any, source: Any, size: int) -> None:
-    signature = ir.FunctionType(ir.VoidType(), [POINTER, POINTER, LONG, ir.IntType(1)])
-    name = "llvm.memcpy.p0.p0.i64"
-    known = builder.module.globals.get(name)
-    builder.call(known or ir.Function(builder.module, signature, name), [target, source, long(size), ir.IntType(1)(0)])

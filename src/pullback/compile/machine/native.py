@@ -136,6 +136,20 @@ def blas(name: str) -> tuple[int, int] | None:
     return None
 
 
+@functools.cache
+def blas_threads() -> tuple[int, int] | None:
+    """The addresses of the functions that say and set how many threads OpenBLAS uses; None for another BLAS."""
+    for library in _libraries():
+        for pattern in ("scipy_openblas_{}64_", "openblas_{}64_", "scipy_openblas_{}", "openblas_{}"):
+            found: list[Any] = [
+                getattr(library, pattern.format(f"{word}_num_threads"), None) for word in ("get", "set")
+            ]
+            if all(found):
+                get, change = (ctypes.cast(function, ctypes.c_void_p).value or 0 for function in found)
+                return get, change
+    return None
+
+
 # Code
 
 

@@ -6,9 +6,8 @@ A factor may be a view: its steps along rows and columns say whether BLAS sees i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from llvmlite import ir
 
@@ -16,12 +15,21 @@ from . import native, small
 from .elements import KINDS
 from .fusion import Operand, Product, leading
 from .indices import strides
-from .memory import LONG, POINTER, element, long
+from .memory import LONG, POINTER, count_up, element, long
 
 SMALL = 1 << 15
 """Multiplications up to which a product is code of its own."""
-LINKED = ("sgemm", "dgemm", "small_f", "small_d")
-"""The functions that multiply, in the order of the table of addresses of the code."""
+PART = 1 << 19
+"""Multiplications of a part that is several batches."""
+BAND, PARTS = 128, 16
+"""The fewest rows or columns of a part, for the other factor is copied by BLAS for each, and the most parts of a matrix."""
+SPLIT = 1 << 21
+"""Multiplications from which on a product has parts: they take some 40 microseconds, as long as to wake a thread."""
+SHARED = 1 << 18
+"""Multiplications from which on OpenBLAS would use threads of its own, which go on to wait for work when it is done and
+have the processors meanwhile: from there on it is told to use none, and the threads of `pool` have parts."""
+LINKED = ("sgemm", "dgemm", "small_f", "small_d", "share", "share_products")
+"""The functions that the code calls, in the order of its table of addresses: they multiply, and share work with threads."""
 ROW_MAJOR = 101
 
 
@@ -35,6 +43,15 @@ class Matrix:
     right: int
     offset: int
     batch: tuple[int, ...]
+
+
+class Parts(NamedTuple):
+    """How a product is cut: how many parts there are, and of how many batches, rows or columns each is."""
+
+    number: int
+    size: int
+    grouped: bool = False
+    across: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +74,24 @@ class Form:
         """Whether it is to be code of its own."""
         fits = self.right.right == 1 or self.right.rows * self.right.columns <= small.PACKED
         return self.work <= SMALL and fits
+
+    @property
+    def shared(self) -> bool:
+        """Whether it is cut in parts for threads, or for one that keeps BLAS from using its own."""
+        return self.work * math.prod(self.batch) >= SHARED and native.blas_threads() is not None
+
+    @property
+    def parts(self) -> Parts:
+        """How it is cut; that depends on its sizes alone."""
+        batches = math.prod(self.batch)
+        if self.work * batches < SPLIT:
+            return Parts(1, batches, grouped=True)
+        if self.small or (batches > 1 and self.work < 2 * PART):
+            size = -(-PART // max(self.work, 1))
+            return Parts(-(-batches // size), size, grouped=True)
+        rows, columns = self.left.rows, self.right.columns
+        size = max(BAND, -(-max(rows, columns) // PARTS))
+        return Parts(batches * -(-max(rows, columns) // size), size, across=columns > rows)
 
     @property
     def blas(self) -> str:
@@ -89,61 +124,79 @@ def _turned(m: Matrix) -> Matrix:
 
 
 class ProductEmitter:
-    """The code of a product, written where a builder is."""
+    """The code of a product, written where a builder is; `bases` are the addresses of both factors and of the result."""
 
-    def __init__(self, builder: Any, product: Product, place: Any) -> None:
-        self.function, self.builder = builder.function, builder
-        self.form = form(product)
-        factors = [product.left.value, product.right.value]
-        values = [*(reversed(factors) if self.form.turned else factors), product.equation.output]
-        self.bases = [self._base(place(value)) for value in values]
-
-    def _base(self, where: tuple[int, int]) -> Any:
-        slot, offset = where
-        builder = self.builder
-        base = builder.load(
-            builder.gep(self.function.args[0], [long(slot)], source_etype=POINTER), typ=POINTER, align=8
-        )
-        return builder.gep(base, [long(offset)], source_etype=ir.IntType(8)) if offset else base
+    def __init__(self, builder: Any, form: Form, bases: list[Any]) -> None:
+        self.builder, self.form, self.bases = builder, form, bases
 
     def emit(self) -> None:
-        """Write the code."""
+        """Write the code of the whole product."""
+        count = math.prod(self.form.batch)
+        if count == 1:
+            self._multiply((long(0),) * 3)
+        else:
+            count_up(self.builder, long(0), long(count), self._batch)
+
+    def emit_parts(self, begin: Any, end: Any) -> None:
+        """Write the code of a range of parts."""
+        count_up(self.builder, begin, end, self._group if self.form.parts.grouped else self._part)
+
+    def _group(self, number: Any) -> None:
+        """A part that is several batches."""
+        builder, parts = self.builder, self.form.parts
+        first = builder.mul(number, long(parts.size))
+        count_up(
+            builder, first, self._least(builder.add(first, long(parts.size)), math.prod(self.form.batch)), self._batch
+        )
+
+    def _part(self, number: Any) -> None:
+        """A part that is some rows or columns of one batch."""
+        builder, form, parts = self.builder, self.form, self.form.parts
+        total = form.right.columns if parts.across else form.left.rows
+        each = -(-total // parts.size)
+        start = builder.mul(builder.urem(number, long(each)), long(parts.size))
+        size = builder.sub(self._least(builder.add(start, long(parts.size)), total), start)
+        a, b, c = self._offsets(builder.udiv(number, long(each)))
+        if parts.across:
+            b, c = builder.add(b, builder.mul(start, long(form.right.right))), builder.add(c, start)
+            self._multiply((a, b, c), columns=size)
+        else:
+            a = builder.add(a, builder.mul(start, long(form.left.down)))
+            self._multiply((a, b, builder.add(c, builder.mul(start, long(form.right.columns)))), rows=size)
+
+    def _least(self, number: Any, limit: int) -> Any:
+        return self.builder.select(self.builder.icmp_signed("<", number, long(limit)), number, long(limit))
+
+    def _batch(self, number: Any) -> None:
+        self._multiply(self._offsets(number))
+
+    def _offsets(self, number: Any) -> tuple[Any, ...]:
+        """Where the matrices of a batch begin, in elements."""
+        builder, form = self.builder, self.form
+        size = form.left.rows * form.right.columns
+        offsets = [long(0)] * 3
+        for place in reversed(range(len(form.batch))):
+            index = builder.urem(number, long(form.batch[place]))
+            number = builder.udiv(number, long(form.batch[place]))
+            steps = (form.left.batch[place], form.right.batch[place], strides(form.batch)[place] * size)
+            offsets = [builder.add(o, builder.mul(index, long(s))) for o, s in zip(offsets, steps, strict=True)]
+        return tuple(offsets)
+
+    def _multiply(self, offsets: tuple[Any, ...], rows: Any = None, columns: Any = None) -> None:
+        """Write one product of matrices; some of its rows, or of its columns."""
         f = self.form
-        size = f.left.rows * f.right.columns
-        steps = [(a, b, c * size) for a, b, c in zip(f.left.batch, f.right.batch, strides(f.batch), strict=True)]
-        offsets = (long(f.left.offset), long(f.right.offset), long(0))
-        self._batches(list(zip(f.batch, steps, strict=True)), offsets)
+        starts = (f.left.offset, f.right.offset, 0)
+        places = [
+            self.builder.add(offset, long(start)) if start else offset
+            for offset, start in zip(offsets, starts, strict=True)
+        ]
+        a, b, c = (element(self.builder, base, f.kind, place) for base, place in zip(self.bases, places, strict=True))
+        if f.small:
+            self._code(a, b, c)
+        else:
+            self._call(a, b, c, rows or long(f.left.rows), columns or long(f.right.columns))
 
-    def _batches(self, axes: list[Any], offsets: tuple[Any, ...]) -> None:
-        if not axes:
-            addresses = [element(self.builder, b, self.form.kind, o) for b, o in zip(self.bases, offsets, strict=True)]
-            (self._code if self.form.small else self._call)(*addresses)
-            return
-        (size, steps), *rest = axes
-
-        def inside(index: Any) -> None:
-            moved = [
-                self.builder.add(offset, self.builder.mul(index, long(step))) if step else offset
-                for offset, step in zip(offsets, steps, strict=True)
-            ]
-            self._batches(rest, tuple(moved))
-
-        self._loop(size, inside)
-
-    def _loop(self, size: int, inside: Callable[[Any], None]) -> None:
-        before = self.builder.block
-        body, after = self.function.append_basic_block(), self.function.append_basic_block()
-        self.builder.branch(body)
-        self.builder.position_at_end(body)
-        index = self.builder.phi(LONG)
-        index.add_incoming(long(0), before)
-        inside(index)
-        following = self.builder.add(index, long(1))
-        index.add_incoming(following, self.builder.block)
-        self.builder.cbranch(self.builder.icmp_signed("<", following, long(size)), body, after)
-        self.builder.position_at_end(after)
-
-    def _call(self, a: Any, b: Any, c: Any) -> None:
+    def _call(self, a: Any, b: Any, c: Any, rows: Any, columns: Any) -> None:
         f, builder = self.form, self.builder
         found = native.blas(f.blas)
         assert found is not None
@@ -157,23 +210,23 @@ class ProductEmitter:
             ir.VoidType(),
             [enum] * 3 + [whole] * 3 + [number, POINTER, whole, POINTER, whole, number, POINTER, whole],
         )
-        sizes = [whole(size) for size in (f.left.rows, f.right.columns, f.left.columns)]
-        arguments = [enum(ROW_MAJOR), enum(left[0]), enum(right[0]), *sizes, number(1.0), a, whole(left[1])]
-        arguments += [b, whole(right[1]), number(0.0), c, whole(f.right.columns)]
-        builder.call(self._linked(f.blas, signature), arguments)
+        sizes = [size if width == 64 else builder.trunc(size, whole) for size in (rows, columns)]
+        arguments = [enum(ROW_MAJOR), enum(left[0]), enum(right[0]), *sizes, whole(f.left.columns)]
+        arguments += [number(1.0), a, whole(left[1]), b, whole(right[1]), number(0.0), c, whole(f.right.columns)]
+        builder.call(linked(builder, f.blas, signature), arguments)
 
     def _code(self, a: Any, b: Any, c: Any) -> None:
         f, builder = self.form, self.builder
         sizes = [f.left.rows, f.right.columns, f.left.columns]
         steps = [f.left.down, f.left.right, f.right.down, f.right.right, f.right.columns]
         signature = ir.FunctionType(ir.VoidType(), [POINTER] * 3 + [LONG] * 8)
-        builder.call(self._linked(f"small_{f.kind}", signature), [a, b, c, *map(long, sizes), *map(long, steps)])
+        builder.call(linked(builder, f"small_{f.kind}", signature), [a, b, c, *map(long, sizes), *map(long, steps)])
 
-    def _linked(self, name: str, signature: Any) -> Any:
-        """A function of the module's table of addresses."""
-        builder = self.builder
-        place = builder.gep(builder.module.globals["links"], [long(LINKED.index(name))], source_etype=POINTER)
-        return builder.load(place, typ=ir.PointerType(signature), align=8)
+
+def linked(builder: Any, name: str, signature: Any) -> Any:
+    """A function of the module's table of addresses."""
+    place = builder.gep(builder.module.globals["links"], [long(LINKED.index(name))], source_etype=POINTER)
+    return builder.load(place, typ=ir.PointerType(signature), align=8)
 
 
 def flops(product: Product) -> int:

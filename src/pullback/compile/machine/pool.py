@@ -1,0 +1,398 @@
+"""Threads that machine code shares work with, without Python: a dispatch costs a microsecond or two.
+
+A job is a function of a table of addresses and of a range of chunks, and how many chunks there are. Whoever takes part
+claims one chunk after another until none is left, by one word in memory that holds the number of the job and the chunks
+that are left of it: a thread that comes late finds none, so nobody has to wait for it. A thread without work looks at
+that word for some microseconds, for programs have one job after another, and then sleeps in a lock.
+
+There is one job at a time. Who comes while another has it, does all chunks himself; so does the job inside a job.
+Threads are begun when a job first needs them, as many as `set_num_threads` says, by the functions with which Python
+begins its own; they know nothing of Python. They are ended before the process forks, and when it ends.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import functools
+import os
+
+from llvmlite import binding
+
+from ... import _blocks
+from . import native
+from .entry import expanded
+
+THREADS = 64
+"""The most threads that help."""
+LOOKS = 1024
+"""How often a thread looks for work before it sleeps: a look takes from 10 to 60 nanoseconds."""
+PATIENCE = 1 << 14
+"""How often one looks for the end of a job before it sleeps between looks: another process may have the processor."""
+
+LINKS = """chosen get_num_threads set_num_threads PyThread_start_new_thread PyThread_allocate_lock PyThread_free_lock PyThread_acquire_lock
+    PyThread_acquire_lock_timed PyThread_release_lock""".split()
+RELAX = {
+    "x86_64": ("@llvm.x86.sse2.pause", ""),
+    "aarch64": ("@llvm.aarch64.hint", "i32 1"),
+    "arm64": ("@llvm.aarch64.hint", "i32 1"),
+}
+"""How a processor is told that a thread only waits: a function and its argument."""
+
+# A row of `crew` is a thread's: whether it sleeps, its lock, its number from 1 on; each has a line of the cache.
+TEXT = """
+@links = global [{count} x ptr] zeroinitializer
+@crew = internal global [{threads} x [8 x i64]] zeroinitializer, align 64
+@begun = internal global i64 0
+@alive = internal global i64 0
+@stop = internal global i64 0
+@busy = internal global i64 0, align 64
+@left = internal global i64 0, align 64
+@done = internal global i64 0, align 64
+@function = internal global ptr null
+@table = internal global ptr null
+@chunks = internal global i64 0
+@held = internal global ptr null
+@gate = internal global i64 0
+@multiplying = internal global i64 0
+@threads = internal global i32 0
+{declare}
+
+define internal void @take() {{
+top:
+  br label %look
+look:
+  %word = load atomic i64, ptr @left acquire, align 8
+  %some = and i64 %word, 4294967295
+  %none = icmp eq i64 %some, 0
+  br i1 %none, label %over, label %claim
+claim:
+  %less = sub i64 %word, 1
+  %pair = cmpxchg ptr @left, i64 %word, i64 %less acq_rel acquire
+  %mine = extractvalue {{i64, i1}} %pair, 1
+  br i1 %mine, label %work, label %look
+work:
+  %function = load ptr, ptr @function
+  %table = load ptr, ptr @table
+  %chunks = load i64, ptr @chunks
+  %number = sub i64 %chunks, %some
+  %after = add i64 %number, 1
+  call void %function(ptr %table, i64 %number, i64 %after)
+  %before = atomicrmw add ptr @done, i64 1 acq_rel
+  br label %look
+over:
+  ret void
+}}
+
+define internal i1 @wanted(ptr %row) {{
+  %number = call i64 @word(ptr %row, i64 2)
+  %chosen_at = call ptr @link(i64 {chosen})
+  %chosen = load atomic i64, ptr %chosen_at monotonic, align 8
+  %counted = icmp slt i64 %number, %chosen
+  %word = load atomic i64, ptr @left seq_cst, align 8
+  %some = and i64 %word, 4294967295
+  %any = icmp ne i64 %some, 0
+  %work = and i1 %counted, %any
+  %stop = load atomic i64, ptr @stop seq_cst, align 8
+  %ending = icmp ne i64 %stop, 0
+  %wanted = or i1 %work, %ending
+  ret i1 %wanted
+}}
+
+define internal void @help(ptr %row) {{
+top:
+  %acquire = call ptr @link(i64 {PyThread_acquire_lock})
+  %lock_word = call i64 @word(ptr %row, i64 1)
+  %lock = inttoptr i64 %lock_word to ptr
+  br label %fresh
+fresh:
+  br label %look
+look:
+  %n = phi i64 [ 0, %fresh ], [ %next, %again ]
+  %wanted = call i1 @wanted(ptr %row)
+  br i1 %wanted, label %come, label %wait
+wait:
+  {relax}
+  %next = add i64 %n, 1
+  %patient = icmp ult i64 %next, {looks}
+  br i1 %patient, label %again, label %tired
+again:
+  br label %look
+tired:
+  %awake = atomicrmw xchg ptr %row, i64 1 seq_cst
+  %late = call i1 @wanted(ptr %row)
+  br i1 %late, label %rouse, label %sleep
+rouse:
+  %was = atomicrmw xchg ptr %row, i64 0 seq_cst
+  %still = icmp ne i64 %was, 0
+  br i1 %still, label %fresh, label %sleep
+sleep:
+  %woken = call i32 %acquire(ptr %lock, i32 1)
+  br label %fresh
+come:
+  %stop = load atomic i64, ptr @stop seq_cst, align 8
+  %ending = icmp ne i64 %stop, 0
+  br i1 %ending, label %end, label %work
+work:
+  call void @take()
+  br label %fresh
+end:
+  %one_less = atomicrmw sub ptr @alive, i64 1 seq_cst
+  ret void
+}}
+
+define internal void @wake(i64 %count) {{
+top:
+  %release = call ptr @link(i64 {PyThread_release_lock})
+  br label %look
+look:
+  %n = phi i64 [ 0, %top ], [ %next, %on ]
+  %more = icmp slt i64 %n, %count
+  br i1 %more, label %ask, label %over
+ask:
+  %row = getelementptr [8 x i64], ptr @crew, i64 %n
+  %was = atomicrmw xchg ptr %row, i64 0 seq_cst
+  %sleeps = icmp ne i64 %was, 0
+  br i1 %sleeps, label %rouse, label %on
+rouse:
+  %lock_word = call i64 @word(ptr %row, i64 1)
+  %lock = inttoptr i64 %lock_word to ptr
+  call void %release(ptr %lock)
+  br label %on
+on:
+  %next = add i64 %n, 1
+  br label %look
+over:
+  ret void
+}}
+
+define internal i64 @hire(i64 %asked) {{
+top:
+  %too_many = icmp sgt i64 %asked, {threads}
+  %count = select i1 %too_many, i64 {threads}, i64 %asked
+  br label %look
+look:
+  %begun = load i64, ptr @begun
+  %more = icmp slt i64 %begun, %count
+  br i1 %more, label %begin, label %over
+begin:
+  %allocate = call ptr @link(i64 {PyThread_allocate_lock})
+  %acquire = call ptr @link(i64 {PyThread_acquire_lock})
+  %start = call ptr @link(i64 {PyThread_start_new_thread})
+  %lock = call ptr %allocate()
+  %no_lock = icmp eq ptr %lock, null
+  br i1 %no_lock, label %short, label %locked
+locked:
+  %taken = call i32 %acquire(ptr %lock, i32 1)
+  %number = add i64 %begun, 1
+  %row = getelementptr [8 x i64], ptr @crew, i64 %begun
+  store i64 0, ptr %row
+  %lock_at = getelementptr i64, ptr %row, i64 1
+  store ptr %lock, ptr %lock_at
+  %number_at = getelementptr i64, ptr %row, i64 2
+  store i64 %number, ptr %number_at
+  %one_more = atomicrmw add ptr @alive, i64 1 seq_cst
+  %thread = call i64 %start(ptr @help, ptr %row)
+  %failed = icmp eq i64 %thread, -1
+  br i1 %failed, label %missing, label %started
+started:
+  store i64 %number, ptr @begun
+  br label %look
+missing:
+  %one_less = atomicrmw sub ptr @alive, i64 1 seq_cst
+  %free = call ptr @link(i64 {PyThread_free_lock})
+  call void %free(ptr %lock)
+  br label %short
+short:
+  ret i64 %begun
+over:
+  ret i64 %count
+}}
+
+define internal void @await(ptr %cell, i64 %wanted) {{
+top:
+  br label %look
+look:
+  %n = phi i64 [ 0, %top ], [ %next, %wait ], [ %next, %slow ]
+  %now = load atomic i64, ptr %cell acquire, align 8
+  %well = icmp eq i64 %now, %wanted
+  br i1 %well, label %over, label %more
+more:
+  %next = add i64 %n, 1
+  %patient = icmp ult i64 %n, {patience}
+  br i1 %patient, label %wait, label %slow
+wait:
+  {relax}
+  br label %look
+slow:
+  %held = load ptr, ptr @held
+  %timed = call ptr @link(i64 {PyThread_acquire_lock_timed})
+  %never = call i32 %timed(ptr %held, i64 100, i32 0)
+  br label %look
+over:
+  ret void
+}}
+
+define internal i1 @mine() {{
+  %pair = cmpxchg ptr @busy, i64 0, i64 1 acq_rel acquire
+  %mine = extractvalue {{i64, i1}} %pair, 1
+  ret i1 %mine
+}}
+
+define void @share(ptr %function, ptr %table, i64 %chunks) {{
+top:
+  %chosen_at = call ptr @link(i64 {chosen})
+  %chosen = load atomic i64, ptr %chosen_at monotonic, align 8
+  %others = sub i64 %chosen, 1
+  %several = icmp sgt i64 %others, 0
+  br i1 %several, label %ask, label %alone
+ask:
+  %mine = call i1 @mine()
+  br i1 %mine, label %gather, label %alone
+gather:
+  %hired = call i64 @hire(i64 %others)
+  %fewer = icmp slt i64 %hired, %others
+  %helpers = select i1 %fewer, i64 %hired, i64 %others
+  store ptr %function, ptr @function
+  store ptr %table, ptr @table
+  store i64 %chunks, ptr @chunks
+  store atomic i64 0, ptr @done monotonic, align 8
+  %old = load i64, ptr @left
+  %job = add i64 %old, 4294967296
+  %word = or i64 %job, %chunks
+  store atomic i64 %word, ptr @left seq_cst, align 8
+  call void @wake(i64 %helpers)
+  call void @take()
+  call void @await(ptr @done, i64 %chunks)
+  store atomic i64 0, ptr @busy release, align 8
+  ret void
+alone:
+  call void %function(ptr %table, i64 0, i64 %chunks)
+  ret void
+}}
+
+define internal void @alone(i64 %more) {{
+top:
+  %get = call ptr @link(i64 {get_num_threads})
+  %set = call ptr @link(i64 {set_num_threads})
+  %known = icmp ne ptr %get, null
+  br i1 %known, label %ask, label %over
+ask:
+  %pair = cmpxchg ptr @gate, i64 0, i64 1 acq_rel acquire
+  %mine = extractvalue {{i64, i1}} %pair, 1
+  br i1 %mine, label %count, label %ask
+count:
+  %before = load i64, ptr @multiplying
+  %after = add i64 %before, %more
+  store i64 %after, ptr @multiplying
+  %both = or i64 %before, %after
+  %only = icmp eq i64 %both, 1
+  br i1 %only, label %change, label %leave
+change:
+  %ends = icmp eq i64 %after, 0
+  br i1 %ends, label %back, label %one
+one:
+  %threads = call i32 %get()
+  store i32 %threads, ptr @threads
+  call void %set(i32 1)
+  br label %leave
+back:
+  %old = load i32, ptr @threads
+  call void %set(i32 %old)
+  br label %leave
+leave:
+  store atomic i64 0, ptr @gate release, align 8
+  br label %over
+over:
+  ret void
+}}
+
+define void @share_products(ptr %function, ptr %table, i64 %chunks) {{
+top:
+  call void @alone(i64 1)
+  %single = icmp eq i64 %chunks, 1
+  br i1 %single, label %one, label %several
+one:
+  call void %function(ptr %table, i64 0, i64 1)
+  br label %over
+several:
+  call void @share(ptr %function, ptr %table, i64 %chunks)
+  br label %over
+over:
+  call void @alone(i64 -1)
+  ret void
+}}
+
+define void @begin() {{
+  %allocate = call ptr @link(i64 {PyThread_allocate_lock})
+  %acquire = call ptr @link(i64 {PyThread_acquire_lock})
+  %lock = call ptr %allocate()
+  %taken = call i32 %acquire(ptr %lock, i32 1)
+  store ptr %lock, ptr @held
+  ret void
+}}
+
+define void @pause() {{
+top:
+  br label %ask
+ask:
+  %mine = call i1 @mine()
+  br i1 %mine, label %end, label %wait
+wait:
+  {relax}
+  br label %ask
+end:
+  store atomic i64 1, ptr @stop seq_cst, align 8
+  %begun = load i64, ptr @begun
+  call void @wake(i64 %begun)
+  call void @await(ptr @alive, i64 0)
+  %free = call ptr @link(i64 {PyThread_free_lock})
+  br label %look
+look:
+  %n = phi i64 [ 0, %end ], [ %next, %drop ]
+  %more = icmp slt i64 %n, %begun
+  br i1 %more, label %drop, label %over
+drop:
+  %lock_at = getelementptr [8 x i64], ptr @crew, i64 %n, i64 1
+  %lock = load ptr, ptr %lock_at
+  call void %free(ptr %lock)
+  %next = add i64 %n, 1
+  br label %look
+over:
+  store i64 0, ptr @begun
+  store atomic i64 0, ptr @stop seq_cst, align 8
+  ret void
+}}
+
+define void @resume() {{
+  store atomic i64 0, ptr @busy release, align 8
+  ret void
+}}
+"""
+
+
+@functools.cache
+def _code() -> native.Code:
+    function, argument = RELAX.get(binding.get_process_triple().partition("-")[0], ("", ""))
+    text = TEXT.format(
+        declare=f"declare void {function}({argument.partition(' ')[0]})" if function else "",
+        relax=f"call void {function}({argument})" if function else "fence acquire",
+        threads=THREADS, looks=LOOKS, patience=PATIENCE, count=len(LINKS),
+        **{name: place for place, name in enumerate(LINKS)},
+    )  # fmt: skip
+    links = [_blocks.chosen_address(), *(native.blas_threads() or (0, 0)), *map(native.address, LINKS[3:])]
+    code = native.Code(native.kept(expanded(text)), links)
+    begin, pause, resume = (ctypes.CFUNCTYPE(None)(code.address(name)) for name in ("begin", "pause", "resume"))
+    begin()
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=pause, after_in_parent=resume, after_in_child=resume)
+    atexit.register(pause)
+    return code
+
+
+def address(name: str) -> int:
+    """The address of `share(function, table, chunks)`, which calls `function(table, begin, end)` for parts of all chunks.
+
+    `share_products` does so while OpenBLAS, if it is that, uses no threads of its own.
+    """
+    return _code().address(name)
