@@ -113,7 +113,7 @@ def memory_size(dtype):
 @functools.cache
 def loop_of(name, dtype, *, near=False, fma=True, width=None):
     """The loop over an operation of `scalars`; `fma` where this machine has it."""
-    target = Target(fma=fma and Target.host().fma)
+    target = Target.host() if fma else Target(fma=False)
     dtypes = [dtype] * COUNTS.get(name, 1)
     if name == "where":
         dtypes[0] = "b1"

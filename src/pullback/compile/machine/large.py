@@ -13,64 +13,85 @@ from typing import Any
 
 import numpy as np
 
-from ..._blocks import BLOCK, get_num_threads, pieces
 from ..._core import Primitive
 from ..program import Array, Equation, Program, Value
-from . import native
+from . import native, pool
+from .entry import expanded
 from .executable import Executable
 
+# The words of a block: the function, how many addresses it is given and how many of those move from one chunk to the
+# next, bytes it needs, chunks in all and in a part, the addresses, and by how many bytes they move.
 DRIVER = """
-define i32 @drive(ptr %run, ptr %table, i64 %count, ptr %moves, i64 %moving) {
+define void @drive(ptr %block, i64 %begin, i64 %end) {
 top:
+  %run_word = call i64 @word(ptr %block, i64 0)
+  %run = inttoptr i64 %run_word to ptr
+  %given = call i64 @word(ptr %block, i64 1)
+  %moving = call i64 @word(ptr %block, i64 2)
+  %bytes = call i64 @word(ptr %block, i64 3)
+  %chunks = call i64 @word(ptr %block, i64 4)
+  %each = call i64 @word(ptr %block, i64 5)
+  %addresses = getelementptr i64, ptr %block, i64 6
+  %moves = getelementptr i64, ptr %addresses, i64 %given
+  %table = alloca i64, i64 %given, align 16
+  %room = alloca i8, i64 %bytes, align 64
+  %first = mul i64 %begin, %each
+  %asked = mul i64 %end, %each
+  %fewer = icmp ult i64 %asked, %chunks
+  %last = select i1 %fewer, i64 %asked, i64 %chunks
+  %room_word = ptrtoint ptr %room to i64
+  br label %fill
+fill:
+  %m = phi i64 [ 0, %top ], [ %m_next, %filled ]
+  %m_more = icmp ult i64 %m, %given
+  br i1 %m_more, label %filled, label %ready
+filled:
+  %address = call i64 @word(ptr %addresses, i64 %m)
+  %cell = getelementptr i64, ptr %table, i64 %m
+  store i64 %address, ptr %cell
+  %m_next = add i64 %m, 1
+  br label %fill
+ready:
+  %room_cell = getelementptr i64, ptr %table, i64 %moving
+  store i64 %room_word, ptr %room_cell
   br label %step
 step:
-  %t = phi i64 [ 0, %top ], [ %t_next, %next ]
-  %more = icmp ult i64 %t, %count
-  br i1 %more, label %call, label %done
+  %t = phi i64 [ %first, %ready ], [ %t_next, %call ]
+  %more = icmp ult i64 %t, %last
+  br i1 %more, label %move, label %over
+move:
+  %n = phi i64 [ 0, %step ], [ %n_next, %moved ]
+  %n_more = icmp ult i64 %n, %moving
+  br i1 %n_more, label %moved, label %call
+moved:
+  %start = call i64 @word(ptr %addresses, i64 %n)
+  %by = call i64 @word(ptr %moves, i64 %n)
+  %far = mul i64 %by, %t
+  %now = add i64 %start, %far
+  %place = getelementptr i64, ptr %table, i64 %n
+  store i64 %now, ptr %place
+  %n_next = add i64 %n, 1
+  br label %move
 call:
   %status = call i32 %run(ptr %table)
-  %well = icmp eq i32 %status, 0
-  br i1 %well, label %move, label %failed
-move:
-  %m = phi i64 [ 0, %call ], [ %m_next, %moved ]
-  %m_more = icmp ult i64 %m, %moving
-  br i1 %m_more, label %moved, label %next
-moved:
-  %by_at = getelementptr i64, ptr %moves, i64 %m
-  %by = load i64, ptr %by_at
-  %cell = getelementptr i64, ptr %table, i64 %m
-  %old = load i64, ptr %cell
-  %new = add i64 %old, %by
-  store i64 %new, ptr %cell
-  %m_next = add i64 %m, 1
-  br label %move
-next:
   %t_next = add i64 %t, 1
   br label %step
-failed:
-  ret i32 %status
-done:
-  ret i32 0
+over:
+  ret void
 }
 """
 
 
 @functools.cache
-def driver() -> Any:
-    """The function that runs a step again and again, and the code that holds it."""
-    code = native.Code(native.kept(DRIVER), [])
-    words = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64]
-    return ctypes.CFUNCTYPE(ctypes.c_int, *words)(code.address("drive")), code
+def driver() -> tuple[Any, int, native.Code]:
+    """The function that shares chunks with threads, the address of the one that runs some, and the code that holds it."""
+    code = native.Code(native.kept(expanded(DRIVER)), [])
+    share = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(pool.address("share"))
+    return share, code.address("drive"), code
 
 
-def drive(entry: int, table: Array, count: int, moves: list[int]) -> int:
-    """Run a step so often; after each, the first addresses in its table move by so many bytes."""
-    words = np.array(moves, np.int64)
-    found: int = driver()[0](entry, table.ctypes.data, count, words.ctypes.data, len(moves))
-    return found
-
-
-CHUNK = 1 << 13
+CHUNK, PART, LINE = 1 << 13, 8, 64
+"""Elements that the code computes in one call, calls in what a thread takes, and bytes of a line of the cache."""
 _seen: dict[Any, Kernel | None] = {}
 
 
@@ -84,32 +105,34 @@ class Kernel:
         self.step = Executable(program, None)
         self.native = not self.step._assembly.opaque
         if self.native:
-            driver()  # made here, and not by several threads at once
-            self.entry = self.step._native.address("run")
-            self.slots = self.step._assembly.memory.slots
-            self.arena = self.step._assembly.memory.arena
+            memory, constants = self.step._assembly.memory, len(self.step._held)
+            self.share, self.drive, _ = driver()  # made here, and not by several threads at once
+            self.moves = [CHUNK * array.itemsize if array.ndim else 0 for array in arrays] + [CHUNK * dtype.itemsize]
+            self.words = [
+                self.step._native.address("run"),
+                len(self.moves) + 1 + constants,
+                len(self.moves),
+                memory.arena,
+            ]
+            self.held = [0, *[constant.ctypes.data for constant in self.step._held]]
 
-    def __call__(self, arrays: Sequence[Array], out: Array) -> int:
-        """Compute all whole chunks, and say how many elements those are."""
-        count = out.size // CHUNK
-        operands = [*arrays, out]
-        addresses = [int(array.ctypes.data) for array in operands]
-        strides = [CHUNK * array.itemsize if array.ndim else 0 for array in operands]
-        held = [constant.ctypes.data for constant in self.step._held]
+    def __call__(self, arrays: Sequence[Array], out: Array) -> None:
+        """Compute all elements: whole chunks from the first on that lies at a line of the cache, and a chunk at each end.
 
-        parts = min(get_num_threads(), count)
+        Those have elements in common with their neighbours.
+        """
+        head, size = -out.ctypes.data % LINE // out.itemsize, out.size
+        addresses = [array.ctypes.data for array in (*arrays, out)]
+        chunks = (size - head) // CHUNK
+        self._run(addresses, head, chunks)
+        for first in {0, size - CHUNK} - {head, head + (chunks - 1) * CHUNK}:
+            self._run(addresses, first, 1)
 
-        def part(first: int, after: int) -> None:
-            start, stop = count * first // parts, count * after // parts
-            table = np.zeros(self.slots + 1, np.int64)
-            arena = np.empty(self.arena + 64, np.uint8)
-            begin = [address + start * stride for address, stride in zip(addresses, strides, strict=True)]
-            words = [*begin, arena.ctypes.data + -arena.ctypes.data % 64, *held]
-            table[: len(words)] = words
-            drive(self.entry, table, stop - start, strides)
-
-        pieces(part, parts, BLOCK)  # one for each thread
-        return count * CHUNK
+    def _run(self, addresses: list[int], first: int, chunks: int) -> None:
+        """Compute so many chunks from an element on."""
+        begin = [address + move // CHUNK * first for address, move in zip(addresses, self.moves, strict=True)]
+        words = (*self.words, chunks, PART, *begin, *self.held, *self.moves)
+        self.share(self.drive, (ctypes.c_int64 * len(words))(*words), -(-chunks // PART))
 
 
 def forward(primitive: Primitive, arrays: Sequence[Array], params: dict[str, Any]) -> Any:
@@ -133,8 +156,5 @@ def forward(primitive: Primitive, arrays: Sequence[Array], params: dict[str, Any
     if not kernel.native:
         return primitive.forward(*arrays, **params)
     out = np.empty(shape, dtype)
-    done = kernel(arrays, out)
-    if done < out.size:
-        rest = [array.reshape(-1)[done:] if array.ndim else array for array in arrays]
-        out.reshape(-1)[done:] = primitive.forward(*rest, **params)
+    kernel(arrays, out)
     return out

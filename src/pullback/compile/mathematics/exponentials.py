@@ -20,19 +20,26 @@ POLYNOMIAL_TANH = 0.7
 NO_MORE = {"f": 64, "d": 128}  # 1 - 2^-n is 1 here
 
 
-def _reduced(x: Word) -> tuple[Word, Word]:
+Power = tuple[Word, Word]
+"""A small whole number, as a real and as an integer."""
+
+
+def _reduced(x: Word) -> tuple[Word, Power]:
     """r and n."""
     whole, n = (x * LOG_TWO_OF_E[x.kind][0]).nearest()
     high, low = LN[x.kind]
-    return whole.mad(-low, whole.mad(-high, x)), n
+    return whole.mad(-low, whole.mad(-high, x)), (whole, n)
 
 
 def _exp_near(r: Word) -> Word:
     return (r * r).mad(r.polynomial(EXP[r.kind]), r) + 1
 
 
-def scaled(x: Word, n: Word) -> Word:
+def scaled(x: Word, power: Power) -> Word:
     """x * 2^n, rounded once, for any n that a result can need."""
+    whole, n = power
+    if x.scales:
+        return x.scaled_by(whole)
     half = n >> 1
     return x * power_of_two(half, x.kind) * power_of_two(n - half, x.kind)
 
@@ -46,11 +53,11 @@ def exp(x: Word) -> Word:
 
 def exp_of_moderate(x: Word) -> Word:
     """e^x where it is a normal number, and NaN of NaN."""
-    r, n = _reduced(x)
-    return _exp_near(r) * power_of_two(n, x.kind)
+    r, power = _reduced(x)
+    return scaled(_exp_near(r), power) if x.scales else _exp_near(r) * power_of_two(power[1], x.kind)
 
 
-def exp_pair(x: Word) -> tuple[Word, Word, Word]:
+def exp_pair(x: Word) -> tuple[Word, Word, Power]:
     """a, b and n such that e^x is (a + b) 2^n."""
     low, high = RANGE[x.kind]
     r, n = _reduced(x.at_least(low).at_most(high))
@@ -62,7 +69,7 @@ def half_exp(x: Word) -> Word:
     """e^x / 2, finite a little longer than e^x."""
     low, high = RANGE_OF_HALF[x.kind]
     r, n = _reduced(x.at_least(low).at_most(high))
-    return scaled(_exp_near(r), n - 1)
+    return scaled(_exp_near(r), (n[0] - 1, n[1] - 1))
 
 
 def exp_two(x: Word) -> Word:
@@ -71,14 +78,14 @@ def exp_two(x: Word) -> Word:
     x = x.at_least(low).at_most(high)
     whole, n = x.nearest()
     r = x - whole
-    return scaled(r.mad(r.polynomial(EXP_TWO[x.kind]), 1), n)
+    return scaled(r.mad(r.polynomial(EXP_TWO[x.kind]), 1), (whole, n))
 
 
 def exp_minus_one(x: Word) -> Word:
     """e^x - 1, as 2^n (exp(r) - 1 + (1 - 2^-n))."""
     r, n = _reduced(x.at_least(-SATURATED[x.kind][0]).at_most(RANGE[x.kind][1]))
     near = (r * r).mad(r.polynomial(EXP_MINUS_ONE[x.kind]), r)
-    rest = 1 - power_of_two(-n.at_most(NO_MORE[x.kind]), x.kind)
+    rest = 1 - power_of_two(-n[1].at_most(NO_MORE[x.kind]), x.kind)
     return scaled(near + rest, n).copysign(x)
 
 

@@ -26,15 +26,21 @@ TYPES = REALS | {kind: ir.IntType(width) for kind, width in WIDTH.items()}
 
 BITS = {"f": "i32", "d": "i64"}  # the integers of the same size
 FRACTION = {"f": 23, "d": 52}  # bits of the significand that are stored
+REGISTER, ROUNDING = 64, 4  # bytes of the widest register of x86, and its number for the usual way of rounding
 BIAS = {"f": 127, "d": 1023}
 TINY = {"f": 2.0**-126, "d": 2.0**-1022}  # the smallest number that is not subnormal
 
 
 @dataclasses.dataclass(frozen=True)
 class Target:
-    """What the processor has: `fma`, a product and a sum in one instruction, rounded once."""
+    """What the processor has.
+
+    `fma` is a product and a sum in one instruction, rounded once; `scalef`, for registers of 512 bits, a product with a
+    power of two.
+    """
 
     fma: bool
+    scalef: bool = False
 
     @staticmethod
     @functools.cache
@@ -42,14 +48,23 @@ class Target:
         """This machine."""
         if "aarch64" in binding.get_process_triple() or "arm64" in binding.get_process_triple():
             return Target(fma=True)
-        return Target(fma=bool(binding.get_host_cpu_features().get("fma")))
+        features = binding.get_host_cpu_features()
+        return Target(fma=bool(features.get("fma")), scalef=bool(features.get("avx512f")))
+
+
+class _Spread(ir.Constant):  # type: ignore[misc]  # llvmlite has no annotations
+    """A constant that is the same in every lane, in the short form of LLVM's text."""
+
+    def get_reference(self) -> str:
+        """What stands for it where it is used."""
+        return f"splat ({self.constant[0]})"
 
 
 @functools.lru_cache(maxsize=4096)
 def _constant(kind: str, number: Any, lanes: int | None) -> Value:
     """A constant, a real by its hexadecimal digits; one object for each, which writes its text once."""
-    x = float.fromhex(number) if kind in REALS else number
-    return ir.Constant(TYPES[kind], x) if lanes is None else ir.Constant(ir.VectorType(TYPES[kind], lanes), [x] * lanes)
+    one = ir.Constant(TYPES[kind], float.fromhex(number) if kind in REALS else number)
+    return one if lanes is None else _Spread(ir.VectorType(TYPES[kind], lanes), [one] * lanes)
 
 
 class Desk:
@@ -176,6 +191,20 @@ class Word:
         for coefficient in reversed(rest):
             y = y.mad(self, coefficient)
         return y
+
+    @property
+    def scales(self) -> bool:
+        """Whether `scaled_by` is there: for a whole register of a processor that has it."""
+        return self.desk.target.scalef and (self.desk.lanes or 0) * {"f": 4, "d": 8}[self.kind] == REGISTER
+
+    def scaled_by(self, power: Word) -> Word:
+        """This times 2^power, a whole number as a real; rounded once."""
+        builder, lanes, of = self.desk.builder, self.desk.lanes, self.desk.type(self.kind)
+        mask, mode = ir.IntType(max(8, lanes or 0)), ir.IntType(32)
+        name = f"llvm.x86.avx512.mask.scalef.p{'s' if self.kind == 'f' else 'd'}.512"
+        function = declared(builder.module, name, ir.FunctionType(of, [of, of, of, mask, mode]))
+        arguments = [self.value, power.value, self.value, mask(-1), mode(ROUNDING)]
+        return Word(self.desk, self.kind, builder.call(function, arguments))
 
     # Comparisons: false where a side is NaN, but for !=.
 

@@ -70,7 +70,7 @@ def _power_double(x: Word, y: Word) -> Word:
     exponent = exponent.at_most(LARGEST).at_least(-LARGEST)
     whole, n = exponent.nearest()
     r = (exponent - whole) + rest
-    return scaled(r.mad(r.polynomial(EXP_TWO["d"]), 1), n)
+    return scaled(r.mad(r.polynomial(EXP_TWO["d"]), 1), (whole, n))
 
 
 def _power_single(x: Word, y: Word) -> Word:
@@ -83,7 +83,7 @@ def _power_single(x: Word, y: Word) -> Word:
     exponent = (near.mad(LOG_TWO_OF_E["d"][0], k.whole()) * y).at_most(LARGEST).at_least(-LARGEST)
     whole, n = exponent.nearest()
     r = exponent - whole
-    return scaled(r.mad(r.polynomial(EXP_TWO_SHORT["d"]), 1), n)
+    return scaled(r.mad(r.polynomial(EXP_TWO_SHORT["d"]), 1), (whole, n))
 
 
 def power(x: Word, y: Word) -> Word:

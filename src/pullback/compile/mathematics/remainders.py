@@ -158,7 +158,7 @@ def _long_division(module: Value) -> Value:
     final = builder.phi(TYPES["i64"])
     final.add_incoming(start.value, entry)
     final.add_incoming(rest.value, loop)
-    whole = scaled(Word(desk, "i64", final).to("d"), right_power)
+    whole = scaled(Word(desk, "i64", final).to("d"), (right_power.to("d"), right_power))
     result = (abs(a) < abs(b)).select(abs(a), whole).copysign(a)
     valid = (abs(a) < math.inf) & (abs(b) > 0)
     builder.ret(valid.select(result, math.nan).value)
