@@ -26,7 +26,7 @@ Power = tuple[Word, Word]
 
 def _reduced(x: Word) -> tuple[Word, Power]:
     """r and n."""
-    whole, n = (x * LOG_TWO_OF_E[x.kind][0]).nearest()
+    whole, n = x.nearest(LOG_TWO_OF_E[x.kind][0])
     high, low = LN[x.kind]
     return whole.mad(-low, whole.mad(-high, x)), (whole, n)
 

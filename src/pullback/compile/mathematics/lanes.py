@@ -343,14 +343,16 @@ class Word:
         magic = self.desk.number(kind, 1.5 * 2.0 ** FRACTION[kind])
         return (self + magic.bits()).real() - magic
 
-    def nearest(self) -> tuple[Word, Word]:
-        """The nearest whole number of a small real (22 bits in float, 51 in double), as real and as integer.
+    def nearest(self, factor: float = 1.0) -> tuple[Word, Word]:
+        """The nearest whole number of this times a factor, if that is small (22 bits in float, 51 in double).
+
+        It is given as real and as integer.
 
         Adding 1.5 * 2^fraction rounds to whole numbers and leaves the number in the low bits: quicker than conversions,
         which AVX2 lacks for doubles.
         """
         magic = 1.5 * 2.0 ** FRACTION[self.kind]
-        shifted = self + magic
+        shifted = self + magic if factor == 1 else self.mad(factor, magic)
         return shifted - magic, shifted.bits() - self.desk.number(self.kind, magic).bits()
 
 

@@ -112,7 +112,7 @@ def cbrt(x: Word) -> Word:
     size = abs(x)
     part, k = split(size)
     whole = k.whole()
-    thirds, q = (whole * (1 / 3)).nearest()
+    thirds, q = whole.nearest(1 / 3)
     left = whole - 3 * thirds
     root = part.polynomial(CBRT["d"])
     root *= (left > 0).select(2 ** (1 / 3), (left < 0).select(0.5 ** (1 / 3), 1, "d"))
