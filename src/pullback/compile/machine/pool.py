@@ -53,6 +53,9 @@ TEXT = """
 @table = internal global ptr null
 @chunks = internal global i64 0
 @held = internal global ptr null
+@gate = internal global i64 0
+@multiplying = internal global i64 0
+@threads = internal global i32 0
 {declare}
 
 define internal void @take() {{
@@ -268,37 +271,55 @@ alone:
   ret void
 }}
 
-define void @share_products(ptr %function, ptr %table, i64 %chunks) {{
+define internal void @alone(i64 %more) {{
 top:
   %get = call ptr @link(i64 {get_num_threads})
   %set = call ptr @link(i64 {set_num_threads})
-  %unknown = icmp eq ptr %get, null
-  br i1 %unknown, label %go, label %ask
+  %known = icmp ne ptr %get, null
+  br i1 %known, label %ask, label %over
 ask:
-  %asked = call i32 %get()
-  br label %go
-go:
-  %threads = phi i32 [ 1, %top ], [ %asked, %ask ]
-  %several = icmp sgt i32 %threads, 1
-  br i1 %several, label %limit, label %work
-limit:
-  call void %set(i32 1)
-  br label %work
-work:
-  %single = icmp eq i64 %chunks, 1
-  br i1 %single, label %one, label %parts
+  %pair = cmpxchg ptr @gate, i64 0, i64 1 acq_rel acquire
+  %mine = extractvalue {{i64, i1}} %pair, 1
+  br i1 %mine, label %count, label %ask
+count:
+  %before = load i64, ptr @multiplying
+  %after = add i64 %before, %more
+  store i64 %after, ptr @multiplying
+  %both = or i64 %before, %after
+  %only = icmp eq i64 %both, 1
+  br i1 %only, label %change, label %leave
+change:
+  %ends = icmp eq i64 %after, 0
+  br i1 %ends, label %back, label %one
 one:
-  call void %function(ptr %table, i64 0, i64 1)
-  br label %end
-parts:
-  call void @share(ptr %function, ptr %table, i64 %chunks)
-  br label %end
-end:
-  br i1 %several, label %restore, label %over
-restore:
-  call void %set(i32 %threads)
+  %threads = call i32 %get()
+  store i32 %threads, ptr @threads
+  call void %set(i32 1)
+  br label %leave
+back:
+  %old = load i32, ptr @threads
+  call void %set(i32 %old)
+  br label %leave
+leave:
+  store atomic i64 0, ptr @gate release, align 8
   br label %over
 over:
+  ret void
+}}
+
+define void @share_products(ptr %function, ptr %table, i64 %chunks) {{
+top:
+  call void @alone(i64 1)
+  %single = icmp eq i64 %chunks, 1
+  br i1 %single, label %one, label %several
+one:
+  call void %function(ptr %table, i64 0, i64 1)
+  br label %over
+several:
+  call void @share(ptr %function, ptr %table, i64 %chunks)
+  br label %over
+over:
+  call void @alone(i64 -1)
   ret void
 }}
 
@@ -372,7 +393,6 @@ def _code() -> native.Code:
 def address(name: str) -> int:
     """The address of `share(function, table, chunks)`, which calls `function(table, begin, end)` for parts of all chunks.
 
-    `share_products` does so while OpenBLAS, if it is that, uses no threads of its own. Who finds that it may use several
-    says so again in the end; where two do this at the same time, one may end with OpenBLAS's threads.
+    `share_products` does so while OpenBLAS, if it is that, uses no threads of its own.
     """
     return _code().address(name)
