@@ -410,6 +410,20 @@ def test_an_index_outside_is_an_error_and_nothing_is_written(name, bad):
     np.testing.assert_array_equal(arrays[0], before)
 
 
+@pytest.mark.parametrize("bad", [3, -4])
+def test_one_element_along_the_last_axis(bad):
+    w = Writing()
+    x, chosen, g = w.input(2, 5, 3), w.input(2, 5, 1, dtype=np.int64), w.input(2, 5, 1)
+    program = w.program(w.take_along_axis(x, chosen, axis=2), w.put_along_axis(g, chosen, axis=2, shape=(2, 5, 3)))
+    built = machine.build(program)
+    assert not any({"take_along_axis", "put_along_axis"} & {*kernel.equations} for kernel in built.kernels)
+    arrays = [*numbers((2, 5, 3)), np.arange(10).reshape(2, 5, 1) % 6 - 3, *numbers((2, 5, 1))]
+    agrees(program, arrays, built)
+    arrays[1][1, 2] = bad
+    with pytest.raises(IndexError):
+        built(*arrays)
+
+
 @pytest.mark.parametrize("columns", [1, 7, 16, 45])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
 @pytest.mark.parametrize("whole", ["int64", "int8", "uint16"])
@@ -439,6 +453,23 @@ def test_inputs_that_share_memory_are_read_before_they_are_written():
     expected = first + second + third.sum(), second * second
     np.testing.assert_array_equal(built(first, second, third)[0], expected[1])
     np.testing.assert_array_equal(first, expected[0])
+
+
+def test_a_product_reads_a_value_through_reshapes_and_transposes():
+    """What a product reads is stored once, in the order in which it is made, though a reshape cuts an axis of it."""
+    w = Writing()
+    x, y, z = w.input(6, 4, 5), w.input(24, 3), w.input(24, 5)
+    made = w.tanh(w.multiply(x, x))
+    turned = w.permute_dims(w.reshape(made, shape=(24, 5)), axes=(1, 0))
+    pieces = w.permute_dims(w.reshape(made, shape=(2, 12, 5)), axes=(0, 2, 1))
+    back = w.reshape(w.permute_dims(made, axes=(1, 0, 2)), shape=(24, 5))
+    program = w.program(
+        w.matmul(turned, y), w.sum(w.multiply(w.reshape(made, shape=(24, 5)), z), axis=(0,), keepdims=False),
+        w.matmul(pieces, w.reshape(y, shape=(2, 12, 3))), w.matmul(w.permute_dims(back, axes=(1, 0)), y),
+    )  # fmt: skip
+    agrees(program, numbers((6, 4, 5), (24, 3), (24, 5)))
+    built = machine.build(program)
+    assert sum("tanh" in kernel.equations for kernel in built.kernels) == 1
 
 
 def test_an_error_in_a_step_of_python_leaves_all_inputs_as_they_were():

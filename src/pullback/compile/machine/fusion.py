@@ -20,7 +20,7 @@ from ... import ops
 from ..program import Equation, Program, Value
 from . import indices, native
 from .elements import ELEMENTS, KINDS, lowers
-from .indices import Affine, AnyIndex, Cut, Index, Unaligned, flat, moved, shifted, whole
+from .indices import Affine, AnyIndex, Cut, Index, Unaligned, flat, moved, shifted, uncut, whole
 from .nests import GATHERS, REDUCTIONS, Incompatible, Nest, Root, Source
 
 FEW = 1 << 12
@@ -386,19 +386,33 @@ class Planner:
 
 def origin(value: Value, makers: dict[Value, Equation], stop: Any) -> tuple[Value, Affine]:
     """The memory in which a value lies as a view, and where; itself if it is none."""
-    domain = list(value.shape)
-    try:
-        index: AnyIndex = whole(value.shape, domain, len(domain))
-        one = value
-        while one not in stop and one in makers and makers[one].primitive.name in indices.NAMES:
-            equation = makers[one]
-            x = equation.inputs[0]
-            number = equation.outputs.index(one)
-            index = moved(equation.primitive.name, index, x.shape, one.shape, equation.params, domain, number)
-            one = x
-        return one, flat(index, one.shape)
-    except (Cut, Unaligned):
-        return value, flat(whole(value.shape, domain, len(domain)), value.shape)
+    parts = [[size] for size in value.shape]  # of each axis: a reshape on the way may cut it
+    while True:
+        try:
+            return _followed(value, parts, makers, stop)
+        except Cut as cut:
+            axis = cut.axis
+            for part in parts:
+                if axis < len(part):
+                    part[axis : axis + 1] = [part[axis] // cut.inner, cut.inner]
+                    break
+                axis -= len(part)
+        except Unaligned:
+            return value, flat(whole(value.shape, value.shape, len(value.shape)), value.shape)
+
+
+def _followed(value: Value, parts: list[list[int]], makers: dict[Value, Equation], stop: Any) -> tuple[Value, Affine]:
+    """The same, for an iteration whose axes are cut; by whole axes."""
+    domain = [size for part in parts for size in part]
+    index: AnyIndex = whole(value.shape, domain, len(domain))
+    one = value
+    while one not in stop and one in makers and makers[one].primitive.name in indices.NAMES:
+        equation = makers[one]
+        x = equation.inputs[0]
+        number = equation.outputs.index(one)
+        index = moved(equation.primitive.name, index, x.shape, one.shape, equation.params, domain, number)
+        one = x
+    return one, uncut(flat(index, one.shape), parts)
 
 
 def planned(program: Program) -> tuple[Planner, list[Step]]:

@@ -7,6 +7,7 @@ where each axis of the iteration stays within one axis of the value; where it do
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -117,6 +118,27 @@ def whole(shape: Shape, domain: Sequence[int], axes: int) -> Index:
     steps = strides(tuple(domain[:axes]))
     terms = tuple([(axis, steps[axis]) for axis in range(axes) if domain[axis] > 1])
     return unravelled((0, terms), shape, domain)
+
+
+def uncut(place: Affine, parts: Sequence[Sequence[int]]) -> Affine:
+    """A place by parts of axes, as one by the axes themselves.
+
+    Raises
+    ------
+    Unaligned
+        If going on along an axis is not always the same step.
+    """
+    offset, terms = place
+    steps, found, axis = dict(terms), [], 0
+    for number, part in enumerate(parts):
+        pairs = [(size, steps.get(axis + i, 0)) for i, size in enumerate(part) if size > 1]
+        for (_, outer), (size, inner) in itertools.pairwise(pairs):
+            if outer != size * inner:
+                raise Unaligned
+        if pairs and pairs[-1][1]:
+            found.append((number, pairs[-1][1]))
+        axis += len(part)
+    return offset, tuple(found)
 
 
 def along_axes(index: AnyIndex, shape: Shape, domain: Sequence[int]) -> Index:

@@ -90,6 +90,30 @@ def _put_rows(build: Any, e: Equation) -> Any:
     return build.where(_columns(build, chosen, columns), column, build.scalar(0, g.dtype))
 
 
+@indexed("take_along_axis")
+def _take_along_axis(build: Any, e: Equation) -> Any:
+    x, chosen = e.inputs
+    if not _one_in_each_row(x.shape, chosen, e.params["axis"]):
+        return None
+    rows = build.reshape(x, shape=(chosen.size, x.shape[-1]))
+    return build.reshape(build.take_rows(rows, build.reshape(chosen, shape=(chosen.size,))), shape=e.output.shape)
+
+
+@indexed("put_along_axis")
+def _put_along_axis(build: Any, e: Equation) -> Any:
+    g, chosen = e.inputs
+    shape = e.params["shape"]
+    if not _one_in_each_row(shape, chosen, e.params["axis"]):
+        return None
+    column, places = (build.reshape(value, shape=(chosen.size,)) for value in (g, chosen))
+    return build.reshape(build.put_rows(column, places, shape=(chosen.size, shape[-1])), shape=shape)
+
+
+def _one_in_each_row(shape: tuple[int, ...], chosen: Value, axis: int) -> bool:
+    """Whether indices choose one element along the last axis for each place along the others."""
+    return bool(chosen.size) and axis == len(shape) - 1 and chosen.shape == (*shape[:-1], 1)
+
+
 @indexed("embedding")
 def _embedding(build: Any, e: Equation) -> Any:
     if e.output.size:
