@@ -9,7 +9,7 @@ its row from memory once.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -377,6 +377,10 @@ def laid_out(nest: Nest) -> Layout:
 
 
 KEPT_BYTES = 1 << 16
+LANES, ACROSS, APART = 8, 8, 16
+"""What a choice between axes reckons with: lanes, instructions that make one number of all of them, and those that load
+or store one element for each where these do not lie side by side.
+"""
 
 
 def _kept(layout: Layout) -> Layout:
@@ -480,16 +484,32 @@ def _groups(nest: Nest, used: list[Node], order: list[int]) -> list[list[int]]:
 
 
 def _vector(domain: list[int], roots: list[Root], nodes: list[Node]) -> int:
-    """The axis along which lanes lie: the one along which most accesses have their elements side by side."""
-    if not domain:
-        return -1
-    scores = [0.0] * len(domain)
-    places = [node.data[1] for node in nodes if node.kind == "load"] + [root.at for root in roots if not root.how]
-    for _, terms in places:
-        for axis, step in terms:
-            scores[axis] += 4 if step == 1 else -3
-    for axis, size in enumerate(domain):
-        scores[axis] += min(size, 16) / 16 + axis / 64
-        if size < 4:
-            scores[axis] -= 3
-    return max(range(len(domain)), key=scores.__getitem__)
+    """The axis along which lanes lie: that with which least is to be done."""
+    return min(reversed(range(len(domain))), key=lambda lane: _work(lane, domain, roots, nodes), default=-1)
+
+
+def _work(lane: int, domain: list[int], roots: list[Root], nodes: list[Node]) -> float:
+    """About how many instructions there are with lanes along an axis."""
+
+    def times(axes: Iterable[int]) -> float:
+        """How often something is done for places along these axes."""
+        axes = {*axes}
+        count = math.prod([domain[axis] for axis in axes])
+        return count / domain[lane] * -(-domain[lane] // LANES) if lane in axes else count
+
+    def access(axes: Iterable[int], place: Affine, scattered: Iterable[int] = ()) -> float:
+        beside = dict(place[1]).get(lane, 1) == 1 and lane not in scattered
+        return times(axes) * (1 if beside else APART)
+
+    found = sum(node.cost * times(node.axes) for node in nodes if node.cost)
+    for node in nodes:
+        if node.kind in MEMORY:
+            scattered = [axis for operand in node.operands for axis in operand.axes]
+            found += access(node.axes, node.data[1], scattered)
+    for root in roots:
+        kept = [axis for axis, _ in root.at[1]]
+        if not root.how:
+            found += access(kept, root.at)
+        elif lane in root.reduced:
+            found += ACROSS * times([*kept, lane] if max(kept, default=-1) > lane else kept)
+    return found
