@@ -45,10 +45,15 @@ def scaled(x: Word, power: Power) -> Word:
 
 
 def exp(x: Word) -> Word:
-    """e^x."""
+    """e^x.
+
+    Where it is 0 it is not computed: a product that underflows takes processors a hundred times as long as others, and
+    softmax with a mask has many.
+    """
     low, high = RANGE[x.kind]
-    r, n = _reduced(x.at_least(low).at_most(high))
-    return scaled(_exp_near(r), n)
+    gone = x < low
+    r, n = _reduced(gone.select(0, x).at_most(high))
+    return gone.select(0, scaled(_exp_near(r), n))
 
 
 def exp_of_moderate(x: Word) -> Word:
@@ -75,10 +80,11 @@ def half_exp(x: Word) -> Word:
 def exp_two(x: Word) -> Word:
     """2^x."""
     low, high = RANGE_OF_TWO[x.kind]
-    x = x.at_least(low).at_most(high)
+    gone = x < low
+    x = gone.select(0, x).at_most(high)
     whole, n = x.nearest()
     r = x - whole
-    return scaled(r.mad(r.polynomial(EXP_TWO[x.kind]), 1), (whole, n))
+    return gone.select(0, scaled(r.mad(r.polynomial(EXP_TWO[x.kind]), 1), (whole, n)))
 
 
 def exp_minus_one(x: Word) -> Word:
