@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from ... import ops
-from ..passes.building import Builder
+from ..passes.building import Builder, Table
 from ..passes.dead import without_dead_code
-from ..passes.rules import Rules
+from ..passes.rules import Rules, joined
 from ..program import Equation, Program, Value
 from .elements import ELEMENTS, KINDS
+from .windows import windowed
 
 indexed = Rules()
 
@@ -23,8 +24,9 @@ def lowered(program: Program) -> Program:
     Guards are added, behind those of the program, that indices lie inside their axes.
     """
     program = _guarded_by_bools(without_dead_code(program))
-    if any(equation.name in indexed.table for equation in program.equations):
-        builder = Checking(program)
+    rules = joined(indexed.table, windowed.table)
+    if any(equation.name in rules for equation in program.equations):
+        builder = Checking(program, rules)
         program = builder.rewrite()
         guards = (*program.guards, *[(value, True) for value in builder.inside])
         program = without_dead_code(program.with_(guards=guards))
@@ -48,8 +50,8 @@ def _guarded_by_bools(program: Program) -> Program:
 class Checking(Builder):
     """A builder that notes what must be true for indices to be valid."""
 
-    def __init__(self, program: Program) -> None:
-        super().__init__(program, indexed.table, strict=False, fold=False, share=True, inner=lambda body: body)
+    def __init__(self, program: Program, rules: Table) -> None:
+        super().__init__(program, rules, strict=False, fold=False, share=True, inner=lambda body: body)
         self.inside: list[Value] = []
         self._checked: set[tuple[Value, int]] = set()
 

@@ -21,8 +21,9 @@ SMALL = 1 << 15
 """Multiplications up to which a product is code of its own."""
 PART = 1 << 19
 """Multiplications of a part that is several batches."""
-BAND, PARTS = 128, 16
-"""The fewest rows or columns of a part, for the other factor is copied by BLAS for each, and the most parts of a matrix."""
+BAND, PARTS, ALIGNED = 128, 16, 16
+"""Rows or columns of a part, for the other factor is copied by BLAS for each; the most parts of a matrix, of which there is
+an even number, as of processors; and what the size of each is a multiple of."""
 SPLIT = 1 << 21
 """Multiplications from which on a product has parts: they take some 40 microseconds, as long as to wake a thread."""
 SHARED = 1 << 18
@@ -90,8 +91,10 @@ class Form:
             size = -(-PART // max(self.work, 1))
             return Parts(-(-batches // size), size, grouped=True)
         rows, columns = self.left.rows, self.right.columns
-        size = max(BAND, -(-max(rows, columns) // PARTS))
-        return Parts(batches * -(-max(rows, columns) // size), size, across=columns > rows)
+        total = max(rows, columns)
+        pairs = min(-(-total // (2 * BAND)), PARTS // 2)
+        size = -(-total // (2 * pairs * ALIGNED)) * ALIGNED
+        return Parts(batches * -(-total // size), size, across=columns > rows)
 
     @property
     def blas(self) -> str:

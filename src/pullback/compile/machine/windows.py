@@ -1,0 +1,150 @@
+"""Convolutions as products of matrices, and the largest elements of windows as reductions.
+
+The windows of all images are the columns of a matrix.
+
+A window lies where strides say, so the columns are a way to count in the padded images, which a nest of loops copies; the
+weight and, for the most part, results are read where they are. The gradients of an image and of a weight are
+products with such columns, too. Convolutions in groups, those whose columns would take much memory, gradients of images
+over which windows move by more than one, and poolings with padding stay operations of NumPy.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from operator import gt
+from typing import Any
+
+import numpy as np
+
+from ...ops.convolution import Window
+from ..passes.rules import Rules
+from ..program import Equation, Value
+from .indices import strides
+
+windowed = Rules()
+LARGEST, MOST_TAPS = 1 << 26, 9
+"""Bytes of columns, and elements of a window whose largest gets what is given for it."""
+
+
+@windowed("convolve")
+def _convolve(build: Any, e: Equation) -> Any:
+    x, weight = e.inputs
+    columns = _columns(build, x, weight.shape[2:], e.output.shape[2:], e.params["window"])
+    if columns is None:
+        return None
+    return _images(build, build.matmul(_rows(build, weight), columns), e.output.shape)
+
+
+@windowed("convolve_transpose")
+def _convolve_transpose(build: Any, e: Equation) -> Any:
+    """A convolution by the weight turned around, with as much padding as is missing, where windows move by one."""
+    y, weight = e.inputs
+    kernel, window = weight.shape[2:], e.params["window"]
+    reach = [d * (k - 1) for d, k in zip(window.dilation, kernel, strict=True)]
+    opposite = window._replace(padding=tuple([r - p for r, p in zip(reach, window.padding, strict=True)]))
+    if max(window.stride) > 1 or min(opposite.padding) < 0 or opposite.lengths(y.shape[2:], kernel) != e.params["size"]:
+        return None
+    columns = _columns(build, y, kernel, e.params["size"], opposite)
+    if columns is None:
+        return None
+    spatial = tuple(range(2, len(weight.shape)))
+    turned = build.permute_dims(build.flip(weight, axis=spatial), axes=(1, 0, *spatial))
+    return _images(build, build.matmul(_rows(build, turned), columns), e.output.shape)
+
+
+@windowed("convolve_weight")
+def _convolve_weight(build: Any, e: Equation) -> Any:
+    x, y = e.inputs
+    columns = _columns(build, x, e.params["kernel"], y.shape[2:], e.params["window"])
+    if columns is None:
+        return None
+    given = _rows(build, build.permute_dims(y, axes=(1, 0, *range(2, len(y.shape)))))
+    product = build.matmul(given, build.permute_dims(columns, axes=(1, 0)))
+    return build.reshape(product, shape=e.output.shape)
+
+
+def _rows(build: Any, x: Value) -> Value:
+    """A value as a matrix: a row for each place along its first axis."""
+    return build.reshape(x, shape=(x.shape[0], math.prod(x.shape[1:])))  # type: ignore[no-any-return]
+
+
+def _columns(build: Any, x: Value, kernel: tuple[int, ...], lengths: tuple[int, ...], window: Window) -> Value | None:
+    """The windows of images, (channels and kernel, batch and places); None where they had better not be laid out."""
+    batch, channels, *size = x.shape
+    shape = channels * math.prod(kernel), batch * math.prod(lengths)
+    if (
+        window.groups > 1
+        or x.dtype not in (np.float32, np.float64)
+        or not 0 < math.prod(shape) * x.dtype.itemsize <= LARGEST
+    ):
+        return None
+    if any(window.padding):
+        around = [n + 2 * p for n, p in zip(size, window.padding, strict=True)]
+        inside = [slice(p, p + n) for n, p in zip(size, window.padding, strict=True)]
+        x = build.scatter_slice(x, shape=(batch, channels, *around), index=(slice(None), slice(None), *inside))
+    (images, planes), taps, moves = _steps(x, window)
+    view = build.as_strided(
+        x, size=(channels, *kernel, batch, *lengths), stride=(planes, *taps, images, *moves), offset=0
+    )
+    return build.reshape(view, shape=shape)  # type: ignore[no-any-return]
+
+
+def _steps(x: Value, window: Window) -> tuple[list[int], list[int], list[int]]:
+    """How many elements lie between images and channels, between the elements of a window, and between windows."""
+    images, planes, *steps = strides(x.shape)
+    taps = [d * step for d, step in zip(window.dilation, steps, strict=True)]
+    return [images, planes], taps, [s * step for s, step in zip(window.stride, steps, strict=True)]
+
+
+def _images(build: Any, product: Value, shape: tuple[int, ...]) -> Value:
+    """The results of a product, which has a row for each channel, as images of that shape."""
+    batch, channels, *lengths = shape
+    apart = build.reshape(product, shape=(channels, batch, *lengths))
+    return build.permute_dims(apart, axes=(1, 0, *range(2, len(shape))))  # type: ignore[no-any-return]
+
+
+@windowed("max_pool")
+def _max_pool(build: Any, e: Equation) -> Any:
+    (x,) = e.inputs
+    kernel, window = e.params["kernel"], e.params["window"]
+    inside = window.lengths(x.shape[2:], kernel)
+    if any(window.padding) or not e.output.size or x.dtype.kind != "f" or any(map(gt, e.output.shape[2:], inside)):
+        return None
+    outer, taps, moves = _steps(x, window)
+    view = build.as_strided(x, size=(*e.output.shape, *kernel), stride=(*outer, *moves, *taps), offset=0)
+    axes = len(e.output.shape)
+    return build.amax(view, axis=tuple(range(axes, axes + len(kernel))), keepdims=False)
+
+
+@windowed("max_spread")
+def _max_spread(build: Any, e: Equation) -> Any:
+    """Each given element at the place of its maximum: the first of equals, the last of NaNs; for windows side by side."""
+    given, x, highest = e.inputs
+    kernel, window = e.params["kernel"], e.params["window"]
+    count, lengths = math.prod(kernel), highest.shape[2:]
+    tiled = window.stride == kernel and not any(window.padding) and max(window.dilation) == 1
+    if not tiled or x.shape[2:] != tuple([n * k for n, k in zip(lengths, kernel, strict=True)]) or count > MOST_TAPS:
+        return None
+    if given.dtype != x.dtype or x.dtype.kind != "f" or not x.size:
+        return None
+    parts = [build.getitem(x, index=(..., *[slice(i, None, k) for i, k in zip(place, kernel, strict=True)]))
+             for place in itertools.product(*map(range, kernel))]  # fmt: skip
+    met = [build.equal(part, highest) for part in parts]
+    lost = [build.not_equal(part, part) for part in parts]
+    firsts = _first_of_all(build, met)
+    lasts = _first_of_all(build, lost[::-1])[::-1]
+    taken = [build.where(build.logical_or(first, last), given, 0.0) for first, last in zip(firsts, lasts, strict=True)]
+    stacked = build.stack(*taken, axis=len(x.shape))
+    apart = build.reshape(stacked, shape=(*highest.shape, *kernel))
+    spatial = [axis for i in range(len(kernel)) for axis in (2 + i, 2 + len(kernel) + i)]
+    return build.reshape(build.permute_dims(apart, axes=(0, 1, *spatial)), shape=x.shape)
+
+
+def _first_of_all(build: Any, masks: list[Value]) -> list[Value]:
+    """Each mask where none before it is true."""
+    found, seen = masks[:1], masks[0]
+    for mask in masks[1:]:
+        found.append(build.logical_and(mask, build.logical_not(seen)))
+        seen = build.logical_or(seen, mask)
+    return found
