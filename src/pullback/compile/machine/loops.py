@@ -100,18 +100,19 @@ Place = Callable[[Any], tuple[int, int]]
 class Emitter:
     """The code of one nest, written where a builder is.
 
-    The function around it has the table of addresses as its first argument. If the outermost loop is cut into chunks,
-    or the code is for any length, further arguments say where that loop begins and ends, and the number of the chunk.
+    The function around it has the table of addresses as its first argument. If the outermost loop is cut into several
+    chunks, or the code is for any length, further arguments say where that loop begins and ends, and the number of the
+    chunk.
     """
 
     def __init__(
-        self, builder: Any, layout: Layout, place: Place, target: Target, width: int, *, any_length: bool = False
-    ) -> None:
+        self, builder: Any, layout: Layout, place: Place, target: Target, width: int, *,
+        count: int = 1, any_length: bool = False,
+    ) -> None:  # fmt: skip
         self.function = builder.function
         self.layout, self.place, self.target = layout, place, target
         self.lanes = self._lanes(width)
-        self.any_length = any_length
-        self.count, _ = chunks(layout)
+        self.count, self.any_length = count, any_length
         self.top = Scope(builder, None)
         self.scopes: list[Scope] = [self.top]
         self.mask: Any = None

@@ -146,8 +146,8 @@ class ModuleWriter:
             if partial(root, layout, piece.count):
                 self._emit(builder, self._together(root, layout, piece.count))
 
-    def _emit(self, builder: Any, layout: Layout) -> None:
-        Emitter(builder, layout, self.assembly.place, self.target, self.width).emit()
+    def _emit(self, builder: Any, layout: Layout, count: int = 1) -> None:
+        Emitter(builder, layout, self.assembly.place, self.target, self.width, count=count).emit()
 
     def _range(self, piece: Piece, layout: Layout) -> tuple[Any, list[Value] | None]:
         """The function of one range, None if it needs none; the values whose addresses it takes, None for the table of all."""
@@ -157,14 +157,16 @@ class ModuleWriter:
             if piece.count == 1:
                 return None, None
             builder = self._begun(f"{piece.name}_range", arguments)
-            self._emit(builder, layout)
+            self._emit(builder, layout, piece.count)
             builder.ret_void()
             return builder.function, None
         function = self.shared.get(key)
         if function is None:
             numbers = {value: (number, 0) for number, value in enumerate(values)}
             builder = self._begun(f"shared_{len(self.shared)}", arguments)
-            Emitter(builder, layout, numbers.__getitem__, self.target, self.width, any_length=True).emit()
+            Emitter(
+                builder, layout, numbers.__getitem__, self.target, self.width, count=piece.count, any_length=True
+            ).emit()
             builder.ret_void()
             function = self.shared[key] = builder.function
         return function, values
