@@ -25,6 +25,7 @@ LAYERS = [
         "_refusals",
         "_placement",
         "_random",
+        "_blas",
         "_blocks",
         "_trees",
     ],

@@ -26,6 +26,10 @@ def scores(seed, *shape):
     return pullback.from_numpy(np.random.default_rng(seed).standard_normal(shape)).requires_grad_()
 
 
+def kernel(*shape):
+    return pullback.from_numpy(np.random.default_rng(2).standard_normal(shape))
+
+
 LAYERS = {
     "softmax": lambda x: functional.softmax(x, 1),
     "softmax of columns": lambda x: functional.softmax(x, 0),
@@ -34,6 +38,13 @@ LAYERS = {
     "layer_norm": lambda x: functional.layer_norm(x, x.shape[1:]),
     "batch_norm": lambda x: functional.batch_norm(x.reshape(len(x), 8, -1), None, None, training=True),
     "max_pool2d": lambda x: functional.max_pool2d(x.reshape(8, 4, -1, 32), 2),
+    "conv1d": lambda x: functional.conv1d(x.reshape(4, 16, -1), kernel(12, 8, 5), stride=2, groups=2),
+    "conv2d": lambda x: functional.conv2d(x.reshape(-1, 8, 16, 16), kernel(16, 8, 3, 3), padding=1),
+    "conv2d of one image": lambda x: functional.conv2d(
+        x.reshape(1, 8, 128, -1), kernel(4, 8, 3, 3), padding=2, dilation=2
+    ),
+    "conv2d of few channels": lambda x: functional.conv2d(x.reshape(1, 3, 256, -1), kernel(8, 3, 3, 3), padding=1),
+    "conv_transpose2d": lambda x: functional.conv_transpose2d(x.reshape(-1, 16, 8, 8), kernel(16, 8, 2, 2), stride=2),
 }
 
 
@@ -149,6 +160,60 @@ def test_pieces_within_pieces_and_several_callers():
     for thread in callers:
         thread.join()
     assert (total == 1).all()
+
+
+def test_products_in_pieces_have_one_thread_each_and_leave_blas_as_it_was():
+    program = """
+import os, sys, threading
+import numpy as np, pullback
+from pullback import _blas, _blocks
+before = _blas.threads()
+if before is None:
+    sys.exit()
+pullback.set_num_threads(3)
+x, weight = pullback.from_numpy(np.ones((32, 8, 32, 32))), pullback.from_numpy(np.ones((8, 8, 3, 3)))
+seen = []
+
+def work(start, stop):
+    seen.append(_blas.threads())
+    if start == 3:
+        raise KeyError(start)
+
+def call():
+    for _ in range(5):
+        pullback.nn.functional.conv2d(x, weight)
+        try:
+            _blocks.pieces(work, 6, _blocks.BLOCK, products=True)
+        except KeyError:
+            continue
+
+callers = [threading.Thread(target=call) for _ in range(4)]
+for each in callers:
+    each.start()
+for each in callers:
+    each.join()
+assert set(seen) == {1} and _blas.threads() == before, (seen, before, _blas.threads())
+if hasattr(os, "fork"):
+    with _blas.single():
+        child = os.fork()
+        if not child:
+            os._exit(_blas.threads() != before)
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "2"}
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60, env=environment)
+
+
+@pytest.mark.parametrize("weight", [kernel(4, 2, 3, 3), kernel(4, 8, 3, 3)])
+def test_what_is_not_finite_stays_where_it_is(weight):
+    x = scores(0, 8, weight.shape[1], 6, 6)
+    with pullback.no_grad():
+        x[3, 1, 0, 0] = np.inf
+    weight = weight.requires_grad_()
+    pullback.nn.functional.conv2d(x, weight).sum().backward()
+    met = np.zeros(tuple(weight.shape), bool)
+    met[:, 1, 0, 0] = True
+    assert (np.isfinite(weight.grad.numpy()) != met).all()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without fork")

@@ -223,7 +223,7 @@ def same(name, short, operands):
 
 def test_every_short_way_is_tested():
     assert {name for methods in SHORT_WAYS.values() for name in methods} == {
-        *UNARY, *BINARY, *IN_PLACE, *POWERS, *PRODUCTS
+        *UNARY, *BINARY, *IN_PLACE, *POWERS, *PRODUCTS, *REDUCTIONS
     }  # fmt: skip
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import pullback
+from pullback._sites import describe
 
 
 def test_a_leaf_that_is_switched_off_and_on_is_the_same_leaf():
@@ -62,3 +63,35 @@ def test_what_a_node_kept_of_several_inputs_and_outputs():
     node = (logarithm + sign).grad_fn.next_functions[0][0]
     assert node.name() == "LinalgSlogdetBackward0"
     assert node._saved_self is x
+
+
+def test_what_a_node_kept_is_listed_and_nothing_else_is_there():
+    x = pullback.ones(2, requires_grad=True)
+    power, total = (x**3).grad_fn, x.sum(0).grad_fn
+    assert {"_saved_self", "_raw_saved_self", "_saved_exponent"} <= {*dir(power)}
+    assert (power._saved_exponent, total._saved_axis, total._saved_keepdims) == (3, (0,), False)
+    for node in (power, total, x.grad_fn or (x * 1).grad_fn.next_functions[0][0]):
+        with pytest.raises(AttributeError, match="has no attribute '_saved_other'"):
+            _ = node._saved_other
+
+
+def line(node):
+    return describe(node.site)
+
+
+def test_lines_of_what_a_recorded_pass_leaves():
+    """Each operation of a pass is the line's that asked for the pass, and a hook's own operations are the hook's line's."""
+    x = pullback.ones(2, requires_grad=True)
+    (g,) = pullback.autograd.grad((x.tanh() * x).sum(), x, create_graph=True)  # ASKS
+    seen, waiting = set(), [g.grad_fn]
+    while waiting:
+        node = waiting.pop()
+        seen.add(line(node)[-6:])
+        waiting += [edge for edge, _ in node.next_functions if edge is not None and edge.next_functions]
+    assert "# ASKS" in line(g.grad_fn)
+    assert len(seen) == 1
+    y = x * 2
+    y.register_hook(lambda g: pullback.add(g, g * 3))  # HOOKS
+    (g,) = pullback.autograd.grad((y * y).sum(), x, create_graph=True)  # ASKS AGAIN
+    assert line(g.grad_fn).endswith("# ASKS AGAIN")
+    assert line(g.grad_fn.next_functions[0][0]).endswith("# HOOKS")

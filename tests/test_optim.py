@@ -14,6 +14,7 @@ from pullback import nn, optim
 from pullback.optim import lr_scheduler, swa_utils
 
 ELEMENTWISE = ["SGD", "Adam", "AdamW", "NAdam", "RAdam", "Adamax", "Adagrad", "Adadelta", "RMSprop", "Rprop", "ASGD"]
+OF_ANY_SHAPE = [*ELEMENTWISE, "Adafactor"]
 
 
 def test_the_package_imports_no_optimizer() -> None:
@@ -54,7 +55,7 @@ def test_large_parameters_are_computed_in_pieces(name: str) -> None:
     np.testing.assert_allclose(large.detach().numpy()[:, ::500], expected, rtol=0, atol=1e-14)
 
 
-@pytest.mark.parametrize("name", ELEMENTWISE)
+@pytest.mark.parametrize("name", OF_ANY_SHAPE)
 def test_graphs_keep_what_a_step_overwrites(name: str) -> None:
     w = pullback.tensor([1.0, -2.0], requires_grad=True)
     seen = w.numpy(force=True)
@@ -114,7 +115,7 @@ def test_nothing_changes_where_a_parameter_cannot_be_written() -> None:
     assert w.tolist() == [1.0, 1.0]
 
 
-@pytest.mark.parametrize("name", ELEMENTWISE)
+@pytest.mark.parametrize("name", OF_ANY_SHAPE)
 def test_layout_and_dtype_stay(name: str) -> None:
     w = pullback.ones(3, 2).t().requires_grad_()
     half = pullback.ones((), dtype="float16", requires_grad=True)
@@ -124,7 +125,7 @@ def test_layout_and_dtype_stay(name: str) -> None:
     assert half.dtype == pullback.float16 and half.item() < 1
 
 
-@pytest.mark.parametrize("name", ELEMENTWISE)
+@pytest.mark.parametrize("name", OF_ANY_SHAPE)
 @pytest.mark.parametrize("way", [copy.deepcopy, lambda it: pickle.loads(pickle.dumps(it))], ids=["copy", "pickle"])
 def test_copies_go_on_by_themselves(name: str, way) -> None:
     w = pullback.tensor([1.0, -2.0], requires_grad=True)
@@ -163,6 +164,55 @@ def test_states_that_do_not_fit_are_refused() -> None:
     assert not second.state
 
 
+@pytest.mark.parametrize(("name", "key"), [("Adafactor", "row_var"), ("Muon", "momentum_buffer")])
+def test_states_of_whole_matrices_are_held_to_their_shapes(name: str, key: str) -> None:
+    w, v = pullback.ones(2, 3, requires_grad=True), pullback.ones(3, 2, requires_grad=True)
+    w.grad = pullback.ones(2, 3)
+    first, second = (getattr(optim, name)([each]) for each in (w, v))
+    first.step()
+    with pytest.raises(ValueError, match=re.escape(f"'{key}' of shape") + r".* for a parameter of shape \(3, 2\)"):
+        second.load_state_dict(first.state_dict())
+    assert not second.state
+
+
+def test_a_matrix_costs_adafactor_its_rows_and_columns() -> None:
+    w = pullback.ones(300, 200, requires_grad=True)
+    w.grad = pullback.ones(300, 200)
+    optimizer = optim.Adafactor([w])
+    optimizer.step()
+    assert sum(value.numel() for value in optimizer.state[w].values()) == 300 + 200 + 1
+
+
+@pytest.mark.parametrize("shape", [(40, 90), (90, 40), (64, 64)])
+def test_muon_goes_by_matrices_that_are_nearly_orthogonal(shape) -> None:
+    """Of the right singular vectors, and with singular values about 1; of any size of the gradient."""
+    gradient = np.random.default_rng(0).standard_normal(shape) * 1e-4
+    w = pullback.zeros(shape, dtype="float64", requires_grad=True)
+    w.grad = pullback.tensor(gradient)
+    optim.Muon([w], lr=1.0, adjust_lr_fn="match_rms_adamw").step()
+    u, values, v = np.linalg.svd(gradient, full_matrices=False)
+    moved = -u.T @ w.numpy(force=True) @ v.T / (0.2 * max(shape) ** 0.5)
+    np.testing.assert_allclose(moved[values > 0.1 * values.max()].diagonal(), 1, atol=0.4)
+    assert np.abs(moved - np.diag(moved.diagonal())).max() < 0.05
+
+
+def test_muon_takes_no_vectors() -> None:
+    w, b = pullback.ones(2, 2, requires_grad=True), pullback.ones(2, requires_grad=True)
+    optimizer = optim.Muon([w])
+    with pytest.raises(ValueError, match=r"found a parameter with size: pullback.Size\(\[2\]\)"):
+        optimizer.add_param_group({"params": [b]})
+    assert len(optimizer.param_groups) == 1
+
+
+def test_nothing_moves_where_one_parameter_cannot() -> None:
+    w, z = pullback.ones(2, requires_grad=True), pullback.ones(2, dtype="complex64", requires_grad=True)
+    w.grad, z.grad = pullback.ones(2), pullback.ones(2, dtype="complex64")
+    optimizer = optim.Adafactor([w, z])
+    with pytest.raises(RuntimeError, match="Adafactor does not support complex parameters"):
+        optimizer.step()
+    assert w.tolist() == [1.0, 1.0] and not optimizer.state
+
+
 def test_arrays_may_stand_for_tensors_in_a_state() -> None:
     w = pullback.ones(2, requires_grad=True)
     w.grad = pullback.ones(2)
@@ -185,7 +235,7 @@ def test_zero_grad() -> None:
     assert w.grad is None
 
 
-@pytest.mark.parametrize("name", [*ELEMENTWISE, "LBFGS"])
+@pytest.mark.parametrize("name", [*OF_ANY_SHAPE, "LBFGS"])
 def test_a_model_learns(name: str) -> None:
     pullback.manual_seed(0)
     model = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))

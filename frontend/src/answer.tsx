@@ -108,14 +108,16 @@ function Equation({ page }: { page: Page }) {
           </span>
         )}
       </figure>
-      <span class="sign">=</span>
-      <figure>
-        <figcaption>
-          <b>{x}.grad</b>
-          {call.outputs.length > 1 ? `, all ${call.outputs.length} outputs` : ""}
-        </figcaption>
-        {small(gs) ? <Matrix rows={[gs!]} label={`${x}.grad`} kind="grad" /> : <Large value={grad} name={`${x}.grad`} />}
-      </figure>
+      <span class="equation">
+        <span class="sign">=</span>
+        <figure>
+          <figcaption>
+            <b>{x}.grad</b>
+            {call.outputs.length > 1 ? `, all ${call.outputs.length} outputs` : ""}
+          </figcaption>
+          {small(gs) ? <Matrix rows={[gs!]} label={`${x}.grad`} kind="grad" /> : <Large value={grad} name={`${x}.grad`} />}
+        </figure>
+      </span>
     </div>
   );
 }

@@ -5,6 +5,7 @@ import { isAlarm } from "./model";
 import type { Page } from "./page";
 import { savePicture } from "./save";
 import type { Theme } from "./state";
+import type { Place } from "./trace";
 
 const NEXT_THEME: Record<Theme, Theme> = { auto: "light", light: "dark", dark: "auto" };
 
@@ -69,10 +70,17 @@ export function Header({ page }: { page: Page }) {
 export function Failed({ page }: { page: Page }) {
   const { error, sources } = page.trace;
   if (!error) return null;
-  const place = error.place ? ` ${sources[error.place.source]?.file ?? ""}:${error.place.line}` : "";
+  const where = (place: Place | null) => (place ? ` ${sources[place.source]?.file ?? ""}:${place.line}` : "");
+  const { overwritten } = error;
   return (
     <section class="card failed-run" aria-label="The run failed">
-      <h2>The run failed: {error.type}<span class="mono">{place}</span></h2>
+      <h2>The run failed: {error.type}<span class="mono">{where(error.place)}</span></h2>
+      {overwritten && (
+        <p class="versions">
+          <code>{clip(overwritten.name, 60)}</code> was used at <b>version {overwritten.expected}</b>, and is at <b>version {overwritten.version}</b>
+          {overwritten.place && `: last written at${where(overwritten.place)}`}
+        </p>
+      )}
       <p class="message" dir="auto">{error.message}</p>
     </section>
   );

@@ -252,7 +252,8 @@ export function Graph({ page }: { page: Page }) {
     const matches = new Set(page.matches);
     const measure = state.panel === "cost" ? state.measure : null;
     const most = Math.max(1e-12, ...laid.scene.boxes.map((box) => (measure ? amount(groupCost(model, box.item), measure) : 0)));
-    const failed = page.trace.error?.tensor ?? -1;
+    const error = page.trace.error?.call === state.call ? page.trace.error : null;
+    const holds = (box: Box, tensor: number | null | undefined) => typeof tensor === "number" && box.tensors.includes(tensor);
     const boxes = laid.scene.boxes.map((box) => {
       const text = boxText(model, box, at, measure);
       const phase = at.phase(box);
@@ -260,7 +261,8 @@ export function Graph({ page }: { page: Page }) {
         box.full ? "full" : "",
         box.tensors.some((tensor) => path.has(tensor)) ? "path" : "",
         state.find !== null && box.tensors.some((tensor) => matches.has(tensor)) ? "match" : "",
-        box.tensors.includes(failed) && page.trace.error!.call === state.call ? "failed" : "",
+        holds(box, error?.tensor) ? "failed" : "",
+        holds(box, error?.overwritten?.tensor) ? "overwritten" : "",
       ].join(" ");
       const group = isGroup(box.item) ? box.item : null;
       const arriving = box.above && !group ? at.arriving.get(box.item as number) : undefined;

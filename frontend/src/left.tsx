@@ -20,7 +20,8 @@ export function SourcePane({ page }: { page: Page }) {
   const { trace, call } = page;
   const here = useRef<HTMLLIElement>(null);
   const place = placeNow(page);
-  const source = trace.sources[place?.source ?? call.place?.source ?? 0];
+  const index = place?.source ?? call.place?.source ?? 0;
+  const source = trace.sources[index];
   useEffect(() => {
     const [line, pane] = [here.current, here.current?.closest<HTMLElement>(".source")];
     if (!line || !pane) return;
@@ -36,7 +37,8 @@ export function SourcePane({ page }: { page: Page }) {
     );
   }
   const [from, to] = [place?.line ?? call.place?.line ?? 1, place?.end_line ?? place?.line ?? 0];
-  const failed = trace.error?.place;
+  const { error } = trace;
+  const marks = [["failed", error?.place], ["overwritten", error?.overwritten?.place]] as const;
   const lines = source.lines
     .map((text, i) => ({ text, number: source.first + i }))
     .filter(({ number }) => source.lines.length <= 2 * AROUND || Math.abs(number - from) <= AROUND);
@@ -46,9 +48,8 @@ export function SourcePane({ page }: { page: Page }) {
       <ol class="source mono" tabIndex={0} aria-label={`Source of ${source.file}`}>
         {lines.map(({ text, number }) => {
           const now = place !== null && number >= place.line && number <= to;
-          const bad = failed?.source === (place?.source ?? 0) && failed?.line === number;
           return (
-            <li key={number} ref={number === place?.line ? here : null} class={`${now ? "now" : ""}${bad ? " failed" : ""}`} aria-current={now ? "step" : undefined}>
+            <li key={number} ref={number === place?.line ? here : null} class={[now && "now", ...marks.map(([mark, at]) => at?.source === index && at.line === number && mark)].filter(Boolean).join(" ")} aria-current={now ? "step" : undefined}>
               <span class="number">{number}</span>
               <code dir="auto">{now ? <Marked text={text} place={place} number={number} /> : text || " "}</code>
             </li>

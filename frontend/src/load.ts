@@ -43,5 +43,6 @@ export function clean(trace: Trace): Trace {
     for (const finding of call.findings) see(finding, "why");
   }
   if (trace.error) (see(trace.error, "type"), see(trace.error, "message"));
+  if (trace.error?.overwritten) see(trace.error.overwritten, "name");
   return trace;
 }

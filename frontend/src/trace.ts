@@ -156,12 +156,22 @@ export interface Call {
   };
 }
 
+/** A tensor that backward needed as it was, and that the program has written since. */
+export interface Overwritten {
+  name: string;
+  tensor: number | null;
+  expected: number;
+  version: number;
+  place: Place | null;
+}
+
 export interface Failure {
   type: string;
   message: string;
   place: Place | null;
   call: number | null;
   tensor: number | null;
+  overwritten: Overwritten | null;
 }
 
 export interface Trace {

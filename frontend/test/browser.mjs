@@ -1,11 +1,12 @@
 // The page in a real browser, offline: the acceptance checks 10 to 24 of the design of explain.
 // PAGES names the folder that pages.py has filled, CHROMIUM the browser; SHOTS, if set, a folder for screenshots.
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
+import { compare, missingFonts, pinFonts } from "./pictures.mjs";
 
 const { PAGES, CHROMIUM, SHOTS } = process.env;
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -18,18 +19,22 @@ after(() => browser.close());
 
 const trace = (name) => JSON.parse(readFileSync(`${PAGES}/${name}.json`, "utf8"));
 
+/** Pages in which explain's own is a frame. */
+const NOTEBOOKS = ["notebook", "executed"];
+
 /** A page, offline; what it asks for and what it complains about is kept. */
-async function open(name, { hash = "", width = 1440, height = 960, ...context } = {}) {
+async function open(name, { hash = "", width = 1440, height = 960, prepare, ...context } = {}) {
   const where = await browser.newContext({ viewport: { width, height }, acceptDownloads: true, ...context });
   await where.setOffline(true);
   const page = await where.newPage();
+  await prepare?.(page);
   page.requests = [];
   page.complaints = [];
   page.on("request", (request) => page.requests.push(request.url()));
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && page.complaints.push(message.text()));
   page.on("pageerror", (error) => page.complaints.push(error.stack));
   await page.goto(`${pathToFileURL(`${PAGES}/${name}.html`)}${hash}`);
-  if (context.javaScriptEnabled !== false && name !== "notebook") await page.waitForSelector("#picture .box, .table-view td");
+  if (context.javaScriptEnabled !== false && !NOTEBOOKS.includes(name)) await page.waitForSelector("#picture .box, .table-view td");
   return page;
 }
 
@@ -229,7 +234,7 @@ test("16: axe finds nothing in any theme and width; nothing scrolls sideways at 
       await closed(page);
     }
   }
-  const states = [["seed", "#panel=cost&view=table"], ["invalid", "#panel=health"], ["failing", ""], ["network", ""], ["long", "#step=3000"], ["hostile", ""], ["twice", ""]];
+  const states = [["seed", "#panel=cost&view=table"], ["invalid", "#panel=health"], ["failing", ""], ["overwritten", ""], ["network", ""], ["long", "#step=3000"], ["hostile", ""], ["twice", ""]];
   for (const [name, hash] of states) {
     const page = await open(name, { hash: hash || "#step=1" });
     assert.deepEqual(await violations(page), [], `${name} ${hash}`);
@@ -292,6 +297,29 @@ test("17: text in the picture is 10 px or more, none is cut by its box, nothing 
     });
     if (SHOTS) writeFileSync(`${SHOTS}/${title}.png`, await page.screenshot());
     assert.deepEqual(found, [], title);
+    await closed(page);
+  }
+});
+
+const PICTURES = {
+  home: {},
+  step: { hash: "#step=22" },
+  "what-if": { hash: "#step=29&v=0,1,0" },
+  dark: { hash: "#step=22", colorScheme: "dark" },
+  phone: { hash: "#step=22", width: 390, height: 844 },
+};
+
+test("17: five states look like the pictures that were looked at", async (context) => {
+  for (const [name, options] of Object.entries(PICTURES)) {
+    const page = await open("pictured", { ...options, reducedMotion: "reduce", prepare: pinFonts });
+    const missing = await missingFonts(page);
+    if (missing.length) {
+      await closed(page);
+      return context.skip(`the fonts of the references are not installed: ${missing.join(", ")}`);
+    }
+    await page.waitForTimeout(400);
+    const share = compare(name, await page.screenshot({ fullPage: name === "phone" }));
+    console.log(`${name}: ${share.toFixed(2)} of a thousand squares differ`);
     await closed(page);
   }
 });
@@ -380,12 +408,38 @@ test("21: in a notebook's cell the page runs; without scripts something still is
   const page = await open("notebook");
   const frame = page.frame({ url: "about:srcdoc" });
   await frame.waitForSelector("#picture .box");
-  assert.equal(await page.$eval("iframe", (element) => element.previousElementSibling.hidden), true);
+  assert.ok(await page.isHidden("div > :first-child"));
   assert.match(await frame.$eval("#position", (element) => element.innerText), /backward 1 of 15/);
   await closed(page);
   const still = await open("notebook", { javaScriptEnabled: false });
   assert.ok(await still.isVisible("div > :first-child"));
   await closed(still);
+});
+
+test("21: an executed notebook, converted by nbconvert: the page runs in its frame, without scripts the picture is seen", async (context) => {
+  if (!existsSync(`${PAGES}/executed.html`)) return context.skip("no notebook was executed: ipykernel and nbconvert are not installed");
+  const STILL = ".jp-OutputArea-output > :is(img, pre):has(+ iframe)";
+  const page = await open("executed");
+  const frame = page.frame({ url: "about:srcdoc" });
+  await frame.waitForSelector("#picture .box");
+  assert.equal(await page.locator(STILL).count(), 1);
+  assert.ok(await page.isHidden(STILL));
+  assert.equal(await text(frame, "#position"), "backward 1 of 13");
+  await frame.click("#step");
+  assert.equal(await text(frame, "#position"), "backward 2 of 13");
+  await frame.fill('[data-v="0"]', "2");
+  assert.deepEqual(await grad(frame), [32, 1240]);
+  // nbconvert's page asks for scripts of its own, which it does not get offline: no complaint may be about ours.
+  assert.deepEqual(page.complaints.filter((complaint) => !/require|mathjax|ERR_INTERNET_DISCONNECTED/i.test(complaint)), []);
+  await page.context().close();
+  const without = await open("executed", { javaScriptEnabled: false });
+  assert.ok(await without.isVisible(STILL));
+  const { width, height } = await without.locator(STILL).boundingBox();
+  assert.ok(width > 200 && height > 100, `${width} x ${height}`);
+  const drawn = await without.locator(STILL).evaluate((element) => element.localName === "pre" || (element.complete && element.naturalWidth > 0));
+  assert.ok(drawn);
+  if (SHOTS) writeFileSync(`${SHOTS}/notebook-still.png`, await without.screenshot());
+  await without.context().close();
 });
 
 test("22: the saved picture opens alone and matches the screen", async () => {
@@ -413,7 +467,7 @@ test("22: the saved picture opens alone and matches the screen", async () => {
   await closed(page);
 });
 
-test("23: a failed run opens, with the failing node outlined, the whole message and the line", async () => {
+test("23: a failed run opens, with the failing node outlined, the whole message, both versions and the line", async () => {
   const { error, calls } = trace("failing");
   const page = await open("failing");
   const said = await text(page, ".failed-run");
@@ -424,6 +478,20 @@ test("23: a failed run opens, with the failing node outlined, the whole message 
   assert.equal(await page.getAttribute(".box.failed", "data-box"), `t${error.tensor}`);
   assert.ok(calls[error.call].tensors.length > 0);
   await closed(page);
+  const versions = await open("overwritten");
+  const { overwritten, tensor, place } = trace("overwritten").error;
+  const [call] = trace("overwritten").calls;
+  assert.deepEqual([overwritten.name, overwritten.expected, overwritten.version], ["w", 0, 1]);
+  const told = (await text(versions, ".versions")).replace(/\s+/g, " ");
+  assert.equal(told, `w was used at version 0, and is at version 1: last written at pages.py:${overwritten.place.line}`);
+  assert.ok((await text(versions, ".failed-run h2")).endsWith(`pages.py:${place.line}`));
+  assert.deepEqual(await versions.$$eval(".box.failed", (all) => all.map((box) => box.getAttribute("data-box"))), [`t${tensor}`]);
+  assert.equal(call.tensors[tensor].op, "sin");
+  assert.deepEqual(await versions.$$eval(".box.overwritten", (all) => all.map((box) => box.getAttribute("data-box"))), [`t${overwritten.tensor}`]);
+  const marked = (what) => text(versions, `.source li.${what} .number`);
+  assert.deepEqual([await marked("failed"), await marked("overwritten")], [String(place.line), String(overwritten.place.line)]);
+  assert.match(await text(versions, ".source li.overwritten"), /w\.mul_\(2\)/);
+  await closed(versions);
   const refused = await open("refused");
   assert.ok((await text(refused, ".failed-run")).includes(trace("refused").error.type));
   await closed(refused);

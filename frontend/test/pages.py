@@ -1,13 +1,16 @@
 """Writes the pages that the browser tests open: python pages.py FOLDER."""
 
 import json
+import runpy
 import sys
 from pathlib import Path
 
 import pullback as pb
 from pullback.explain import page
+from pullback.utils.checkpoint import checkpoint
 
 FOLDER = Path(sys.argv[1])
+PROGRAMS = Path(__file__).parents[2] / "tests/explain/programs"
 NASTY = "</script><img src=x onerror=\"document.title='owned'\">"
 
 
@@ -71,6 +74,15 @@ def failing():
     x[0] = y[1]
 
 
+def overwritten():
+    x = pb.tensor([1.0, 2.0], requires_grad=True)
+    w = pb.tensor([3.0, 4.0], requires_grad=True)
+    y = checkpoint(lambda t: (t * w).sin(), x * 2, use_reentrant=False).sum()
+    with pb.no_grad():
+        w.mul_(2)
+    y.backward()
+
+
 def refused():
     x = pb.tensor([1.0, 2.0], requires_grad=True)
     y = pb.exp(x) * 2
@@ -120,7 +132,8 @@ def main():
     first = traced(seed, pb.float64)
     write("seed", first.to_dict())
     write("single", traced(seed).to_dict())
-    for program in (twice, invalid, wide, network, failing, refused, several):
+    write("pictured", traced(runpy.run_path, str(PROGRAMS / "seed.py"), timing=False).to_dict())
+    for program in (twice, invalid, wide, network, failing, overwritten, refused, several):
         write(program.__name__, traced(program).to_dict())
     write("long", traced(long, 2000).to_dict())
     write("huge", traced(long, 20_000, max_nodes=20_000).to_dict())

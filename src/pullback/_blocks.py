@@ -15,6 +15,7 @@ from array import array
 from collections.abc import Callable
 from typing import Any
 
+from . import _blas
 from ._modes import quiet
 
 BLOCK = 1 << 19
@@ -23,15 +24,30 @@ BLOCK = 1 << 19
 Piece = Callable[[int, int], None]
 
 
-def pieces(function: Piece, length: int, size: int) -> None:
-    """Call `function(start, stop)` for pieces of range(length), each element of which stands for `size` bytes."""
+def pieces(function: Piece, length: int, size: int, *, products: bool = False) -> None:
+    """Call `function(start, stop)` for pieces of range(length), each element of which stands for `size` bytes.
+
+    Where it makes products of matrices, each is left to the thread that asks for it; with a BLAS that cannot be told
+    so, the threads are BLAS's own.
+    """
     count = min(length, math.ceil(length * size / BLOCK))
     if count < 2:
         function(0, length)
         return
     ends = [length * i // count for i in range(count + 1)]
     job = _Job(function, [(ends[i - 1], ends[i]) for i in range(count, 0, -1)])
-    if (others := min(get_num_threads(), count) - 1) > 0:
+    if not products:
+        _share(job, count, get_num_threads())
+    elif _blas.threads() is None:
+        _share(job, count, 1)
+    else:
+        with _blas.single():
+            _share(job, count, get_num_threads())
+
+
+def _share(job: _Job, count: int, threads: int) -> None:
+    """Do a job of so many pieces in so many threads."""
+    if (others := min(threads, count) - 1) > 0:
         _workers.call(job, others)
     job.work()
     job.wait(count)
@@ -136,7 +152,7 @@ def get_num_threads() -> int:
     """The number of threads that work on large arrays.
 
     It is that of the cores, or what the environment variable `OMP_NUM_THREADS` said when it was first asked for, or
-    what `set_num_threads` was given. NumPy's products of matrices have their own threads.
+    what `set_num_threads` was given. NumPy's products of matrices have their own threads, except in convolutions.
 
     >>> import pullback
     >>> pullback.get_num_threads() >= 1
@@ -165,5 +181,7 @@ def set_num_threads(number: int, /) -> None:
     if type(number) is not int:
         raise RuntimeError(f"set_num_threads expects an int, but got {type(number).__name__}: {number!r}")
     if not 1 <= number < 1 << 31:
-        raise RuntimeError(f"set_num_threads expects a positive integer of 32 bits, but got {number}: 1 means no threads")
+        raise RuntimeError(
+            f"set_num_threads expects a positive integer of 32 bits, but got {number}: 1 means no threads"
+        )
     _chosen[0] = number

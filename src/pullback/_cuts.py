@@ -62,7 +62,8 @@ def _origins(tensors: Iterable[Any]) -> tuple[ref[Node], ...]:
     for tensor in tensors:
         if isinstance(tensor, Carrier):
             if tensor._node is not None:
-                found.append(tensor._node)
+                if tensor._node not in found:
+                    found.append(tensor._node)
             elif tensor._cut is not None:
                 earlier += tensor._cut.origins
     for node in found:

@@ -12,28 +12,47 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Callable, Sequence
+from sys import _getframe
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ._core import Primitive, bind
-from ._memory import Cell, cell_of, protect, written
+from ._memory import cell_of, cell_with, protect, written
 from ._modes import NO_GRAD, RECORD, mode, quiet
-from ._node import make, new, node_class
-from ._sites import GENERATED, remember
+from ._node import count, new, node_class
+from ._sites import GENERATED, outside, remember, user_frame
 
 FLOAT, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 Function = Callable[..., Any]
 
+
+class Metadata(NamedTuple):
+    """How metadata arrives: as which parameters, and what of it is handed on to the general way."""
+
+    parameters: str = ""
+    handed: str = ""
+    known: dict[str, Any] | None = {}  # noqa: RUF012  # never written
+    """Some of which torch's name of the node follows, or None where it is found at each call."""
+
+
+ANY = Metadata("**params", "**params", None)
+WHOLE = Metadata("*arguments, **options", "", {"axis": (), "keepdims": False})
+AXES = tuple([tuple(range(ndim)) for ndim in range(65)])  # NumPy's arrays have up to 64
+
 SCOPE: dict[str, Any] = {
-    "Cell": Cell, "DOUBLE": DOUBLE, "FLOAT": FLOAT, "NO_GRAD": NO_GRAD, "RECORD": RECORD, "array_of": np.array,
-    "asarray": np.asarray, "cell_of": cell_of, "make": make, "mode": mode, "ndarray": np.ndarray, "new": new,
-    "node_class": node_class, "quiet": quiet,
+    "AXES": AXES, "DOUBLE": DOUBLE, "FLOAT": FLOAT, "NO_GRAD": NO_GRAD, "RECORD": RECORD, "array_of": np.array,
+    "asarray": np.asarray, "frame_at": _getframe, "cell_of": cell_of, "cell_with": cell_with, "count": count,
+    "mode": mode, "ndarray": np.ndarray, "new": new, "node_class": node_class, "outside": outside, "quiet": quiet,
+    "user_frame": user_frame,
 }  # fmt: skip
 
 # The names in the functions written below.
-LOCALS = {"current", "large", "dtype", "excess", "observer", "out", "params", "result", "tensor", "tracked"}
+LOCALS = {
+    "arguments", "cell", "code", "current", "large", "dtype", "excess", "frame", "lost", "node", "observer", "options", "out",
+    "params", "result", "tensor", "tracked",
+}  # fmt: skip
 
 
 def past_bind(cls: type[Any], primitive: Primitive) -> Function:
@@ -46,12 +65,12 @@ def past_bind(cls: type[Any], primitive: Primitive) -> Function:
         return general
     names = primitive.inputs
     others = _array if len(names) > 1 else _nothing
-    unpack = [line for name in names for line in (*_tensor(name), *others(name), *_else(names, "**params"))]
+    unpack = [line for name in names for line in (*_tensor(name), *others(name), *_else(names, ANY.handed))]
     if len(names) > 1:  # a level above computes on what it has unboxed
         unpack.append(f"if {' and '.join(f'{name} is {name}_array' for name in names)}:")
         unpack.append(f"    return quiet.copy().run(forward, {', '.join(names)}, **params)")
     hindrances = [f"type({name}_array) is not ndarray" for name in names]
-    return _written(cls, primitive, general, names, unpack, hindrances, "**params")
+    return _written(cls, primitive, general, names, unpack, hindrances, ANY)
 
 
 def method(
@@ -61,16 +80,21 @@ def method(
     *,
     ndim: int | None = None,
     number: str | None = None,
+    whole: bool = False,
     out: bool = False,
 ) -> Function:
     """The short way of a tensor's method, for plain tensors of one floating dtype and Python numbers.
 
     With `ndim`, for tensors of so many axes only. `number` is the metadata that the method takes as its last argument.
-    With `out`, that of a function of the package, which takes `out=`.
+    With `whole`, that of a reduction, of all elements only. With `out`, that of a function of the package, which takes
+    `out=`.
     """
     names = _parameters(general)[: len(primitive.inputs)]
     first, *rest = names
+    metadata = WHOLE if whole else Metadata() if number is None else Metadata(number, number)
     unpack = [f"if out is not None or {EXCESS} is not None:", f"    {_call(names, EXCESS_OR_OUT)}"] if out else []
+    if whole:
+        unpack += ["if arguments or options:", f"    {_call(names, WHOLE.parameters)}"]
     unpack += [
         f"if type({first}) is not Tensor or (dtype := {first}._array.dtype) is not FLOAT and dtype is not DOUBLE:",
         f"    {_call(names, number)}",
@@ -84,9 +108,11 @@ def method(
             f"    {_call(names, number)}",
             f"params = {{{number!r}: {number}}}",
         ]
+    if whole:
+        unpack.append(f"params = {{'axis': AXES[{first}_array.ndim], 'keepdims': False, 'given': False}}")
     hindrances = [f"{name}_array.dtype is not dtype" for name in rest]
     hindrances += [f"{name}_array.ndim != {ndim}" for name in names if ndim is not None]
-    return _written(cls, primitive, general, names, unpack, hindrances, number, out=out)
+    return _written(cls, primitive, general, names, unpack, hindrances, metadata, out=out)
 
 
 def _parameters(function: Function) -> tuple[str, ...]:
@@ -106,8 +132,7 @@ def unwrapped(function: Any) -> Any:
 #
 # A function has three parts: operands are unpacked, the result is computed unless something stands in the way, and it
 # is boxed, with a node if an operand is tracked. Where an observer looks on, a second function has the last two parts:
-# it shows its results. `names` are those of the operands. `last` is how metadata arrives: "**params", one number's name,
-# or None. A keyword-only `out` would cost 30 ns a call; before it stands a place that no argument may take, so that none
+# it shows its results. `names` are those of the operands. A keyword-only `out` would cost 30 ns a call; before it stands a place that no argument may take, so that none
 # becomes `out` by its position.
 
 EXCESS = "excess"
@@ -121,7 +146,7 @@ def _written(
     names: Sequence[str],
     unpack: list[str],
     hindrances: list[str],
-    last: str | None,
+    metadata: Metadata,
     *,
     out: bool = False,
 ) -> Function:
@@ -134,17 +159,25 @@ def _written(
     def write() -> None:
         if taken := {*scope, *LOCALS} & {*names}:
             raise TypeError(f"an input of {primitive.name} cannot be called {taken}: see _eager")
-        if isinstance(primitive.title, str) or last is None:
-            scope["kind"] = node_class(primitive, primitive.node_name({}))
-        optional = [f"{name}=None" for name in (EXCESS, "out") if out]
-        lines = [*unpack, *_cleared(names, hindrances, last), *_computed(primitive, names, last, observed=False)]
-        record = _compiled(scope, f"{primitive.name}, recorded", [*names, *filter(None, [last]), *optional], lines)
+        if isinstance(primitive.title, str) or metadata.known is not None:
+            scope["kind"] = node_class(primitive, primitive.node_name(metadata.known or {}))
+        parameters = [
+            *names,
+            *filter(None, [metadata.parameters]),
+            *(f"{name}=None" for name in (EXCESS, "out") if out),
+        ]
+        lines = [
+            *unpack,
+            *_cleared(names, hindrances, metadata),
+            *_computed(primitive, names, metadata, observed=False),
+        ]
+        record = _compiled(scope, f"{primitive.name}, recorded", parameters, lines)
         function.__code__, function.__defaults__ = record.__code__, record.__defaults__
         scope["observed"] = observed
 
     def observed(*given: Any) -> Any:
-        lines = _computed(primitive, names, last, observed=True)
-        scope["observed"] = _compiled(scope, f"{primitive.name}, observed", _passed(names, last), lines)
+        lines = _computed(primitive, names, metadata, observed=True)
+        scope["observed"] = _compiled(scope, f"{primitive.name}, observed", _passed(names, metadata), lines)
         return scope["observed"](*given)
 
     scope = {**SCOPE, "Tensor": cls, "primitive": primitive, "title": primitive.title, "forward": primitive.forward}
@@ -170,15 +203,15 @@ def _compiled(scope: dict[str, Any], title: str, parameters: Sequence[str], line
     return scope.pop("written")  # type: ignore[no-any-return]  # what exec defined
 
 
-def _passed(names: Sequence[str], last: str | None) -> list[str]:
+def _passed(names: Sequence[str], metadata: Metadata) -> list[str]:
     """What the first function hands over to the second: all that it has found out."""
     operands = [local for name in names for local in (name, f"{name}_array", f"{name}_edge")]
-    metadata = [] if last is None else ["params"] if last == "**params" else [last, "params"]
-    return ["current", "tracked", *operands, *metadata]
+    number = [metadata.handed] if metadata.handed.isidentifier() else []
+    return ["current", "tracked", *operands, *number, *(["params"] if metadata.parameters else [])]
 
 
-def _call(names: Sequence[str], last: str | None, function: str = "general") -> str:
-    return f"return {function}({', '.join([*names, *filter(None, [last])])})"
+def _call(names: Sequence[str], handed: str | None = None, function: str = "general") -> str:
+    return f"return {function}({', '.join([*names, *filter(None, [handed])])})"
 
 
 def _tensor(name: str) -> list[str]:
@@ -203,21 +236,24 @@ def _number(name: str) -> list[str]:
     ]
 
 
-def _else(names: Sequence[str], last: str | None) -> list[str]:
-    return ["else:", f"    {_call(names, last)}"]
+def _else(names: Sequence[str], handed: str | None) -> list[str]:
+    return ["else:", f"    {_call(names, handed)}"]
 
 
-def _cleared(names: Sequence[str], hindrances: list[str], last: str | None) -> list[str]:
+def _cleared(names: Sequence[str], hindrances: list[str], metadata: Metadata) -> list[str]:
     """The lines that hand over to others: where operands, or the mode, are out of the ordinary."""
     cut = " or ".join(f"(type({name}) is Tensor and {name}._cut is not None)" for name in names)
     return [
-        *([f"if {' or '.join(hindrances)}:", f"    {_call(names, last)}"] if hindrances else []),
+        *([f"if {' or '.join(hindrances)}:", f"    {_call(names, metadata.handed)}"] if hindrances else []),
         f"tracked = {' or '.join(f'{name}_edge is not None' for name in names)}",
         "current = mode.get()",
-        f"if (current is not RECORD and (tracked or current is not NO_GRAD)) or (not tracked and ({cut})):",
-        f"    if current.observer is None or (not tracked and ({cut})):",
-        f"        {_call(names, last)}",
-        f"    {_call(_passed(names, last), None, 'observed')}",
+        "lost = False",
+        "if current is not RECORD or not tracked:",
+        f"    lost = tracked or {cut}",
+        "    if current is not RECORD and current is not NO_GRAD:",
+        "        if current.observer is None or (lost and not tracked):",
+        f"            {_call(names, metadata.handed)}",
+        f"        {_call(_passed(names, metadata), None, 'observed')}",
     ]
 
 
@@ -240,10 +276,10 @@ def _by_machine_code(primitive: Primitive) -> Function:
     return large
 
 
-def _computed(primitive: Primitive, names: Sequence[str], last: str | None, *, observed: bool) -> list[str]:
+def _computed(primitive: Primitive, names: Sequence[str], metadata: Metadata, *, observed: bool) -> list[str]:
     """The lines that compute the result and box it."""
     edges, arrays = ("".join(f"{name}_{what}, " for name in names) for what in ("edge", "array"))
-    params = "params" if last else "{}"
+    params, given = ("params", "**params") if metadata.parameters else ("{}", "")
     finish = f"finish(primitive, ({', '.join(names)},), ({edges}), result, {params}, tracked)"
     finished, forward, unseen = [f"return {finish}"], "forward", "primitive not in observer.unseen"
     if primitive.kind in ("elementwise", "zero") and _compiles():
@@ -255,41 +291,73 @@ def _computed(primitive: Primitive, names: Sequence[str], last: str | None, *, o
     lines = [
         *(["observer = current.observer"] if observed else []),
         "try:",
-        f"    result = {'observer' if observed else 'quiet'}.copy().run({forward}, {arrays}{'**params' if last else ''})",
+        f"    result = {'observer' if observed else 'quiet'}.copy().run({forward}, {arrays}{given})",
         "except ValueError:",  # shapes that do not fit: the general way says so properly
-        f"    {_call(names, last)}",
+        f"    {_call(names, metadata.handed)}",
         "if type(result) is not ndarray:",
         "    if type(result) is tuple:",
         *(f"        {line}" for line in finished),
         "    result = asarray(result)",
     ]
-    recorded = "result.dtype.kind == 'f'" if primitive.differentiable else "False"
-    kind = "kind" if isinstance(primitive.title, str) or last is None else "node_class(primitive, title(**params))"
+    floating = "(result.dtype is FLOAT or result.dtype is DOUBLE or result.dtype.kind == 'f')"  # `kind` takes 0.1 us
+    recorded = floating if observed or metadata is ANY else "result.dtype is dtype"
+    fixed = isinstance(primitive.title, str) or metadata.known is not None
+    kind = "kind" if fixed else "node_class(primitive, title(**params))"
     saved = "".join(f"{_kept(primitive, names, saved)}, " for saved in primitive.saved)
-    node = f"make({kind}, ({edges}), ({saved}), {'params or None' if last else None}, result.shape)"
+    node = _noded(kind, edges, saved, "params or None" if given else "None", depth=2 if observed else 1)
     return [
         *lines,
-        f"if tracked and not ({recorded}):",
+        f"if {'' if observed else 'lost or '}tracked and not ({recorded if primitive.differentiable else False}):",
         *(f"    {line}" for line in finished),
         "tensor = new(Tensor)",
         "tensor._array = result",
-        "tensor._cell = None",
-        f"tensor._node = {node} if tracked else None" if primitive.differentiable else "tensor._node = None",
+        f"tensor._cell = cell = {_own(primitive, names)}",
+        "tensor._node = None",
+        *(["if tracked:", *(f"    {line}" for line in node)] if primitive.differentiable else []),
         *(shown if observed else ["return tensor"]),
+    ]
+
+
+def _noded(kind: str, edges: str, saved: str, params: str, depth: int) -> list[str]:
+    """The lines that leave a node: what `make` does, without the call. The caller is so many frames up."""
+    return [
+        f"node = tensor._node = new({kind})",
+        f"node.edges = ({edges})",
+        f"node.saved = ({saved})",
+        f"node.params = {params}",
+        "node.shape = result.shape",
+        "node.seq = next(count)",
+        "node.hooks = None",
+        f"frame = frame_at({depth})",
+        "code = frame.f_code",
+        "if code.co_filename not in outside:",
+        "    frame = user_frame(frame)",
+        "    code = frame.f_code",
+        "node.code = code",
+        "node.offset = frame.f_lasti",
     ]
 
 
 def _kept(primitive: Primitive, names: Sequence[str], saved: str) -> str:
     """The expression for the cell of a saved value, or for None where no tracked operand's rule names it."""
     if saved == "y":
-        cell = "tensor._cell or cell_of(tensor)"
-    else:
-        name = names[primitive.inputs.index(saved)]
-        cell = f"({name}._cell or cell_of({name})) if type({name}) is Tensor else Cell({name}_array)"
+        return "cell"
+    name = names[primitive.inputs.index(saved)]
+    cell = f"({name}._cell or cell_of({name})) if type({name}) is Tensor else cell_with({name}_array)"
+    return f"(({cell}) if {_named(primitive, names, saved)} else None)"
+
+
+def _own(primitive: Primitive, names: Sequence[str]) -> str:
+    """The expression for the cell of the result."""
+    return f"cell_with(result) if {_named(primitive, names, 'y')} else None" if "y" in primitive.saved else "None"
+
+
+def _named(primitive: Primitive, names: Sequence[str], saved: str) -> str:
+    """The condition on which a rule of a tracked operand names a value."""
     users = primitive.users(saved)
     if users is None or len(names) == 1:
-        return f"({cell})"
-    return f"(({cell}) if {' or '.join(f'{names[i]}_edge is not None' for i in users)} else None)"
+        return "tracked"
+    return " or ".join(f"{names[i]}_edge is not None" for i in users)
 
 
 def in_place(cls: type[Any], primitive: Primitive, general: Function) -> Function:

@@ -84,7 +84,7 @@ class Listener:
     def ends(self, walker: Pass) -> None:
         """Nothing is left to do."""
 
-    def wrote(self, tensor: Any) -> None:
+    def wrote(self, tensor: Any, recorded: bool) -> None:
         """Writes do not matter to it."""
 
 
@@ -114,10 +114,10 @@ def finite(array: Array) -> bool:
 
     The sum is computed by BLAS where it can be, at a fraction of the cost of an array of answers.
     """
+    if array.size == 1 and type(value := array.item()) is float:  # BLAS would take ten times as long
+        return math.isfinite(value)
     if array.dtype.kind != "f":
         return array.dtype.kind != "c" or bool(np.isfinite(array).all())
-    if array.ndim == 0:
-        return math.isfinite(array)
     if array.ndim == 1:
         total = _prepared().run(array.dot, array)
     elif array.flags.forc:

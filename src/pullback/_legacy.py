@@ -181,7 +181,7 @@ def pin_memory(self: Any, device: Any = None) -> Any:
     return accept("pin_memory", {"pin_memory": True})
 
 
-def get_device(self: Any) -> int:
+def get_device(input: Any) -> int:
     """The number of the tensor's device: -1, the CPU's."""
     return -1
 

@@ -30,8 +30,12 @@ class Cell:
 
     array: Any
 
-    def __init__(self, array: Any) -> None:
-        self.array = array
+
+def cell_with(array: Any) -> Cell:
+    """A cell with a value. (An `__init__` would double what it takes to make one.)"""
+    cell = Cell()
+    cell.array = array
+    return cell
 
 
 class Storage:
@@ -96,9 +100,8 @@ def cell_of(tensor: Any) -> Cell:
     """A new cell for a tensor's value."""
     if tensor._inference:
         raise RuntimeError(INFERENCE_SAVED)
-    cell: Cell = object.__new__(Cell)
+    cell = tensor._cell = Cell()
     cell.array = tensor._array
-    tensor._cell = cell
     if tensor._storage is not None:
         tensor._storage.hold(cell)
     return cell

@@ -29,7 +29,7 @@ class Mode(NamedTuple):
     compute: Callable[..., Any] | None = None
     born: Callable[[Any], None] | None = None
     watcher: Any = None
-    """Told of what operations do not say: `wrote(tensor)` after a recorded write, `begins` and `ends` around a pass."""
+    """Told of what operations do not say: `wrote(tensor, recorded)` after a write, `begins` and `ends` around a pass."""
     observer: Any = None
     """The watcher, if all that the mode does is to have it look at results, which the short way can do, too."""
 
@@ -39,6 +39,7 @@ NO_GRAD = Mode(grad=False)
 mode: contextvars.ContextVar[Mode] = contextvars.ContextVar("pullback.mode", default=RECORD)
 running: contextvars.ContextVar[Any] = contextvars.ContextVar("pullback.pass")
 innermost: contextvars.ContextVar[Any] = contextvars.ContextVar("pullback.innermost", default=None)
+asking: contextvars.ContextVar[Any] = contextvars.ContextVar("pullback.asking", default=None)
 losses: contextvars.ContextVar[list[Any] | None] = contextvars.ContextVar("pullback.losses", default=None)
 copies: contextvars.ContextVar[Any] = contextvars.ContextVar("pullback.copies", default=None)
 early_stop: contextvars.ContextVar[bool | None] = contextvars.ContextVar("pullback.early_stop", default=None)
@@ -48,8 +49,8 @@ debugging: contextvars.ContextVar[bool | None] = contextvars.ContextVar("pullbac
 def changed(**fields: Any) -> Mode:
     """The current mode with some fields changed; the usual mode is always the same object."""
     current = mode.get()
-    if current is RECORD and fields == {"grad": False}:
-        return NO_GRAD  # the usual change, made quick
+    if (current is RECORD or current is NO_GRAD) and fields.keys() == {"grad"}:
+        return RECORD if fields["grad"] else NO_GRAD  # the usual changes, made quick
     new = current._replace(**fields)
     observer = new.watcher if new.compute is not None and _only_looks(new) else None
     if observer is not new.observer:

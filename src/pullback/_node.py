@@ -12,12 +12,13 @@ import itertools
 import weakref
 from collections.abc import Callable, Sequence
 from sys import _getframe
+from types import CodeType
 from typing import Any, Self
 
 import numpy as np
 
 from ._core import Primitive
-from ._sites import Site, internal
+from ._sites import Site, outside, user_frame
 
 count = itertools.count(1)
 new = object.__new__
@@ -46,6 +47,8 @@ class Node:
     params: Any
     shape: Any
     seq: int
+    code: CodeType
+    offset: int
     hooks: Hooks | None
     pull = _Pull()
 
@@ -101,18 +104,6 @@ class Node:
         """Call `hook(grad_outputs)` before this node runs; a tuple it returns replaces grad_outputs."""
         return hooks_of(self).add("pre", hook)
 
-    def __getattr__(self, name: str) -> Any:
-        """`_saved_self`, `_saved_result`, ...: what the node has kept, under torch's names; `_raw_saved_...` its place."""
-        for prefix in ("_saved_", "_raw_saved_"):
-            if name.startswith(prefix):
-                wanted = name.removeprefix(prefix)
-                for kept in self.primitive.saved:
-                    if wanted == SAVED_NAMES.get(kept, kept):
-                        return self._kept(kept, raw=prefix == "_raw_saved_")
-                if self.params is not None and wanted in self.params:
-                    return self.params[wanted]
-        raise AttributeError(f"{self.title!r} object has no attribute {name!r}")
-
     def _kept(self, name: str, *, raw: bool) -> Any:
         """What was kept under a rule's name, or a tuple of it where the name stands for several."""
         tape, kept = tape_of(self), self.primitive.kept(len(self.edges))
@@ -133,21 +124,41 @@ def tape_of(node: Node) -> Any:
     return node.tape
 
 
-_classes: dict[tuple[Primitive, str, bool], type[Node]] = {}
+_classes: dict[tuple[Primitive, str, bool], type[Node]] = {}  # beside the cache, since two threads may ask at once
 
 
+@functools.cache
 def node_class(primitive: Primitive, title: str, conjugated: bool = False) -> type[Node]:
     """The class of nodes of one primitive under one of torch's names; `conjugated` for complex numbers."""
-    key = primitive, title, conjugated
-    try:
-        return _classes[key]
-    except KeyError:
-        members: dict[str, Any] = {"__slots__": (), "primitive": primitive, "title": title}
-        if conjugated and primitive.complex == "refused":
-            raise NotImplementedError(f"{primitive.name} has no derivative for complex numbers here") from None
-        if conjugated and primitive.complex == "holomorphic":
-            members["pull"] = staticmethod(functools.partial(_conjugated_pull, primitive))
-        return _classes.setdefault(key, type(title, (Node,), members))
+    members: dict[str, Any] = {"__slots__": (), "primitive": primitive, "title": title, **_shown(primitive)}
+    if conjugated and primitive.complex == "refused":
+        raise NotImplementedError(f"{primitive.name} has no derivative for complex numbers here")
+    if conjugated and primitive.complex == "holomorphic":
+        members["pull"] = staticmethod(functools.partial(_conjugated_pull, primitive))
+    return _classes.setdefault((primitive, title, conjugated), type(title, (Node,), members))
+
+
+def _shown(primitive: Primitive) -> dict[str, property]:
+    """`_saved_self`, `_saved_result`, ...: what a node has kept, under torch's names; `_raw_saved_...` its place.
+
+    Properties, since a `__getattr__` would slow down every look at a node, which are most of what a pass does.
+    """
+    members: dict[str, property] = {}
+    for function in (primitive.forward, primitive.joint, *primitive.rules):
+        if (code := getattr(function, "__code__", None)) is not None:
+            for name in code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]:
+                members[f"_saved_{name}"] = property(functools.partial(_metadata, name))
+    for name in primitive.saved:
+        shown = SAVED_NAMES.get(name, name)
+        members[f"_saved_{shown}"] = property(functools.partial(Node._kept, name=name, raw=False))
+        members[f"_raw_saved_{shown}"] = property(functools.partial(Node._kept, name=name, raw=True))
+    return members
+
+
+def _metadata(name: str, node: Node) -> Any:
+    if node.params is None or name not in node.params:
+        raise AttributeError(f"{node.title!r} object has no attribute '_saved_{name}'")
+    return node.params[name]
 
 
 def _conjugated_pull(primitive: Primitive, xp: Any, g: Any, edges: Any, saved: Any, params: Any) -> Sequence[Any]:
@@ -167,8 +178,8 @@ def make(cls: type[Node], edges: tuple[Node | None, ...], saved: Any, params: An
     node.hooks = None
     frame = _getframe(2)
     code = frame.f_code
-    while internal[code.co_filename] and frame.f_back is not None:
-        frame = frame.f_back
+    if code.co_filename not in outside:
+        frame = user_frame(frame)
         code = frame.f_code
     node.code = code
     node.offset = frame.f_lasti

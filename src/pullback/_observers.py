@@ -67,10 +67,10 @@ class Observer:
         if self.before is not None:
             self.before.ends(walker)
 
-    def wrote(self, tensor: Any) -> None:
-        """A write has been recorded."""
+    def wrote(self, tensor: Any, recorded: bool) -> None:
+        """A tensor has been written."""
         if self.before is not None:
-            self.before.wrote(tensor)
+            self.before.wrote(tensor, recorded)
 
 
 def passing() -> bool:

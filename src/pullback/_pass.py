@@ -11,17 +11,18 @@ from _thread import RLock
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from operator import attrgetter
+from sys import _getframe
 from typing import Any
 
 import numpy as np
 
 from . import _xp, ops
 from ._core import Carrier
-from ._memory import Cell, protect, written
-from ._modes import FieldBlock, mode, quiet, running
+from ._memory import Cell, cell_with, protect, written
+from ._modes import FieldBlock, asking, mode, quiet, running
 from ._node import AccumulateGrad, Node, Parts
 from ._shapes import sum_to
-from ._sites import caller
+from ._sites import caller, user_frame
 from ._tape import Freed, Tape, saved_tensors
 from ._views import replace
 
@@ -121,20 +122,22 @@ class Pass:
                 results = self.after(node, results, g)
             if freed is not None and saved:
                 node.saved = freed
-            for edge, result in zip(edges, results, strict=False):
+            for edge, result in zip(edges, results):  # noqa: B905  # `strict` would take 0.2 us
                 if edge is not None and result is not None:
                     fits = result.shape == edge.shape or edge.shape is None
                     g = result if fits else sum_to(xp, result, edge.shape)
                     before = pending.get(edge)
                     pending[edge] = g if before is None else before + g
 
-    def announced(self, order: Any, pending: Any, wanted: Any, needed: Any) -> None:
+    def announced(self, order: Any, pending: Any, wanted: Any, needed: Any, foreign: bool) -> None:
         """Walk as the pass that is running, for hooks and other code of users."""
         token = running.set(self)
+        known = asking.set(None if foreign else user_frame(_getframe(2)))
         try:
             with np.errstate(all="ignore"), nullcontext() if self.xp is _xp else self.mode():  # hooks set it themselves
                 self.walk(order, pending, wanted, needed)
         finally:
+            asking.reset(known)
             running.reset(token)
         if self.waiting:
             with self.mode():
@@ -147,7 +150,7 @@ class Pass:
 
     def connected(self, node: Node) -> tuple[Cell, ...]:
         """What a node kept, as tensors connected to the graph again."""
-        return tuple(map(Cell, saved_tensors(self.tape, node)))
+        return tuple(map(cell_with, saved_tensors(self.tape, node)))
 
     def wrapped(self, value: Any) -> Any:
         """A cotangent as hooks see it: a tensor."""
@@ -236,7 +239,7 @@ def pull_back(
         quiet.copy().run(walker.walk, order, pending, wanted, needed)
     else:
         walker.targeted = targets is not None
-        walker.announced(order, pending, wanted, needed)
+        walker.announced(order, pending, wanted, needed, foreign)
     return walker
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from ._sites import Site, describe
 
@@ -64,6 +64,24 @@ def second_backward(node: Any, site: Site) -> RuntimeError:
         f"  Needed again: {operation(node)} at {describe(node.site)}\n"
         "  Fix: pass retain_graph=True to that first backward, or compute this part again before the second."
     )
+
+
+class Overwritten(NamedTuple):
+    """A tensor that a pass needs as it was, with its version then and now; `modified` hangs it on its error."""
+
+    tensor: Any
+    expected: int
+    version: int
+
+
+def modified(tensor: Any, expected: int, version: int, advice: str) -> RuntimeError:
+    """A tensor that has been written after its value was used, and that is not kept."""
+    error = RuntimeError(
+        f"one of the variables needed for gradient computation has been modified by an inplace operation: a {kind(tensor)} "
+        f"is at version {version}; expected version {expected} instead. {advice}"
+    )
+    error.overwritten = Overwritten(tensor, expected, version)  # type: ignore[attr-defined]  # for explain: the type is torch's
+    return error
 
 
 def missing_gradient(tensor: Any) -> RuntimeError:

@@ -94,7 +94,7 @@ def randint(
     return made(_random.sampled(draw, sizes_of("randint", (size,)), generator=generator), requires_grad)
 
 
-def randint_like(input: Any, low: int, high: int | None = None, **options: Any) -> Tensor:
+def randint_like(input: Any, low: Any = 0, high: Any = None, **options: Any) -> Tensor:
     """Whole numbers drawn evenly from [low, high), in the shape and dtype of another tensor.
 
     >>> import pullback

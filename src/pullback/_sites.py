@@ -9,7 +9,9 @@ from __future__ import annotations
 import importlib
 import os.path
 import sys
-from types import CodeType
+from types import CodeType, FrameType
+
+from ._modes import asking
 
 Site = tuple[CodeType, int]
 
@@ -23,20 +25,29 @@ class _Internal(dict[str, bool]):
     def __missing__(self, filename: str) -> bool:
         inside = filename.startswith((_PACKAGE, GENERATED))
         self[filename] = inside
+        if not inside:
+            outside.add(filename)
         return inside
 
 
 internal = _Internal()
+outside: set[str] = set()
+"""The files that do not belong to pullback, among those found out: a set is asked in half the time."""
+
+
+def user_frame(frame: FrameType) -> FrameType:
+    """The frame of the innermost call outside pullback, from a frame on; known while a pass runs that calls no user."""
+    if (known := asking.get()) is not None:
+        return known  # type: ignore[no-any-return]  # a frame
+    while internal[frame.f_code.co_filename] and frame.f_back is not None:
+        frame = frame.f_back
+    return frame
 
 
 def caller(skip: int = 2) -> Site:
     """The innermost call outside pullback."""
-    frame = sys._getframe(skip)
-    code = frame.f_code
-    while internal[code.co_filename] and frame.f_back is not None:
-        frame = frame.f_back
-        code = frame.f_code
-    return code, frame.f_lasti
+    frame = user_frame(sys._getframe(skip))
+    return frame.f_code, frame.f_lasti
 
 
 def depth() -> int:

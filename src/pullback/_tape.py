@@ -15,7 +15,7 @@ import numpy as np
 from . import _refusals, _xp, ops
 from ._core import Carrier, Interpreter, Primitive, bind
 from ._cuts import Cut, cut, cut_off
-from ._memory import Cell, cell_of, version
+from ._memory import Cell, cell_of, cell_with, version
 from ._modes import FieldBlock, Mode, mode, quiet
 from ._node import AccumulateGrad, Node, hooks_of, make, node_class, outputs
 from ._shapes import sum_to
@@ -131,7 +131,7 @@ class Tape(Interpreter):
         if type(node.saved) is not tuple:
             raise node.saved.error(node)
         g = list(cotangents) if "shapes" in (node.params or ()) else cotangents[0]
-        saved = tuple(map(Cell, saved_tensors(self, node))) if node.saved else ()
+        saved = tuple(map(cell_with, saved_tensors(self, node))) if node.saved else ()
         results = node.pull(ops, g, node.edges, saved, node.params)
         return tuple(
             None if edge is None or result is None else sum_to(ops, result, edge.shape)
@@ -178,16 +178,21 @@ class Tape(Interpreter):
 
 def _why(primitive: Primitive, args: Sequence[Any], result: Any, tracked: bool, current: Mode) -> Cut | None:
     """Why a result is not tracked although it comes from tracked tensors; a zero derivative hides what came before."""
+    if tracked and not current.grad and not _leads_nowhere(primitive, result):
+        return cut_off("inference_mode" if current.inference else "no_grad", args)
     cuts: list[Cut] = [made for arg in args if (made := getattr(arg, "_cut", None)) is not None]
     if not tracked and not cuts:
         return None
-    flat = _flat(primitive) or _kind(result) not in {"f", "c"}
-    if tracked and not flat and not current.grad:
-        return cut_off("inference_mode" if current.inference else "no_grad", args)
+    flat = _leads_nowhere(primitive, result)
     hidden = next((made for made in cuts if made.hides), None)
     if tracked or (flat and hidden is not None):
         return hidden if hidden is not None and not flat else cut(primitive.name, args)
     return hidden or cuts[0]
+
+
+def _leads_nowhere(primitive: Primitive, result: Any) -> bool:
+    """Whether a result has no derivative by what it is, or a derivative of zero."""
+    return _flat(primitive) or _kind(result) not in {"f", "c"}
 
 
 @functools.cache
@@ -259,11 +264,11 @@ class Beneath:
 def keep(value: Any, level: int, *, is_output: bool = False) -> Any:
     """The cell that a node of a level keeps for a value."""
     if not isinstance(value, Carrier):
-        return Cell(value)
+        return cell_with(value)
     current = mode.get()
     if value.level != level:
         if value.level or value._node is not None:
-            return Beneath(value) if value._memory is None else Cell(value.snapshot())
+            return Beneath(value) if value._memory is None else cell_with(value.snapshot())
         return value._cell or cell_of(value)  # a constant: there is no history to keep
     beneath = value._array
     if current.pack is not None and not (isinstance(beneath, Carrier) and beneath.level >= 0):  # hooks would lose it
@@ -303,7 +308,7 @@ def saved_tensors(tape: Tape, node: Node) -> list[Any]:
     connected: list[Any] = []
     edges = node.edges
     pieces = iter(outputs(node, node.params["shapes"]) if node.primitive.outputs > 1 else (node,))
-    for cell, source in zip(node.saved, sources(node.primitive, len(edges)), strict=True):
+    for cell, source in zip(node.saved, sources(node.primitive, len(edges))):  # noqa: B905  # as in `Pass.walk`
         made_by = next(pieces) if source is None else edges[source]
         value = None if cell is None else cell.array
         if isinstance(value, (ndarray, Carrier)):

@@ -214,21 +214,28 @@ def rebase(target: Any, result: Any) -> None:
     """Give the target, all of which now holds a result, the result's history."""
     if target._base is not None:
         rebase_region(target._base, result, steps(target._path))
-    elif mode.get().grad and (result._node is not None or target._node is not None):
+        return
+    current = mode.get()
+    if current.grad and (result._node is not None or target._node is not None):
         set_node(target, result._node)
         target._cut = result._cut
         refresh(target)
+    elif current.watcher is not None:
+        current.watcher.wrote(target, False)
 
 
 def rebase_region(base: Any, value: Any, path: tuple[Step, ...]) -> None:
     """Record that a region of a base, a chain of views away, now holds a value."""
     edges = (base._node, value._node if isinstance(value, Carrier) else None)
-    if edges != (None, None) and mode.get().grad:
+    current = mode.get()
+    if edges != (None, None) and current.grad:
         out = base.interpreter.record(
             ops.overwrite, (base, value), edges, base._array, {"path": path}, conjugated=base._dtype.kind == "c"
         )
         set_node(base, out._node)
         refresh(base)
+    elif current.watcher is not None:
+        current.watcher.wrote(base, False)
 
 
 def refresh(base: Any) -> None:
@@ -239,7 +246,7 @@ def refresh(base: Any) -> None:
         elif member._base is base and type(member._made_untracked) is not bool:
             member._made_untracked.spoil(member)
     if (watcher := mode.get().watcher) is not None:
-        watcher.wrote(base)
+        watcher.wrote(base, True)
 
 
 def set_node(tensor: Any, node: Node | None) -> None:

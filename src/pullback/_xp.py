@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -95,11 +96,12 @@ def broadcast_to(x: Any, *, shape: tuple[int, ...]) -> Array:
     """x repeated to a shape without copying: `np.broadcast_to` at a tenth of its cost, and writable."""
     x = np.asarray(x)
     added = len(shape) - x.ndim
-    strides = [0] * added
-    for size, target, stride in zip(x.shape, shape[added:], x.strides, strict=True):
-        strides.append(stride if size == target else 0)
+    strides = (0,) * added + x.strides
+    if x.shape != shape[added:]:
+        kept = map(operator.eq, x.shape, shape[added:])
+        strides = (0,) * added + tuple(map(operator.mul, x.strides, kept))
     if x.flags.c_contiguous:
-        return np.ndarray(shape, x.dtype, x, 0, tuple(strides))
+        return np.ndarray(shape, x.dtype, x, 0, strides)
     return np.lib.stride_tricks.as_strided(x, shape, strides, writeable=x.flags.writeable)
 
 
@@ -129,8 +131,8 @@ def mean(x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Any:
 
 
 def matmul(a: Any, b: Any) -> Any:
-    """Products of vectors, matrices and batches of matrices; `dot` has 1.7 us less to decide for two matrices."""
-    return a.dot(b) if a.ndim == b.ndim == 2 else np.matmul(a, b)
+    """Products of vectors, matrices and batches of matrices; `dot` has 1.7 us less to decide where there is no batch."""
+    return a.dot(b) if 0 < a.ndim < 3 > b.ndim > 0 else np.matmul(a, b)
 
 
 def matrix_transpose(x: Array) -> Array:

@@ -261,11 +261,12 @@ class SecondRun:
             )
         before = self.block.saved[number]
         if before.tensor() is tensor and saved.version != before.version:
-            raise RuntimeError(
-                "one of the variables needed for gradient computation has been modified by an inplace operation: a "
-                f"{_refusals.kind(tensor)} is at version {saved.version}; expected version {before.version} instead. A "
-                f"checkpointed function uses it at {describe(before.site)}, and would compute something else now. Pass it "
-                "to the function as an argument (arguments are kept as they were), or write to it after backward"
+            raise _refusals.modified(
+                tensor,
+                before.version,
+                saved.version,
+                f"A checkpointed function uses it at {describe(before.site)}, and would compute something else now. Pass it "
+                "to the function as an argument (arguments are kept as they were), or write to it after backward",
             )
         if (place := self.block.places[number]()) is not None:
             self.found[place] = kept

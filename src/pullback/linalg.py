@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from .ops.lapack import LinAlgError as LinAlgError
-from .vocabulary import contractions, diagonals, take_out
+from .vocabulary import contractions, diagonals, spell, take_out
 from .vocabulary.contractions import vander as vander
 from .vocabulary.contractions import vecdot as vecdot
 from .vocabulary.decompositions import cholesky as cholesky
@@ -71,4 +71,9 @@ def cross(input: Any, other: Any, *, dim: int = -1) -> Any:
     return contractions.cross(input, other, dim)
 
 
+spell(
+    globals(),
+    "cholesky cholesky_ex cond det eig eigh eigvals eigvalsh ldl_factor ldl_factor_ex lstsq matrix_exp matrix_norm "
+    "matrix_power matrix_rank norm pinv slogdet solve_triangular tensorinv tensorsolve vector_norm",
+)
 take_out(globals(), "linalg")

@@ -213,7 +213,10 @@ def cut_between(x: Any, outputs: Sequence[Any]) -> Found | None:
         return None
     if not roots:
         made = outputs[0]._cut
-        return _cut_of(x, None if made is None else made.seq + 1) or untracked(outputs[0], "the loss")
+        found = _cut_of(x, None if made is None else made.seq + 1)
+        if found is None and made is not None and made.origins and all(origin() is not None for origin in made.origins):
+            found = _cut_of(x, None)  # the loss's own cut is one of others' history: x may have been cut off after it
+        return found or untracked(outputs[0], "the loss")
     latest = max(node.seq for node in roots)
     if x._node.seq > latest:
         return _made_later(x, order)

@@ -30,7 +30,7 @@ from ._modes import FieldBlock, Mode, mode, running
 from ._node import AccumulateGrad, Node, count, hooks_of, leaf
 from ._pass import Pass
 from ._random import Moment, sources
-from ._refusals import kind
+from ._refusals import kind, modified
 from ._sites import caller
 from ._tape import Freed, Tape
 from ._trees import flatten, paths, unflatten
@@ -258,7 +258,8 @@ class Loop:
                     f"checkpoint_loop(): step {taken.position} uses a tensor that an earlier step has made, but not as "
                     "part of its state, so that its gradient would be lost: make it part of what step returns"
                 )
-            self.outside[node] = _version(node)
+            tensor = _leaf(node)
+            self.outside[node] = None if tensor is None else version(tensor)
 
     def recorded(self) -> Any:
         """The result, with the history of the loop."""
@@ -287,13 +288,10 @@ class Loop:
     def pull(self, xp: Any, cotangents: Sequence[Any]) -> list[Any]:
         """What cotangents of the result pull back to outside the loop."""
         for node, before in self.outside.items():
-            now = _version(node)
-            if now != before and None not in (now, before):
-                raise RuntimeError(
-                    "one of the variables needed for gradient computation has been modified by an inplace operation: a "
-                    f"leaf of shape {tuple(node.shape)}, used by the steps of a checkpoint_loop, is at version {now}; "
-                    f"expected version {before} instead. Steps are run again in backward: write to it after that"
-                )
+            tensor = _leaf(node)
+            if before is not None and tensor is not None and version(tensor) != before:
+                advice = "The steps of a checkpoint_loop use it, and are run again in backward: write to it after that"
+                raise modified(tensor, before, version(tensor), advice)
         pending: dict[Node, Any] = {}
         stored = [*self.stored]
         del self.stored[1:]  # a further pass, over a graph that is kept, begins with the first state
@@ -359,10 +357,9 @@ class Loop:
 UNHOOKED = functools.partial(FieldBlock, pack=None, unpack=None)  # what a step saves is dropped, or used soon
 
 
-def _version(node: Node) -> int | None:
-    """How often a leaf has been written; None for what is no leaf, or is no longer there."""
-    tensor = node.tensor() if isinstance(node, AccumulateGrad) else None
-    return None if tensor is None else version(tensor)
+def _leaf(node: Node) -> Any:
+    """The leaf that a node stands for; None for what is no leaf, or is no longer there."""
+    return node.tensor() if isinstance(node, AccumulateGrad) else None
 
 
 def _takes_the_index(step: Callable[..., Any]) -> bool:

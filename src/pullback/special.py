@@ -161,4 +161,13 @@ hermite_polynomial_he = _polynomial("hermite_polynomial_he", "hermite_he", "Herm
 laguerre_polynomial_l = _polynomial("laguerre_polynomial_l", "laguerre_l", "Laguerre's")
 legendre_polynomial_p = _polynomial("legendre_polynomial_p", "legendre_p", "Legendre's")
 
+# torch calls the argument of these x
+for _name in (
+    "airy_ai scaled_modified_bessel_k0 scaled_modified_bessel_k1 spherical_bessel_j0 chebyshev_polynomial_t "
+    "chebyshev_polynomial_u chebyshev_polynomial_v chebyshev_polynomial_w shifted_chebyshev_polynomial_t "
+    "shifted_chebyshev_polynomial_u shifted_chebyshev_polynomial_v shifted_chebyshev_polynomial_w "
+    "hermite_polynomial_h hermite_polynomial_he laguerre_polynomial_l legendre_polynomial_p"
+).split():
+    globals()[_name] = vocabulary.spelled(globals()[_name], {"x": "input"})
+
 vocabulary.take_out(globals(), "special")

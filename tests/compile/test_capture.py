@@ -67,6 +67,8 @@ def network():
         lambda p: pullback.optim.NAdam(p, lr=0.01),
         lambda p: pullback.optim.ASGD(p, lr=0.01),
         lambda p: pullback.optim.Rprop(p, lr=0.01),
+        lambda p: pullback.optim.Adafactor(p, lr=0.01, weight_decay=0.1),
+        lambda p: pullback.optim.Muon([each for each in p if each.ndim == 2], lr=0.01),
     ],
 )
 @pytest.mark.filterwarnings("ignore:compile")

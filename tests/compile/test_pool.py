@@ -1,6 +1,5 @@
 """Machine code shared by threads: results do not show it, and threads neither disturb a fork nor each other."""
 
-import ctypes
 import multiprocessing
 import subprocess
 import sys
@@ -12,7 +11,7 @@ import pytest
 pytest.importorskip("llvmlite", reason="machine code is made by llvmlite, which is not installed")
 
 import pullback
-from pullback.compile.machine import native
+from pullback import _blas
 
 
 @pytest.fixture(autouse=True)
@@ -75,23 +74,22 @@ def test_threads_of_python_that_call_at_the_same_time():
     assert not any(wrong)
 
 
-@pytest.mark.skipif(native.blas_threads() is None, reason="NumPy's BLAS is not OpenBLAS")
+@pytest.mark.skipif(_blas.control() is None, reason="NumPy's BLAS is not OpenBLAS")
 def test_openblas_keeps_its_threads():
-    number, change = (
-        ctypes.CFUNCTYPE(result, *arguments)(address)
-        for address, result, arguments in zip(
-            native.blas_threads(), (ctypes.c_int, None), ((), (ctypes.c_int,)), strict=True
-        )
-    )
-    before = number()
+    control = _blas.control()
+    before = control.get()
     try:
         for count in (1, 3):
-            change(count)
+            control.change(count)
             compiled, _ = made()
             compiled(*large())
-            assert number() == count
+            assert control.get() == count
+            with _blas.single():
+                compiled(*large())
+                assert control.get() == 1
+            assert control.get() == count
     finally:
-        change(before)
+        control.change(before)
 
 
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="there is no fork")

@@ -205,7 +205,7 @@ def references_hold(document):
             assert finding["step"] is None or finding["step"] < len(steps)
 
 
-@pytest.mark.parametrize("name", ["seed", "mlp", "nans", "failed"])
+@pytest.mark.parametrize("name", ["seed", "mlp", "nans", "failed", "overwritten"])
 def test_the_trace_is_the_golden_file(name):
     golden = json.loads((HERE / f"{name}.json").read_text(encoding="utf-8"))
     references_hold(checked(golden))
@@ -251,7 +251,10 @@ def test_numbers_that_json_lacks_travel_as_words():
     assert again.to_dict() == document
 
 
-@pytest.mark.parametrize("make", [lambda: recorded("seed"), lambda: recorded("mlp", values=4), hostile])
+@pytest.mark.parametrize(
+    "make",
+    [lambda: recorded("seed"), lambda: recorded("mlp", values=4), lambda: recorded("overwritten"), hostile],
+)
 def test_a_saved_trace_is_read_back_as_it_was(make, tmp_path):
     ex = make()
     ex.save(tmp_path / "trace.json")

@@ -1,6 +1,7 @@
 """What an explanation says of a backward call: torch's numbers, finite differences, and nothing touched."""
 
 import gc
+import linecache
 import math
 import weakref
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 import pullback
 from pullback import nn
 from pullback.testing import samples
+from pullback.utils.checkpoint import checkpoint
 
 from .seeds import CASES, three_of_two
 from .torch_steps import STEPS
@@ -502,6 +504,73 @@ def test_a_failed_run_keeps_its_tape():
         (x * 3).sum().backward()
     assert ex.failure.type == "ZeroDivisionError"
     assert [step.node for step in ex.steps] == ["SumBackward0", "MulBackward0"]
+
+
+def in_no_grad(w):
+    with pullback.no_grad():
+        w.mul_(2)  # HERE
+
+
+def through_a_view(w):
+    with pullback.no_grad():
+        w[1:] = 5.0  # HERE
+
+
+def by_a_mask(w):
+    with pullback.no_grad():
+        w[w > 3] = 5.0  # HERE
+
+
+def by_an_optimizer(w):
+    w.grad = pullback.ones(2)
+    pullback.optim.SGD([w], lr=0.1).step()  # HERE
+
+
+@pytest.mark.parametrize("write", [in_no_grad, through_a_view, by_a_mask, by_an_optimizer])
+@pytest.mark.parametrize("loop", [False, True])
+def test_a_tensor_that_was_overwritten_is_named_with_both_versions_and_the_line(write, loop):
+    """A pass that computes again what was not kept cannot have the value of then: the one in-place error of backward."""
+    x, w = (pullback.tensor([2.0, 4.0], requires_grad=True) for _ in range(2))
+    with (
+        pytest.raises(RuntimeError, match="is at version 1; expected version 0 instead"),
+        pullback.explain.record() as ex,
+    ):
+        if loop:
+            y = pullback.checkpoint_loop(lambda t: t * w, x, 3, slots=1).sum()
+        else:
+            y = checkpoint(lambda t: (t * w).sin(), x, use_reentrant=False).sum()
+        write(w)
+        y.backward()
+    found = ex.failure.overwritten
+    assert (found.name, found.expected, found.version) == ("w", 0, 1)
+    assert linecache.getline(found.place.file, found.place.line).rstrip().endswith("# HERE")
+    assert found.tensor in ex.tensors
+    assert ex.failure.tensor is ex.steps[-1].outputs[0]
+    assert ex.steps[-1].terms == []
+    assert f"w was used at version 0, and is at version 1, last written at {found.place.where}" in ex.to_text()
+
+
+@pytest.mark.parametrize("grown", [False, True])
+def test_what_was_overwritten_may_be_no_part_of_the_graph(grown):
+    x = pullback.ones(2, requires_grad=True)
+    factor = x * 2 if grown else pullback.tensor(3.0)
+    with pytest.raises(RuntimeError, match="at version 1; expected version 0"), pullback.explain.record() as ex:
+        y = checkpoint(lambda t: (t * factor).sum(), x, use_reentrant=False)
+        factor.mul_(2)
+        y.backward()
+    found = ex.failure.overwritten
+    assert (found.name, found.tensor, found.version) == ("factor", None, 1)
+    assert ex.failure.tensor.op == "mul"
+
+
+def test_what_a_graph_keeps_is_not_overwritten():
+    w = pullback.tensor([2.0, 4.0], requires_grad=True)
+    with pullback.explain.record() as ex:
+        y = (w * w).sum()
+        in_no_grad(w)
+        y.backward()
+    assert ex.failure is None
+    assert w.grad.tolist() == [4, 8]
 
 
 def test_one_recording_belongs_to_one_thread():

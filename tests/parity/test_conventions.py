@@ -80,6 +80,22 @@ def test_gradients_at_kinks(t, name):
     return y.detach(), x.grad
 
 
+@pytest.mark.parametrize("size", [(2, 2, 4, 8), (1, 3, 8, 2), (3, 1, 6, 6), (2, 2, 5, 9), (2, 1, 4, 40)])
+@pytest.mark.parametrize("strange", [[], [nan], [inf, -inf], [nan, inf, -0.0]])
+@parity
+def test_the_first_of_equals_in_a_window(t, size, strange):
+    rng = np.random.default_rng(0)
+    values = rng.integers(0, 3, size).astype(np.float64)
+    weights = rng.standard_normal((*size[:2], size[2] // 2, size[3] // 2))
+    for number in strange:
+        values[rng.random(size) < 0.1] = number
+        weights[rng.random(weights.shape) < 0.1] = number
+    x = t.tensor(values, requires_grad=True)
+    y = t.nn.functional.max_pool2d(x, 2)
+    y.backward(t.tensor(weights))
+    return y.detach(), x.grad
+
+
 @pytest.mark.parametrize(
     "function",
     [

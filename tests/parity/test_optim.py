@@ -14,6 +14,7 @@ from .compare import parity, raises, warns  # noqa: E402
 
 STEPS = 200
 SHAPES = [(5, 4), (4,), (), (3,), (2, 2)]
+MATRICES = [(5, 4), (2, 2), (3, 4), (1, 3), (4, 1)]
 DECAYED = {"weight_decay": 0.1}
 OPTIONS = {
     "SGD": [
@@ -43,20 +44,31 @@ OPTIONS = {
     ],
     "Rprop": [{}, {"etas": (0.3, 1.3), "step_sizes": (1e-3, 0.3), "maximize": True}],
     "ASGD": [{}, {"t0": 20, "lambd": 0.01, **DECAYED}, {"alpha": 0.5, "maximize": True}],
+    "Adafactor": [
+        {},
+        {"lr": 0.1, "foreach": True, "maximize": True, **DECAYED},
+        {"beta2_decay": -0.5, "eps": (1e-3, 0.5), "d": 2.0},
+    ],
+    "Muon": [  # its rounded numbers are torch's where sums of a few products are exact: for small matrices
+        {},
+        {"lr": 0.02, "nesterov": False, "momentum": 0.8, "weight_decay": 0},
+        {"adjust_lr_fn": "match_rms_adamw", "ns_steps": 3, "ns_coefficients": (2.0, -1.5, 0.5), "eps": 1e-3},
+    ],
 }
+REAL = {"Adafactor", "Muon"}
 CASES = [(name, options) for name, several in OPTIONS.items() for options in several]
 every_case = pytest.mark.parametrize(("name", "options"), CASES, ids=[f"{n}-{'-'.join(o)}" for n, o in CASES])
 
 
-def parameters(t, dtype):
+def parameters(t, dtype, shapes):
     r = np.random.default_rng(0)
-    made = [r.standard_normal(shape) + (1j * r.standard_normal(shape) if "complex" in dtype else 0) for shape in SHAPES]
+    made = [r.standard_normal(shape) + (1j * r.standard_normal(shape) if "complex" in dtype else 0) for shape in shapes]
     return [t.tensor(np.asarray(each, dtype)).requires_grad_(True) for each in made]
 
 
 def course(t, name, options, dtype, *, groups=False, rate=False, steps=STEPS):
     """All parameters after each step, with gradients that stay away from zero, and one that is missing at times."""
-    ps = parameters(t, dtype)
+    ps = parameters(t, dtype, MATRICES if name == "Muon" else SHAPES)
     options = dict(options)
     if rate:
         options["lr"] = t.tensor(options.get("lr", 0.01), dtype=getattr(t, dtype))
@@ -107,7 +119,12 @@ def test_groups_and_rates_that_are_tensors(name, options):
 
 @every_case
 def test_complex_parameters(name, options):
-    compare(name, options, "complex128", steps=20)
+    if name in REAL:
+        for t in (torch, pullback):
+            wording = f"{name} does not support complex parameters"
+            raises(RuntimeError, wording, lambda t=t: course(t, name, options, "complex128", steps=1))
+    else:
+        compare(name, options, "complex128", steps=20)
 
 
 @pytest.mark.parametrize("name", OPTIONS)
@@ -310,11 +327,38 @@ def test_averages(t):
         ("RMSprop", {"alpha": -0.1}, "Invalid alpha value: -0.1"),
         ("Rprop", {"etas": (1.0, 0.5)}, "Invalid eta values: 1.0, 0.5"),
         ("LBFGS", {"lr": -0.1}, "Invalid learning rate: -0.1"),
+        ("Adafactor", {"lr": -0.1}, "Learning rate should be >= 0 but is: -0.1"),
+        ("Adafactor", {"beta2_decay": 0.1}, "beta2_decay should be <= 0 but is: 0.1"),
+        ("Adafactor", {"eps": (-1.0, 0.1)}, "epsilon1 should be >= 0 but is: -1.0"),
+        ("Adafactor", {"eps": (None, -0.1)}, "epsilon2 should be >= 0 but is: -0.1"),
+        ("Adafactor", {"d": 0.5}, "Clipping threshold d should be >= 1 but is: 0.5"),
+        ("Adafactor", {"weight_decay": -0.1}, "weight_decay should be >= 0 but is: -0.1"),
+        ("Muon", {}, "Muon only supports 2D parameters whereas we found a parameter with size: "),
+        ("Muon", {"lr": -0.1}, "Learning rate should be >= 0 but is: -0.1"),
+        ("Muon", {"momentum": -0.1}, "momentum should be >= 0 but is: -0.1"),
+        ("Muon", {"weight_decay": -0.1}, "weight decay should be >= 0 but is: -0.1"),
+        ("Muon", {"adjust_lr_fn": "none"}, "Adjust learning rate function none is not supported"),
     ],
 )
 @pytest.mark.parametrize("t", [pullback, torch], ids=["pullback", "torch"])
 def test_options_that_make_no_sense(t, name, options, wording):
     raises(ValueError, wording, lambda: getattr(t.optim, name)([t.ones(1, requires_grad=True)], **options))
+
+
+@pytest.mark.parametrize(
+    ("options", "wording"),
+    [
+        ({"ns_steps": 100}, "Number of steps must be less than 100 for computational efficiency"),
+        ({"ns_coefficients": (1.0, 2.0)}, "Coefficients must be a tuple of exactly 3 values"),
+    ],
+)
+@pytest.mark.parametrize("t", [pullback, torch], ids=["pullback", "torch"])
+def test_steps_that_make_no_sense(t, options, wording):
+    w = t.ones(2, 2, requires_grad=True)
+    w.grad = t.ones(2, 2)
+    optimizer = t.optim.Muon([w], **options)
+    raises(ValueError, wording, optimizer.step)
+    assert w.tolist() == [[1.0, 1.0], [1.0, 1.0]]
 
 
 @parity

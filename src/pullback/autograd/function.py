@@ -210,7 +210,7 @@ class FunctionNode(CustomNode):
     def __getattr__(self, name: str) -> Any:
         if name != "context" and not name.startswith("__") and name in vars(self.context):
             return vars(self.context)[name]
-        return super().__getattr__(name)
+        raise AttributeError(f"{self.title!r} object has no attribute {name!r}")
 
     @property
     def needs_input_grad(self) -> tuple[bool, ...]:

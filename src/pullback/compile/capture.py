@@ -1,7 +1,8 @@
 """Capture: one run of a function, made and written down, and what of it can be done again by a program.
 
-The run is a real one: its results and effects are those of the first call. Until it has succeeded nothing outside is
-written, so that a run which cannot be written down leaves nothing behind, and the function runs as it is instead.
+The run is a real one: its results and effects are those of the first call. What takes long is put off, and computed by the
+program when it is complete. Until the run has succeeded nothing outside is written, so that one which cannot be written down
+leaves nothing behind, and the function runs as it is instead.
 """
 
 from __future__ import annotations
@@ -213,7 +214,7 @@ class Run:
 
     def __init__(self, function: Callable[..., Any], leaves: Sequence[Any], structure: Structure) -> None:
         self.function, self.leaves, self.structure = function, leaves, structure
-        self.recorder = Recorder()
+        self.recorder = Recorder(patient=True)
         self.alone = _references(self.recorder)
         tensors = [leaf for leaf in leaves if isinstance(leaf, Carrier)]
         hooks = [hook for tensor in tensors for hooks in hooks_on(tensor) for (hook,) in hooks]
@@ -228,6 +229,7 @@ class Run:
         self.histories: list[tuple[Any, Any]] = []
         self.flags: list[tuple[Any, Any]] = []
         self.answers: dict[int, int] = {}
+        self.wanted: list[tuple[Any, Value]] = []
         self.taken: list[tuple[Place, Any]] = []
         self.moment = Moment(sources(self.state.generators))
         self.settings = self._settings()
@@ -236,8 +238,11 @@ class Run:
         if any(map(attached, tensors)):
             raise RefusedError("an argument is a tensor that has been given attributes of its own")
 
-    def make(self) -> tuple[Any, Record | None, str]:
-        """The function's result; and a record of the run, or None and why there is none."""
+    def make(self, prepare: Callable[[Record], Any]) -> tuple[Any, Record | None, str]:
+        """The function's result; and a record of the run, or None and why there is none.
+
+        `prepare` makes of a record something with `execute`: it computes what the run has put off.
+        """
         with _turn:
             try:
                 with self.recorder:
@@ -255,7 +260,9 @@ class Run:
                     self._unchanged(given, arguments)
                     self._settled()
                     finished = self._finished(result)
-            except BaseException:
+                self._compute(finished[0], prepare)
+            except BaseException as error:
+                self.recorder.deferred.abandon(error)
                 self._put_back(committed=False)
                 self.state.restore()
                 for tensor, grad, _ in self.grads:
@@ -341,6 +348,31 @@ class Run:
         if not same:
             raise RefusedError("it changes a container that is an argument, as a list or a dict")
 
+    def _compute(self, record: Record | None, prepare: Callable[[Record], Any]) -> None:
+        """Have all numbers that were put off and that somebody holds: those of results by the program."""
+        recorder = self.recorder
+        if record is not None and recorder.deferred.waiting():
+            found = self._executed(record, prepare)
+            for tensor, value in self.wanted:
+                if value in found and _waits(tensor._array):
+                    if tensor._array.steps:
+                        exchange(tensor, recorder.hold(found.pop(value), value))
+                    else:
+                        tensor._array._memory.fill(found.pop(value))
+        if recorder.deferred.waiting():
+            recorder.deferred.compute()
+
+    def _executed(self, record: Record, prepare: Callable[[Record], Any]) -> dict[Value, Any]:
+        """The results of the program; none if it fails, for then the operations themselves say it better."""
+        program = record.program
+        given = [self.recorder.given[value] for value in program.inputs]
+        written = {place for place, _ in program.writes}
+        try:
+            results = prepare(record).execute(*[a.copy() if i in written else a for i, a in enumerate(given)])
+        except Exception:  # noqa: BLE001  # whatever it is
+            return {}
+        return dict(zip(program.outputs, results, strict=False))
+
     def _settings(self) -> tuple[Any, ...]:
         """What holds for the whole thread, and where its random numbers come from."""
         return default_numpy(), *[source(each) for each in (None, *self.state.generators) if _seeded(each)]
@@ -362,6 +394,7 @@ class Run:
 
         def number(held: Any) -> int:
             value = recorder.value_of(held._array)
+            self.wanted.append((held, value))
             return values.setdefault(value, len(values))
 
         leaves, record.structure = flatten(result)
@@ -497,7 +530,7 @@ class Run:
             number: leaf for (kind, number), leaf in zip(record.outputs, leaves, strict=True) if kind == "tracked"
         }
         targets = [(i, tensor._node) for i, tensor in self._leaves()]
-        cotangents = [recorder.input(np.ones_like(leaf._array._array)) for leaf in tracked.values()]
+        cotangents = [recorder.input(np.ones(leaf.shape, leaf._dtype)) for leaf in tracked.values()]
         roots = [(leaf._node, g) for leaf, g in zip(tracked.values(), cotangents, strict=True)]
         tape: Any = Tensor.interpreter
         with FieldBlock(grad=False):
@@ -563,8 +596,9 @@ class Run:
         self.mode = mode.get()  # that of the run holds the recorder
         for tensor, node in self.histories:
             tensor._node = node
-        for tensor in self.recorder.tensors:
-            settle(tensor)
+        for made in self.recorder.tensors:
+            if (tensor := made()) is not None:
+                settle(tensor)
         self.recorder.tensors.clear()
         if _references(self.recorder) > self.alone:
             _settle_others(self.recorder)
@@ -583,6 +617,11 @@ class Run:
             tensor._array = now._array
         if isinstance(tensor._node, AccumulateGrad):
             tensor._node.array = tensor._array
+
+
+def _waits(held: Any) -> bool:
+    """Whether the numbers of a recorded value are put off."""
+    return isinstance(held, Recorded) and held._memory.array is None
 
 
 def _seeded(generator: Any) -> bool:

@@ -246,8 +246,9 @@ class Compiled:
                 key, f"it was recorded {PATIENCE} times for one kind of call, the last because {self.reasons[-1]}"
             )
             return self.function(*args, **kwargs)
+        prepare = functools.cache(functools.partial(Prepared, fuse=self.fuse))
         try:
-            result, record, reason = Run(self.function, leaves, structure).make()
+            result, record, reason = Run(self.function, leaves, structure).make(prepare)
         except CaptureError as asked:
             if not self.lenient:
                 raise
@@ -263,7 +264,7 @@ class Compiled:
             self.reasons.append(reason)
         else:
             self.reasons.append("a first call" if tries == 1 else "state that it reads has changed")
-            prepared = Prepared(record, self.fuse)
+            prepared = prepare(record)
             self.records.setdefault(key, []).insert(0, prepared)
             self._make_quick(prepared, leaves, structure)
         return result

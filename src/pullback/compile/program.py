@@ -18,6 +18,9 @@ from .._sites import Site
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
+LOOPS = {"scan_loop", "branch", "repeat_loop"}
+"""Operations whose metadata hold programs: the bodies of loops, the sides of a branch."""
+
 
 class Value:
     """What an equation gives, or an input: a shape and a dtype. Two values are the same only if they are one object."""
@@ -218,6 +221,19 @@ def check(program: Program) -> Program:
         if value.size != 1:
             raise InvalidError(f"a guard has one element, not {value}")
     return program
+
+
+def acts(equation: Equation) -> bool:
+    """Whether an equation has an effect, or a part of one has: it is needed though its results are not."""
+    primitive = equation.primitive
+    if primitive.name in LOOPS:
+        return any(acts(part) for body in bodies(equation.params) for part in body.equations)
+    return bool(primitive.kind == "effect")
+
+
+def effectful(equation: Equation) -> bool:
+    """Whether an equal equation may give something else: it has an effect, or its numbers are drawn at random."""
+    return acts(equation) or equation.primitive.name == "drawn"
 
 
 class DepartedError(Exception):

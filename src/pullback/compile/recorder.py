@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, Self
+from weakref import ref
 
 import numpy as np
 
@@ -20,11 +21,13 @@ from .. import ops
 from .._core import Primitive
 from .._modes import FieldBlock, innermost, quiet
 from .._random import source
+from .._shapes import Size, size_of
 from .._sites import caller, describe
 from .._tensor import Tensor
 from .._views import pieces
 from .._xp import replay
 from ..interpreters import Boxed, Interpreter
+from .deferred import VIEWS, Deferred, begins, foreseen
 from .numbers import Number
 from .program import Equation, Program, Value
 
@@ -60,22 +63,35 @@ class Memory:
     """A block of memory: the array, and the value it holds now.
 
     `outside` is the caller's own array. It is never written during the run: the first write copies the block, so that a
-    run which turns out to be impossible to record leaves nothing behind.
+    run which turns out to be impossible to record leaves nothing behind. A block whose numbers are put off has no array,
+    and a `form` instead, an array of its shape and dtype; one that is `lent` holds numbers from which those follow.
     """
 
-    __slots__ = ("array", "value", "writes", "outside")
+    __slots__ = ("array", "value", "writes", "outside", "form", "lent", "__weakref__")
 
-    def __init__(self, array: Array, value: Value, outside: Array | None = None) -> None:
+    def __init__(self, array: Any, value: Value, outside: Array | None = None, form: Any = None) -> None:
         self.array = array
         self.value = value
         self.writes = 0
         self.outside = outside
+        self.form = form
+        self.lent = False
 
     def writable(self) -> Array:
-        """The array, after it has been copied if it is the caller's."""
-        if self.array is self.outside:
+        """The array, after it has been copied if it is the caller's, or lent."""
+        if self.array is self.outside or self.lent:
             self.array = self.array.copy(order="K")
-        return self.array
+            self.lent = False
+        return self.array  # type: ignore[no-any-return]  # an array
+
+    @property
+    def shaped(self) -> Array:
+        """The array, or what stands for it."""
+        return self.form if self.array is None else self.array  # type: ignore[no-any-return]  # an array
+
+    def fill(self, array: Array) -> None:
+        """Have the numbers that were put off."""
+        self.array, self.form = array, None
 
 
 class Recorded(Boxed):
@@ -92,11 +108,38 @@ class Recorded(Boxed):
     @property
     def _array(self) -> Array:
         """The numbers of this run."""
-        array = self._memory.array
+        if self._memory.array is None:
+            self.interpreter.deferred.compute()
+        return self._seen_in(self._memory.array)
+
+    @property
+    def form(self) -> Array:
+        """An array of the shape and dtype of the numbers of this run: they themselves, if they are there."""
+        return self._seen_in(self._memory.shaped)
+
+    def _seen_in(self, array: Array) -> Array:
         if self._held_of is not array:
             self._view = replay(array, path=self.steps)
             self._held_of = array
         return self._view
+
+    @property
+    def shape(self) -> Size:
+        """The length of each axis."""
+        return size_of(self.form.shape)
+
+    @property
+    def _dtype(self) -> np.dtype[Any]:
+        return self.form.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return self.form.ndim
+
+    def dim(self) -> int:
+        """The number of axes."""
+        return self.form.ndim
 
     def assign(self, given: Any) -> None:
         """Put new values into the memory."""
@@ -133,7 +176,7 @@ class Recorded(Boxed):
     @property
     def base(self) -> Any:
         """The block, of a view."""
-        return self._memory.array if self.steps else None
+        return self._memory.shaped if self.steps else None
 
     def __getitem__(self, index: Any) -> Any:
         return Number(self.interpreter, self, weak=False) if index == () else super().__getitem__(index)
@@ -184,8 +227,10 @@ class Recorder(Interpreter):
     carrier = Recorded
     level = BENEATH
 
-    def __init__(self, around: Recorder | None = None) -> None:
+    def __init__(self, around: Recorder | None = None, *, patient: bool = False) -> None:
         super().__init__()
+        self.deferred, self.patient = Deferred(), patient
+        self.given: dict[Value, Array] = {}
         self.around_it = around  # the recorder of the program of which this one's is a part: the body of a loop
         if around is not None:
             self.level = around.level + 1
@@ -194,7 +239,7 @@ class Recorder(Interpreter):
         self.equations: list[Equation] = []
         self.constants: dict[Value, Array] = {}
         self.guards: list[tuple[Value, Any]] = []
-        self.tensors: list[Any] = []
+        self.tensors: list[ref[Any]] = []
         self.drawn: list[Any] = []
         self.layouts_asked = False
         self._constants: dict[int, tuple[Any, Value]] = {}
@@ -219,7 +264,7 @@ class Recorder(Interpreter):
     def _handle(self, memory: Memory, steps: tuple[Any, ...], view: Array) -> Recorded:
         made: Any = object.__new__(Recorded)
         made._memory, made.steps = memory, steps
-        made._held_of, made._view = memory.array, view
+        made._held_of, made._view = memory.shaped, view
         made._seen = (-1, None)
         made._node = made._cell = None
         made.interpreter, made.level = self, self.level
@@ -229,6 +274,7 @@ class Recorder(Interpreter):
         """An array that the program is given anew at each call."""
         value = Value(array.shape, array.dtype)
         self.inputs.append(value)
+        self.given[value] = array
         return self.hold(array, value, array)
 
     def value_of(self, held: Any) -> Value:
@@ -242,10 +288,12 @@ class Recorder(Interpreter):
             return memory.value
         writes, value = held._seen
         if writes != memory.writes:
-            value, array = memory.value, memory.array
+            value, array = memory.value, memory.shaped
             for primitive, params in held.steps:
                 array = primitive.forward(array, **params)
                 value = self._written_down(primitive, (value,), params, array)
+                if memory.array is None:
+                    self.deferred.equations.append(self.equations[-1])
             held._seen = (memory.writes, value)
         return value  # type: ignore[no-any-return]  # of a pair
 
@@ -302,6 +350,9 @@ class Recorder(Interpreter):
             )
         if any(type(arg) in NUMBERS for arg in args):
             args = _typed(primitive, args)
+        made = self._put_off(primitive, args, params)
+        if made is not None:
+            return made
         arrays = [arg._array if isinstance(arg, Recorded) else arg for arg in args]
         result = quiet.copy().run(primitive.forward, *arrays, **params)
         if not self._tokens:
@@ -314,6 +365,39 @@ class Recorder(Interpreter):
             return self._handle(source._memory, (*source.steps, (primitive, params)), result)
         values = tuple(map(self.value_of, args))
         return self.hold(_own(result, arrays), self._written_down(primitive, values, params, result))
+
+    def _put_off(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+        """The result of an operation that is written down and not computed yet; None where it is to be computed now."""
+        if not self.patient or not self._tokens:
+            return None
+        held = [arg for arg in args if isinstance(arg, Recorded)]
+        forms = [arg.form if isinstance(arg, Recorded) else np.asarray(arg) for arg in args]
+        waiting = any(arg._memory.array is None for arg in held)
+        if not (waiting or begins(primitive, forms, params)) or any(arg.interpreter is not self for arg in held):
+            return None
+        if primitive.name in VIEWS:
+            seen = quiet.copy().run(primitive.forward, *forms, **params)
+            same = np.may_share_memory(seen, forms[0])
+            return self._handle(held[0]._memory, (*held[0].steps, (primitive, params)), seen) if same else None
+        kinds = foreseen(primitive, forms, params)
+        if kinds is None:
+            return None
+        inputs, values = tuple(map(self.value_of, args)), tuple([Value(*kind) for kind in kinds])
+        for arg, value, form in zip(args, inputs, forms, strict=True):
+            if not isinstance(arg, Recorded):
+                self.deferred.known[value] = form
+            elif arg._memory.array is not None:
+                self.deferred.known[value], arg._memory.lent = form, True
+        self.equations.append(Equation(primitive, inputs, params, values, caller()))
+        self.deferred.equations.append(self.equations[-1])
+        made = tuple(map(self._waiting, values))
+        return made if primitive.outputs > 1 else made[0]
+
+    def _waiting(self, value: Value) -> Recorded:
+        """A recorded value whose numbers are put off."""
+        memory = Memory(None, value, form=np.empty(value.shape, value.dtype))
+        self.deferred.memories.add(memory)
+        return self._handle(memory, (), memory.form)
 
     def _several(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any], result: Any) -> Any:
         source = self._seen_through(args, result[0]) if result else None
@@ -395,7 +479,7 @@ class Recorder(Interpreter):
     def _born(self, tensor: Any) -> None:
         if type(tensor._array) is ndarray:
             tensor._array = self.hold(tensor._array, self._constant(tensor._array))
-        self.tensors.append(tensor)
+        self.tensors.append(ref(tensor))
 
     def program(self, outputs: Sequence[Value], writes: Sequence[tuple[int, Value]]) -> Program:
         """What has been recorded."""

@@ -173,18 +173,31 @@ def emit_by_case(builder: Value, name: str, dtype: str, *operands: Value, target
     far = beyond(builder, name, dtype, *operands)
     if far is None:
         return emit(builder, name, dtype, *operands, target=target)
+
+    def one(near: bool) -> list[Value]:
+        return [emit(builder, name, dtype, *operands, target=target, near=near)]
+
+    return either(builder, far, one)[0]
+
+
+def either(builder: Value, far: Value, values: Callable[[bool], list[Value]]) -> list[Value]:
+    """The values of `values(True)`, or of `values(False)` where a bool is true in any lane: a branch, and code for both.
+
+    The builder is left in another block.
+    """
     if isinstance(far.type, ir.VectorType):
         lanes = ir.IntType(far.type.count)
         far = builder.icmp_unsigned("!=", builder.bitcast(far, lanes), ir.Constant(lanes, 0))
-    values = []
+    found = []
     with builder.if_else(far, likely=False) as branches:
         for branch, near in zip(branches, (False, True), strict=True):
             with branch:
-                value = emit(builder, name, dtype, *operands, target=target, near=near)
-                values.append((value, builder.block))
-    chosen = builder.phi(values[0][0].type)
-    for value, block in values:
-        chosen.add_incoming(value, block)
+                made = values(near)
+                found.append((made, builder.block))
+    chosen = [builder.phi(value.type) for value in found[0][0]]
+    for made, block in found:
+        for phi, value in zip(chosen, made, strict=True):
+            phi.add_incoming(value, block)
     return chosen
 
 

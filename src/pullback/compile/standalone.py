@@ -27,7 +27,7 @@ _NUMPY = (np, np.linalg, np.fft, np.lib.stride_tricks)
 _MANY = 4096  # elements of an array that is written out
 
 _PIECES = f"""
-def _pieces(function, length, size):
+def _pieces(function, length, size, products=False):
     \"\"\"Call `function(start, stop)` for pieces of range(length), each element of which stands for `size` bytes.\"\"\"
     count = min(length, math.ceil(length * size / {_blocks.BLOCK}))
     if count < 2:

@@ -12,8 +12,12 @@ from typing import Any
 INDEX: dict[str, str] = {
     "distribution": "Distribution",
     "continuous": "Cauchy Exponential Gumbel Laplace LogNormal Normal Uniform",
+    "circular": "VonMises",
+    "counts": "Multinomial NegativeBinomial",
     "discrete": "Bernoulli Binomial Categorical Geometric OneHotCategorical Poisson",
     "gamma": "Beta Chi2 Dirichlet Gamma StudentT",
+    "lowrank": "LowRankMultivariateNormal",
+    "matrices": "LKJCholesky Wishart",
     "multivariate": "Independent MixtureSameFamily MultivariateNormal",
     "transformed": "HalfCauchy HalfNormal LogisticNormal Pareto TransformedDistribution Weibull",
     "relaxed": "OneHotCategoricalStraightThrough RelaxedBernoulli RelaxedOneHotCategorical",

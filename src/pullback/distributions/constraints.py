@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .._functions import all as all_
 from .._functions import isnan
 from ..linalg import cholesky_ex
@@ -69,6 +71,14 @@ def interval(lower_bound: Any, upper_bound: Any) -> Constraint:
     )
 
 
+def half_open_interval(lower_bound: Any, upper_bound: Any) -> Constraint:
+    """Numbers between two bounds, of which the upper one is not included."""
+    bounds = {"lower_bound": lower_bound, "upper_bound": upper_bound}
+    return Constraint(
+        _text("HalfOpenInterval", **bounds), lambda value: (value >= lower_bound) & (value < upper_bound), **bounds
+    )
+
+
 def integer_interval(lower_bound: Any, upper_bound: Any) -> Constraint:
     """Whole numbers between two bounds, both included."""
     bounds = {"lower_bound": lower_bound, "upper_bound": upper_bound}
@@ -77,6 +87,15 @@ def integer_interval(lower_bound: Any, upper_bound: Any) -> Constraint:
         return _whole(value) & (value >= lower_bound) & (value <= upper_bound)
 
     return Constraint(_text("IntegerInterval", **bounds), check, is_discrete=True, **bounds)
+
+
+def multinomial(upper_bound: Any) -> Constraint:
+    """Vectors of whole numbers that are not negative, and together not more than a bound."""
+
+    def check(value: Any) -> Any:
+        return all_((value >= 0) & _whole(value), -1) & (value.sum(-1) <= upper_bound)
+
+    return Constraint("Multinomial()", check, event_dim=1, is_discrete=True, upper_bound=upper_bound)
 
 
 def independent(base: Constraint, reinterpreted_batch_ndims: int) -> Constraint:
@@ -110,6 +129,12 @@ def _lower_cholesky(value: Any) -> Any:
     return lower & all_(value.diagonal(dim1=-2, dim2=-1) > 0, -1)
 
 
+def _correlation_factor(value: Any) -> Any:
+    lengths = value.detach().norm(dim=-1)
+    room = 10 * value.shape[-1] * float(np.finfo(value._dtype).eps)
+    return _lower_cholesky(value) & all_((lengths - 1).abs() <= room, -1)
+
+
 dependent = Constraint("Dependent()", lambda value: _refuse())
 real = Constraint("Real()", lambda value: ~isnan(value))
 positive = greater_than(0.0)
@@ -126,6 +151,7 @@ one_hot = Constraint(
 )
 positive_definite = Constraint("PositiveDefinite()", _positive_definite, event_dim=2)
 lower_cholesky = Constraint("LowerCholesky()", _lower_cholesky, event_dim=2)
+corr_cholesky = Constraint("CorrCholesky()", _correlation_factor, event_dim=2)
 
 
 def _refuse() -> Any:

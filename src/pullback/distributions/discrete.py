@@ -205,6 +205,7 @@ class Binomial(_OfOdds):
     tensor(0.5000)
     """
 
+    has_enumerate_support = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {
         "total_count": constraints.nonnegative_integer,
         **_OfOdds.arg_constraints,
@@ -252,6 +253,27 @@ class Binomial(_OfOdds):
         n, logits = self.total_count, self.logits
         ways = lgamma(n + 1) - lgamma(value + 1) - lgamma(n - value + 1)
         return ways + value * logits - n * functional.softplus(logits)
+
+    def _count(self, asked: str) -> int:
+        """The number of trials, if it is one for all."""
+        most = int(self.total_count.max())
+        if int(self.total_count.min()) != most:
+            raise NotImplementedError(
+                f"Inhomogeneous total count not supported by `{asked}`: counts are from {self.total_count.min()} to {most}"
+            )
+        return most
+
+    def entropy(self) -> Any:
+        """The entropy, in nats: a sum over all values."""
+        self._count("entropy")
+        found = self.log_prob(self.enumerate_support(expand=False))
+        return -(found.exp() * found).sum(0)
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        """0 to `total_count`, along a new first axis."""
+        count = self._count("enumerate_support")
+        values = _creation.arange(1 + count, dtype=self._param.dtype).view(-1, *(1 for _ in self._batch_shape))
+        return values.expand(-1, *self._batch_shape) if expand else values
 
 
 class Categorical(Distribution):

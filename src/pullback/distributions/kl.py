@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,62 +10,19 @@ import numpy as np
 from .. import linalg
 from .._functions import where
 from ..nn.functional import softplus
-from ..vocabulary.special import digamma, lgamma
-from .continuous import Exponential, Laplace, Normal, Uniform
+from ..vocabulary.special import digamma, lgamma, mvlgamma
+from . import expectations as _expectations  # noqa: F401  # the formulas for different families
+from .continuous import EULER, Cauchy, Exponential, Gumbel, Laplace, Normal, Uniform
 from .discrete import Bernoulli, Binomial, Categorical, Geometric, OneHotCategorical, Poisson
-from .distribution import Distribution, summed
+from .distribution import summed
 from .gamma import Beta, Dirichlet, Gamma
+from .lowrank import LowRankMultivariateNormal
+from .matrices import Wishart, mvdigamma
 from .multivariate import Independent, MultivariateNormal, mahalanobis
-
-Rule = Callable[[Any, Any], Any]
-
-_RULES: dict[tuple[type, type], Rule] = {}
-
-
-def register_kl(type_p: Any, type_q: Any) -> Callable[[Rule], Rule]:
-    """A decorator for the function of two distributions that gives their divergence; subclasses use it, too.
-
-    Raises
-    ------
-    TypeError
-        If one of the two is no family of distributions.
-
-    >>> from pullback.distributions import Normal, register_kl
-    >>> class Mine(Normal): ...
-    >>> @register_kl(Mine, Mine)
-    ... def mine(p, q):
-    ...     return (p.loc - q.loc).abs()
-    """
-    for kind in (type_p, type_q):
-        if not (isinstance(kind, type) and issubclass(kind, Distribution)):
-            raise TypeError(f"Expected type_p and type_q to be subclasses of Distribution but got {kind!r}")
-
-    def register(rule: Rule) -> Rule:
-        _RULES[type_p, type_q] = rule
-        return rule
-
-    return register
-
-
-def kl_divergence(p: Distribution, q: Distribution) -> Any:
-    """The mean, over p, of log(p / q).
-
-    Raises
-    ------
-    NotImplementedError
-        If there is no formula for the two families.
-
-    >>> from pullback.distributions import Normal, kl_divergence
-    >>> kl_divergence(Normal(0.0, 1.0), Normal(1.0, 1.0))
-    tensor(0.5000)
-    """
-    for a in type(p).__mro__:
-        for b in type(q).__mro__:
-            if (a, b) in _RULES:
-                return _RULES[a, b](p, q)
-    raise NotImplementedError(
-        f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}: register_kl adds one"
-    )
+from .registry import RULES
+from .registry import kl_divergence as kl_divergence
+from .registry import register_kl as register_kl
+from .transformed import HalfNormal, Pareto, TransformedDistribution
 
 
 @register_kl(Normal, Normal)
@@ -81,6 +37,12 @@ def _laplace(p: Any, q: Any) -> Any:
     return -ratio.log() + distance / q.scale + ratio * (-distance / p.scale).exp() - 1
 
 
+@register_kl(Gumbel, Gumbel)
+def _gumbel(p: Any, q: Any) -> Any:
+    ratio, distance = p.scale / q.scale, (q.loc - p.loc) / q.scale
+    return -ratio.log() - distance + (distance + lgamma(1 + ratio)).exp() + EULER * (ratio - 1) - 1
+
+
 @register_kl(Exponential, Exponential)
 def _exponential(p: Any, q: Any) -> Any:
     ratio = q.rate / p.rate
@@ -93,10 +55,22 @@ def _uniform(p: Any, q: Any) -> Any:
     return found.masked_fill((q.low > p.low) | (q.high < p.high), math.inf)
 
 
-@register_kl(Uniform, Normal)
-def _uniform_normal(p: Any, q: Any) -> Any:
-    spread = (p.high - p.low).pow(2) / 12 + ((p.high + p.low) / 2 - q.loc).pow(2)
-    return spread / (2 * q.scale.pow(2)) + (math.sqrt(2 * math.pi) * q.scale / (p.high - p.low)).log()
+@register_kl(Cauchy, Cauchy)
+def _cauchy(p: Any, q: Any) -> Any:
+    """F. Chyzak and F. Nielsen, A closed-form formula for the Kullback-Leibler divergence between Cauchy distributions."""
+    return ((p.scale + q.scale).pow(2) + (p.loc - q.loc).pow(2)).log() - (4 * p.scale * q.scale).log()
+
+
+@register_kl(HalfNormal, HalfNormal)
+def _half_normal(p: Any, q: Any) -> Any:
+    return _normal(p.base_dist, q.base_dist)
+
+
+@register_kl(Pareto, Pareto)
+def _pareto(p: Any, q: Any) -> Any:
+    ratio = q.alpha / p.alpha
+    found = q.alpha * (p.scale / q.scale).log() - ratio.log() + ratio - 1
+    return found.masked_fill(p.scale < q.scale, math.inf)
 
 
 def _weighed(weight: Any, ours: Any, theirs: Any) -> Any:
@@ -128,7 +102,7 @@ def _categorical(p: Any, q: Any) -> Any:
     return parts.masked_fill((q.probs == 0) & (p.probs > 0), math.inf).sum(-1)
 
 
-_RULES[OneHotCategorical, OneHotCategorical] = _categorical
+RULES[OneHotCategorical, OneHotCategorical] = _categorical
 
 
 @register_kl(Poisson, Poisson)
@@ -173,6 +147,40 @@ def _multivariate_normal(p: Any, q: Any) -> Any:
     spread = linalg.solve_triangular(theirs, ours, upper=False).pow(2).sum((-2, -1))
     distance = mahalanobis(theirs, q.loc - p.loc)
     return q._half_log_det() - p._half_log_det() + 0.5 * (spread + distance - n)
+
+
+@register_kl(LowRankMultivariateNormal, LowRankMultivariateNormal)
+@register_kl(MultivariateNormal, LowRankMultivariateNormal)
+@register_kl(LowRankMultivariateNormal, MultivariateNormal)
+def _low_rank(p: Any, q: Any) -> Any:
+    if p.event_shape != q.event_shape:
+        raise ValueError(
+            f"KL-divergence between two {type(p).__name__} and {type(q).__name__} with different event shapes cannot be "
+            f"computed: {p.event_shape} and {q.event_shape}"
+        )
+    difference = q.loc - p.loc
+    if isinstance(q, LowRankMultivariateNormal):
+        distance = q._mahalanobis(difference)
+    else:
+        distance = mahalanobis(q._factor, difference)
+    spread = (q.precision_matrix * p.covariance_matrix).sum((-2, -1))
+    return q._half_log_det() - p._half_log_det() + 0.5 * (spread + distance - p.event_shape[0])
+
+
+@register_kl(Wishart, Wishart)
+def _wishart(p: Any, q: Any) -> Any:
+    a, b, n = p.df, q.df, p.event_shape[-1]
+    spread = (q.precision_matrix * p.covariance_matrix).sum((-2, -1))
+    scales = b * (q._half_log_det() - p._half_log_det())
+    gammas = mvlgamma(b / 2, n) - mvlgamma(a / 2, n) + (a - b) / 2 * mvdigamma(a / 2, n)
+    return scales + gammas + a * (spread - n) / 2
+
+
+@register_kl(TransformedDistribution, TransformedDistribution)
+def _transformed(p: Any, q: Any) -> Any:
+    if p.transforms != q.transforms or p.event_shape != q.event_shape:
+        raise NotImplementedError("the divergence of distributions that are transformed differently")
+    return kl_divergence(p.base_dist, q.base_dist)
 
 
 @register_kl(Independent, Independent)

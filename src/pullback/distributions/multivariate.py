@@ -15,7 +15,46 @@ from .discrete import Categorical
 from .distribution import LOG_ROOT_TAU, Distribution, summed
 
 
-class MultivariateNormal(Distribution):
+def given_matrix(covariance_matrix: Any, precision_matrix: Any, scale_tril: Any, error: type[Exception]) -> Any:
+    """The name of the one matrix that is given, and the matrix; an error if it is not one."""
+    matrices = {
+        "covariance_matrix": covariance_matrix,
+        "precision_matrix": precision_matrix,
+        "scale_tril": scale_tril,
+    }
+    found = [(name, matrix) for name, matrix in matrices.items() if matrix is not None]
+    if len(found) != 1:
+        raise error("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
+    return found[0]
+
+
+class _Factored(Distribution):
+    """A family with a covariance that is given as such, by its inverse, or by its Cholesky factor."""
+
+    arg_constraints: ClassVar[dict[str, Constraint]] = {
+        "covariance_matrix": constraints.positive_definite,
+        "precision_matrix": constraints.positive_definite,
+        "scale_tril": constraints.lower_cholesky,
+    }
+
+    def __init__(self, name: str, matrix: Any, batch: Size, event: Any, validate_args: bool | None) -> None:
+        self.__dict__[name] = matrix.expand(batch + matrix.shape[-2:])
+        super().__init__(batch, event, validate_args)
+        self._factor = matrix if name == "scale_tril" else _factor(matrix, inverse=name == "precision_matrix")
+
+    def __getattr__(self, name: str) -> Any:
+        factor = self.__dict__.get("_factor")
+        if factor is None or name not in {"covariance_matrix", "precision_matrix", "scale_tril"}:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        found = factor if name == "scale_tril" else factor @ factor.mT
+        found = linalg.inv(found) if name == "precision_matrix" else found
+        return found.expand(self._batch_shape + found.shape[-2:])
+
+    def _half_log_det(self) -> Any:
+        return self._factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+
+
+class MultivariateNormal(_Factored):
     """The normal distribution of vectors with mean `loc` and a covariance, or its inverse, or its Cholesky factor.
 
     Raises
@@ -33,9 +72,7 @@ class MultivariateNormal(Distribution):
     support = constraints.real_vector
     arg_constraints: ClassVar[dict[str, Constraint]] = {
         "loc": constraints.real_vector,
-        "covariance_matrix": constraints.positive_definite,
-        "precision_matrix": constraints.positive_definite,
-        "scale_tril": constraints.lower_cholesky,
+        **_Factored.arg_constraints,
     }
 
     def __init__(
@@ -48,30 +85,12 @@ class MultivariateNormal(Distribution):
     ) -> None:
         if loc.ndim < 1:
             raise ValueError("loc must be at least one-dimensional.")
-        given = {
-            "covariance_matrix": covariance_matrix,
-            "precision_matrix": precision_matrix,
-            "scale_tril": scale_tril,
-        }
-        found = {name: matrix for name, matrix in given.items() if matrix is not None}
-        if len(found) != 1:
-            raise ValueError("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
-        ((name, matrix),) = found.items()
+        name, matrix = given_matrix(covariance_matrix, precision_matrix, scale_tril, ValueError)
         if matrix.ndim < 2:
             raise ValueError(f"{name} must be at least two-dimensional, with optional leading batch dimensions")
         batch = Size(np.broadcast_shapes(tuple(matrix.shape[:-2]), tuple(loc.shape[:-1])))
         self.loc = loc.expand(batch + loc.shape[-1:])
-        self.__dict__[name] = matrix.expand(batch + matrix.shape[-2:])
-        super().__init__(batch, loc.shape[-1:], validate_args)
-        self._factor = matrix if name == "scale_tril" else _factor(matrix, inverse=name == "precision_matrix")
-
-    def __getattr__(self, name: str) -> Any:
-        factor = self.__dict__.get("_factor")
-        if factor is None or name not in {"covariance_matrix", "precision_matrix", "scale_tril"}:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        found = factor if name == "scale_tril" else factor @ factor.mT
-        found = linalg.inv(found) if name == "precision_matrix" else found
-        return found.expand(self._batch_shape + found.shape[-2:])
+        super().__init__(name, matrix, batch, loc.shape[-1:], validate_args)
 
     @property
     def mean(self) -> Any:
@@ -94,9 +113,6 @@ class MultivariateNormal(Distribution):
         """The logarithm of the density at a value."""
         self._validate_sample(value)
         return -0.5 * mahalanobis(self._factor, value - self.loc) - self._half_log_det() - self._constant()
-
-    def _half_log_det(self) -> Any:
-        return self._factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
 
     def _constant(self) -> float:
         return self._event_shape[0] * LOG_ROOT_TAU

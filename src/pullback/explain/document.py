@@ -12,7 +12,7 @@ from .arrays import Limits, as_json, maybe_json, number
 from .notes import note
 from .rules import Jacobian
 from .sources import Place, text_of
-from .trace import Call, Failure, Finding, Leaf, Scope, Step, Term, Traced
+from .trace import Call, Failure, Finding, Leaf, Overwritten, Scope, Step, Term, Traced
 
 NAME, VERSION = "pullback-trace", 1
 MOST_LINES = 2000
@@ -195,6 +195,18 @@ class _Writer:
             "place": self.place(failure.place),
             "call": failure.call,
             "tensor": None if failure.tensor is None else self.ids.get(failure.tensor),
+            "overwritten": self.overwritten(failure.overwritten),
+        }
+
+    def overwritten(self, overwritten: Overwritten | None) -> dict[str, Any] | None:
+        if overwritten is None:
+            return None
+        return {
+            "name": overwritten.name,
+            "tensor": None if overwritten.tensor is None else self.ids.get(overwritten.tensor),
+            "expected": overwritten.expected,
+            "version": overwritten.version,
+            "place": self.place(overwritten.place),
         }
 
     def term(self, term: Term) -> dict[str, Any]:

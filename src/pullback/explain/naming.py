@@ -47,6 +47,16 @@ def names_in(frame: FrameType | None) -> dict[Node, Variable]:
     return found
 
 
+def name_of(tensor: Any, frames: Sequence[FrameType]) -> str | None:
+    """What the innermost of some functions, or its module, that has a variable for a tensor calls it."""
+    for frame in reversed(frames):
+        for variables in (frame.f_locals, frame.f_globals):
+            for name, value in list(variables.items()):
+                if value is tensor:
+                    return name
+    return None
+
+
 def names_of(variables: Mapping[str, Any]) -> dict[Node, Variable]:
     """What these variables call the tensors they hold."""
     found: dict[Node, Variable] = {}

@@ -158,8 +158,9 @@ def frame(page: str, still: str) -> str:
     if len(page) > CELL:
         size = f"{len(page) / 1e6:.1f} MB"
         return f"{still}<p>The page has {size}, too much for a cell: .save('page.html') writes it to a file.</p>"
+    # Not by `hidden`: the styles of notebooks make pictures blocks, which that does not hide.
     return (
         f'{still}<iframe title="pullback explain" sandbox="allow-scripts allow-downloads" '
-        'style="width:100%;height:900px;border:0" onload="this.previousElementSibling.hidden=true" '
+        'style="width:100%;height:900px;border:0" onload="this.previousElementSibling.style.display=&#39;none&#39;" '
         f'srcdoc="{html.escape(page)}"></iframe>'
     )

@@ -15,7 +15,7 @@ from .explanation import Explanation
 from .plots import Statistics, statistics
 from .rules import Jacobian
 from .sources import Place, remember
-from .trace import Call, Failure, Finding, Leaf, Output, Saved, Scope, Step, Term, Traced
+from .trace import Call, Failure, Finding, Leaf, Output, Overwritten, Saved, Scope, Step, Term, Traced
 
 NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
@@ -47,9 +47,13 @@ def from_dict(document: dict[str, Any]) -> Explanation:
     ex.shown = document["primary"]
     if document["error"] is not None:
         error = document["error"]
-        tensors = [] if error["call"] is None else calls[error["call"]].tensors
-        tensor = None if error["tensor"] is None else tensors[error["tensor"]]
-        ex.failure = Failure(error["type"], error["message"], reader.place(error["place"]), error["call"], tensor)
+        tensors = {} if error["call"] is None else dict(enumerate(calls[error["call"]].tensors))
+        ex.failure = Failure(error["type"], error["message"], reader.place(error["place"]), error["call"])
+        ex.failure.tensor = tensors.get(error["tensor"])
+        if (found := error["overwritten"]) is not None:
+            place = reader.place(found["place"])
+            whose = found["name"], tensors.get(found["tensor"])
+            ex.failure.overwritten = Overwritten(*whose, found["expected"], found["version"], place)
     return ex
 
 

@@ -18,19 +18,20 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._memory import Cell, cell_of, version
+from .. import _refusals
+from .._memory import cell_of, cell_with, version
 from .._modes import FieldBlock, mode, quiet, running
 from .._node import AccumulateGrad, Hooks, Node, Output, hooks_of
-from .._pass import youngest_first
-from .._sites import internal
+from .._pass import Pass, youngest_first
+from .._sites import Site, caller, internal
 from .arrays import Kept, Limits, kept, plain
 from .calls import call_text, finished
 from .explanation import Explanation
-from .naming import Variable, names_in
+from .naming import Variable, name_of, names_in
 from .rules import raw, several
 from .scopes import Scopes, program_frame
 from .sources import Place, place_of
-from .trace import Call, Failure
+from .trace import Call, Failure, Overwritten
 from .tracing import Nodes, Record, Tracer
 from .walking import jacobians
 
@@ -99,6 +100,7 @@ class Recording(Explanation):
         self._base, self._skip = base, skip
         self._records: weakref.WeakKeyDictionary[Node, Record] = weakref.WeakKeyDictionary()
         self._told: weakref.WeakSet[Node] = weakref.WeakSet()
+        self._written: dict[int, tuple[weakref.ref[Any], Site]] = {}
         self._open: Open | None = None
         self._block: FieldBlock | None = None
         self._before: Any = None
@@ -121,9 +123,9 @@ class Recording(Explanation):
         assert self._block is not None
         self._block.__exit__(kind, error, trace)
         try:
-            self._close()
+            interrupted = self._close()
             if isinstance(error, Exception):
-                self._failed(error)
+                self._failed(error, interrupted)
                 failures.append(self)
                 error.add_note("explain: the tape is kept; pullback.explain.last_error() shows it")
         finally:
@@ -154,19 +156,29 @@ class Recording(Explanation):
         timed = taken if self.limits.timing else None
         self._records[tensor._node] = Record(cell, self._scopes.execution, scope, timed, version(tensor))
 
-    def wrote(self, tensor: Any) -> None:
-        """A tensor has been written, and has a new history: its value is copied, as others may write it again."""
+    def wrote(self, tensor: Any, recorded: bool) -> None:
+        """A tensor has been written. If it has a new history, its value is copied, as others may write it again."""
         if self._before.watcher is not None:
-            self._before.watcher.wrote(tensor)
-        if tensor.level or tensor._node is None or isinstance(tensor._node, AccumulateGrad):
+            self._before.watcher.wrote(tensor, recorded)
+        if tensor.level:
+            return
+        site = caller()
+        for each in (tensor,) if tensor._storage is None else tensor._storage.tensors():
+            gone = functools.partial(self._gone, id(each))
+            self._written[id(each)] = weakref.ref(each, gone), site
+        if not recorded or tensor._node is None or isinstance(tensor._node, AccumulateGrad):
             return
         record = self._records.get(tensor._node)
         if record is None:
             self._note(tensor, None)
             record = self._records[tensor._node]
         array = plain(tensor)
-        record.cell = None if array is None else Cell(array.copy())
+        record.cell = None if array is None else cell_with(array.copy())
         record.version = version(tensor)
+
+    def _gone(self, key: int, _: Any) -> None:
+        """A tensor that was written has gone."""
+        self._written.pop(key, None)
 
     # Passes
 
@@ -210,11 +222,11 @@ class Recording(Explanation):
         if self._open is not None and self._open.walker is walker:
             self._close()
 
-    def _close(self) -> None:
+    def _close(self) -> Call | None:
         """Make an explanation of the call that is open."""
         opened, self._open = self._open, None
         if opened is None:
-            return
+            return None
         opened.release()
         call = opened.finish()
         for leaf, node in zip(call.leaves, [n for n in opened.tracer.ends if n in opened.tracer.arrivals], strict=True):
@@ -224,25 +236,46 @@ class Recording(Explanation):
         self._start = weakref.ref(opened.tracer.roots[0][0])
         self._known = weakref.WeakKeyDictionary(opened.tracer.tape.traced)
         self.all_calls.append(call)
+        return call
 
     # Errors
 
-    def _failed(self, error: Exception) -> None:
-        """Note what the program raised, with the tape up to there."""
-        place, last = None, program_frame(2)
+    def _failed(self, error: Exception, interrupted: Call | None) -> None:
+        """Note what the program raised, with the tape up to there; of a pass that it ended, the step that it ended in."""
+        place, frames, walked = None, [program_frame(2)], False
         trace = error.__traceback__
         while trace is not None:
             code = trace.tb_frame.f_code
+            walked = walked or code is Pass.walk.__code__
             if not internal[code.co_filename]:
-                last = trace.tb_frame
+                frames.append(trace.tb_frame)
                 place = place_of((code, trace.tb_lasti)) or Place(code.co_filename, trace.tb_lineno, None, None, None)
             trace = trace.tb_next
-        self.failure = Failure(type(error).__name__, str(error), place)
-        self.keep_tape(names_in(last))
+        self.failure = failure = Failure(type(error).__name__, str(error), place)
+        failure.overwritten = self._overwritten(error, frames)
+        if walked and interrupted is not None and interrupted.steps:
+            failure.tensor = interrupted.steps[-1].outputs[0]
+            failure.call = len(self.all_calls) - 1
+            return
+        self.keep_tape(names_in(frames[-1]))
         if self.all_calls:
-            self.failure.call = len(self.all_calls) - 1
+            failure.call = len(self.all_calls) - 1
             tensors = self.all_calls[-1].tensors
-            self.failure.tensor = tensors[-1] if tensors and not self.all_calls[-1].outputs else None
+            failure.tensor = tensors[-1] if tensors and not self.all_calls[-1].outputs else None
+
+    def _overwritten(self, error: Exception, frames: Sequence[FrameType]) -> Overwritten | None:
+        """The tensor that the program has written although a pass needed it, if that is the error."""
+        found = getattr(error, "overwritten", None)
+        if not isinstance(found, _refusals.Overwritten):
+            return None
+        node = found.tensor._node
+        traced = None if self._known is None or node is None else self._known.get(node)
+        name = (
+            traced.name if traced is not None else name_of(found.tensor, frames) or f"a {_refusals.kind(found.tensor)}"
+        )
+        writer = self._written.get(id(found.tensor))
+        place = None if writer is None else place_of(writer[1])
+        return Overwritten(name, traced, found.expected, found.version, place)
 
     def keep_tape(self, names: dict[Node, Variable]) -> None:
         """Add the operations that no backward call has used as a call of their own, which has no backward steps."""

@@ -49,7 +49,9 @@ def to_text(ex: Any, *, width: int = 100, ascii: bool = False, color: bool = Fal
     if ex.failure is not None:
         where = "" if ex.failure.place is None else f" at {ex.failure.place.where}"
         lines.append(writer.red(f"{pad('failed', HEAD)}{ex.failure.type}{where}"))
-        lines += [writer.clean(f"{' ' * HEAD}{line}") for line in ex.failure.message.splitlines()]
+        said = [] if ex.failure.overwritten is None else [str(ex.failure.overwritten)]
+        for line in (*said, *ex.failure.message.splitlines()):
+            lines += wrapped(" " * HEAD, [f"{word} " for word in writer.clean(line).split(" ")], writer.width)
     lines += [writer.clean(f"{pad('note', HEAD)}{note}") for note in dict.fromkeys(ex.notes)]
     within = (line if line.startswith("\x1b") else cut(line, writer.width) for line in lines)
     return "\n".join(line.rstrip() for line in within).rstrip() + "\n"

@@ -223,6 +223,21 @@ class Finding:
 
 
 @dataclass(eq=False, slots=True)
+class Overwritten:
+    """A tensor that a pass needed as it was, and that has been written since: its versions then and now, and where last."""
+
+    name: str
+    tensor: Traced | None
+    expected: int
+    version: int
+    place: Place | None
+
+    def __str__(self) -> str:
+        where = "" if self.place is None else f", last written at {self.place.where}"
+        return f"{self.name} was used at version {self.expected}, and is at version {self.version}{where}"
+
+
+@dataclass(eq=False, slots=True)
 class Failure:
     """What the program raised."""
 
@@ -231,6 +246,7 @@ class Failure:
     place: Place | None
     call: int | None = None
     tensor: Traced | None = None
+    overwritten: Overwritten | None = None
 
 
 @dataclass(eq=False, slots=True)

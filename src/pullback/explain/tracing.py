@@ -192,8 +192,9 @@ class Tracer(Watch):
         """See `Watch`."""
         if node in self.ends:
             array = np.asarray(g)
-            converted = isinstance(node, AccumulateGrad) and array.dtype.kind == node.array.dtype.kind
-            self.arrivals[node] = array.astype(node.array.dtype) if converted else array  # as `.grad` gets it
+            if isinstance(node, AccumulateGrad) and array.dtype.kind == node.array.dtype.kind:
+                array = array.astype(node.array.dtype)  # as `.grad` gets it
+            self.arrivals[node] = array
         if isinstance(node, Output):
             assert node.edges[0] is not None
             self.parts.setdefault(node.edges[0], {})[node.params] = g

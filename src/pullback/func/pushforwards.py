@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import _xp, ops
 from .._core import Carrier, Primitive
-from .._memory import Cell
+from .._memory import Cell, cell_with
 from .._modes import quiet
 from .._node import node_class
 from .._shapes import sum_to
@@ -159,7 +159,7 @@ def _edges(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[_Edge | Non
 def _saved(primitive: Primitive, primals: Sequence[Any], y: Any) -> tuple[Cell, ...]:
     """Cells of the values that the rules of a primitive name."""
     pieces = iter(y if type(y) is tuple else (y,))
-    return tuple([Cell(next(pieces) if i is None else primals[i]) for i in sources(primitive, len(primals))])
+    return tuple([cell_with(next(pieces) if i is None else primals[i]) for i in sources(primitive, len(primals))])
 
 
 PUSHFORWARDS: dict[str, Callable[..., Any]] = {

@@ -5,10 +5,9 @@ A convolution is bilinear, so three primitives are a closed family: `convolve` o
 result. Each is the derivative of each. Arrays are (batch, channels, *lengths), weights (results, channels / groups,
 *kernel).
 
-All three lay the windows of an image out as the columns of a matrix, for a few images at a time so that the columns
-stay in the cache, and leave the sums to one matrix product per image. Where windows move by one, a row of columns is
-one run of memory that also holds, between the lines of the image, windows that wrap around its edge: copying runs and
-dropping those is cheaper than copying line by line.
+All three lay the windows of an image out as the rows of a matrix, one for each place of a result, and leave the sums to
+a product of matrices. They do so for some images at a time, or some lines of a large one, so that the rows stay in the
+cache; threads share these blocks, and each product is made in one of them.
 
 In torch the cotangents of some linear operations require grad though nothing that is tracked made them, since their
 inputs do. `attached` makes it so here: a value as it is, which depends on another in name only.
@@ -19,16 +18,20 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import _blocks
 from .._core import elementwise, general, linear, multilinear
 
 Sizes = tuple[int, ...]
 
-BLOCK = 1 << 18  # bytes of columns at a time
+FEW = 6
+"""With fewer channels, rows are laid out as columns."""
+SHARES = 8
+"""How many sums of products there are at most: threads add up their own."""
 
 
 class Window(NamedTuple):
@@ -53,73 +56,178 @@ def _inside(size: Sizes, padding: Sizes) -> tuple[Any, ...]:
     return (slice(None), slice(None), *(slice(p, p + n) for n, p in zip(size, padding, strict=True)))
 
 
-def _zeros(shape: Sizes, kernel: Sizes, window: Window, dtype: Any) -> Any:
-    """An image of zeros, behind which there is room for the last run to end."""
-    lines = [math.prod(shape[i:]) for i in range(4, len(shape) + 1)]
-    tail = sum(d * (k - 1) * n for d, k, n in zip(window.dilation[1:], kernel[1:], lines, strict=True))
-    count = math.prod(shape)
-    return np.zeros(count + tail, dtype)[:count].reshape(shape)
+def _cut(length: int, count: int) -> list[slice]:
+    """A range in so many pieces, or in one of each."""
+    count = max(1, min(length, count))
+    return [slice(length * i // count, length * (i + 1) // count) for i in range(count)]
 
 
-def _padded(x: Any, kernel: Sizes, window: Window) -> Any:
-    """x with zeros around it, contiguous."""
-    out = _zeros((*x.shape[:2], *_around(x.shape[2:], window.padding)), kernel, window, x.dtype)
-    out[_inside(x.shape[2:], window.padding)] = x
-    return out
+class _View(NamedTuple):
+    """An array in the memory of another: the number of elements between neighbours along each axis."""
+
+    shape: Sizes
+    steps: Sizes
+
+    def of(self, memory: Any) -> Any:
+        """That array."""
+        strides = [step * memory.itemsize for step in self.steps]
+        return np.ndarray(self.shape, memory.dtype, memory if memory.size else None, 0, strides)
 
 
-class _Columns:
-    """The windows of a padded image, one for each place of a result, as a strided view of it.
+class _Block(NamedTuple):
+    """Some lines of the results of some images, indices of their first length, and how the windows of these lie."""
 
-    `windows` has the shape (channels, *kernel, batch, places). `places` is the shape of a result, or, in runs, the
-    number of elements of an image that its lines begin in; `wide` is the shape of these.
+    places: tuple[slice, ...]  # in results by groups
+    source: tuple[slice, ...]  # the part of the images that the windows meet
+    inside: tuple[slice, ...]  # where it is in a padded image
+    elements: int
+    image: _View
+    windows: _View
+    products: Sizes  # the shape of products before the places that do not count are left out
+
+
+class _Rows:
+    """How the windows of images are laid out as the rows of matrices, (groups, places, depth), a block at a time.
+
+    In memory channels come last, (groups, batch, *lengths, *kernel, channels), so that the elements of a line of a
+    window are neighbours, as they are in an image whose channels are last, too. Few channels come first, (groups,
+    channels, *kernel, batch, *lengths), for then the places along a line are neighbours; the matrices are transposed
+    ones then. Where windows move by one, the places of all lines are one run of memory, together with windows that wrap
+    around the edge from one line to the next: copying these too and dropping their results is quicker than copying line
+    by line. What is added up must not hold them, as zero times infinity is not zero.
+
+    The rows of a block have about as many bytes as the cache, or as the weight, which every product goes through.
     """
 
-    def __init__(self, image: Any, kernel: Sizes, lengths: Sizes, window: Window, *, runs: bool = True) -> None:
-        first, second, *steps = image.strides
-        runs = runs and len(kernel) > 1 and all(s == 1 for s in window.stride)
-        wide = (lengths[0], *image.shape[3:])
-        self.runs = runs and math.prod(wide) <= 2 * math.prod(lengths)
-        self.wide = wide if self.runs else lengths
-        self.lengths = lengths
-        self.count = math.prod(self.wide)
-        places = (self.count,) if self.runs else lengths
-        moves = [image.itemsize] if self.runs else [s * step for s, step in zip(window.stride, steps, strict=True)]
-        taps = [d * step for d, step in zip(window.dilation, steps, strict=True)]
-        shape = (image.shape[1], *kernel, len(image), *places)
-        memory = image if image.base is None else image.base  # that behind the image too
-        self.windows = np.ndarray(shape, image.dtype, memory if image.size else None, 0, (second, *taps, first, *moves))
-        self.batch = len(image)
-        self.before = (slice(None),) * (1 + len(kernel))
-        self.depth = image.shape[1] * math.prod(kernel)
-        self.groups = window.groups
+    def __init__(
+        self, x: Sizes, weight: Sizes, lengths: Sizes, window: Window, itemsize: int, runs: bool, cut: bool
+    ) -> None:
+        self.window, self.lengths, self.kernel = window, lengths, weight[2:]
+        self.groups, self.results, self.channels = window.groups, weight[0] // window.groups, weight[1]
+        self.batch, self.size, self.around = x[0], x[2:], _around(x[2:], window.padding)
+        self.depth = math.prod(weight[1:])
+        self.last = self.channels >= FEW
+        runs = runs and not self.last and len(lengths) > 1 and all(s == 1 for s in window.stride)
+        self.runs = runs and math.prod(self.around[1:]) <= 2 * math.prod(lengths[1:])
+        self.wide = self.around[1:] if self.runs else lengths[1:]
+        size = self.groups * self.depth * lengths[0] * math.prod(self.wide) * itemsize  # of an image's rows
+        block = max(_blocks.BLOCK // (1 if self.last else 2), math.prod(weight) * itemsize)
+        # An even number of blocks, for machines have an even number of cores.
+        self.cuts = _cut(self.batch, 2 * round(self.batch * size / block / 2))
+        every = slice(0, lengths[0])
+        self.whole = {count: self._block(count, every) for count in {each.stop - each.start for each in self.cuts}}
+        lines = _cut(lengths[0], 2 * math.ceil(size / block / 2)) if cut and size > block else []
+        self.parts = [self._block(1, each) for each in lines]
+        self.count = self.batch * len(lines) or len(self.cuts)
 
-    def blocks(self) -> Iterator[tuple[slice, Any, Any]]:
-        """The batch in pieces whose columns fit into the cache: the places of each, its windows, and memory for them."""
-        step = max(1, BLOCK // max(1, self.depth * self.count * self.windows.itemsize))
-        memory = np.empty(0)
-        for start in range(0, self.batch, step):
-            windows = self.windows[(*self.before, slice(start, start + step))]
-            if memory.shape != windows.shape:
-                memory = np.empty(windows.shape, windows.dtype)
-            yield slice(start * self.count, (start + step) * self.count), windows, memory
+    def task(self, number: int) -> tuple[slice, _Block]:
+        """Some images and what is to be done of them: all lines of several, or some of one."""
+        if self.parts and self.batch:
+            image, part = divmod(number, len(self.parts))
+            return slice(image, image + 1), self.parts[part]
+        images = self.cuts[number]
+        return images, self.whole[images.stop - images.start]
 
-    def matrices(self, columns: Any) -> Any:
-        """Columns as matrices, (groups, depth, places of a part of the batch)."""
-        return columns.reshape(self.groups, self.depth // self.groups, columns.shape[len(self.before)] * self.count)
+    def _block(self, count: int, lines: slice) -> _Block:
+        """A block of so many images."""
+        channels, every, length = self.groups * self.channels, slice(None), lines.stop - lines.start
+        move, dilation = self.window.stride[0], self.window.dilation[0]
+        extent = self.around[0]
+        if length < self.lengths[0]:
+            extent = (length - 1) * move + dilation * (self.kernel[0] - 1) + 1
+        first = lines.start * move - self.window.padding[0]
+        start = max(first, 0)
+        stop = max(start, min(first + extent, self.size[0]))
+        size = (extent, *self.around[1:])
+        inside = (every, every, slice(start - first, stop - first), *_inside(self.size, self.window.padding)[3:])
+        form = (count, *size, channels) if self.last else (count, channels, *size)
+        steps = [math.prod(form[i + 1 :]) for i in range(len(form))]
+        order = (steps[0], steps[-1], *steps[1:-1]) if self.last else tuple(steps)
+        windows, beyond = self._windows(count, length, order)
+        places = count, length, *self.wide
+        return _Block(
+            (every, every, every, lines), (every, every, slice(start, stop)), inside, math.prod(form) + beyond,
+            _View((count, channels, *size), order), windows,
+            (self.groups, *places, self.results) if self.last else (self.groups, self.results, *places),
+        )  # fmt: skip
 
-    def result(self, channels: int, dtype: Any) -> tuple[Any, Any]:
-        """Memory for a result, (batch, channels, *lengths), and the same as matrices (groups, channels, places)."""
-        out = np.zeros((channels, self.batch, *self.wide), dtype)
-        inside: tuple[Any, ...] = (..., *(slice(n) for n in self.lengths))
-        meant = out[inside].swapaxes(0, 1)
-        return meant, out.reshape(self.groups, channels // self.groups, self.batch * self.count)
+    def _windows(self, count: int, lines: int, steps: Sizes) -> tuple[_View, int]:
+        """The windows in padded images, in the order of memory, and how many elements the last run is longer than these."""
+        first, channel, *along = steps
+        moves = [s * step for s, step in zip(self.window.stride, along, strict=True)]
+        taps = [d * step for d, step in zip(self.window.dilation, along, strict=True)]
+        places, beyond = [count, lines, *self.lengths[1:]], 0
+        if self.runs:
+            places, moves = [count, lines * math.prod(self.wide)], [1]
+            beyond = sum(tap * (k - 1) for tap, k in zip(taps[1:], self.kernel[1:], strict=True))
+        if self.last:
+            shape, steps = (*places, *self.kernel, self.channels), (first, *moves, *taps, channel)
+        else:
+            shape, steps = (self.channels, *self.kernel, *places), (channel, *taps, first, *moves)
+        return _View((self.groups, *shape), (channel * self.channels, *steps)), beyond
 
-    def laid_out(self, y: Any) -> Any:
-        """A result as matrices (groups, channels, places), with zeros where runs wrap around an edge."""
-        meant, rows = self.result(y.shape[1], y.dtype)
-        meant[...] = y
-        return rows
+    def matrices(self, memory: Any) -> Any:
+        """The memory of rows as matrices, (groups, places, depth)."""
+        if self.last:
+            return memory.reshape(self.groups, math.prod(memory.shape[1 : -1 - len(self.kernel)]), self.depth)
+        places = math.prod(memory.shape[2 + len(self.kernel) :])
+        return memory.reshape(self.groups, self.depth, places).swapaxes(1, 2)
+
+    def of(self, x: Any, block: _Block) -> Any:
+        """The rows of a block of images."""
+        memory = np.zeros(block.elements, x.dtype)
+        block.image.of(memory)[block.inside] = x[block.source]
+        return self.matrices(np.ascontiguousarray(block.windows.of(memory)))
+
+    def weights(self, weight: Any) -> Any:
+        """A weight as matrices, (groups, depth, results)."""
+        parts = weight.reshape(self.groups, self.results, self.channels, math.prod(self.kernel))
+        parts = parts.swapaxes(2, 3) if self.last else parts
+        return parts.reshape(self.groups, self.results, self.depth).swapaxes(1, 2)
+
+    def weight(self, matrices: Any) -> Any:
+        """What `weights` makes such matrices of."""
+        kernel = math.prod(self.kernel)
+        order = (kernel, self.channels) if self.last else (self.channels, kernel)
+        parts = matrices.swapaxes(1, 2).reshape(self.groups, self.results, *order)
+        parts = parts.swapaxes(2, 3) if self.last else parts
+        return parts.reshape(self.groups * self.results, self.channels, *self.kernel)
+
+    def grouped(self, y: Any) -> Any:
+        """Results, (batch, channels, *lengths), as (batch, groups, results, *lengths)."""
+        return y.reshape(len(y), self.groups, self.results, *y.shape[2:])
+
+    def products(self, y: Any, block: _Block) -> Any:
+        """A block of grouped results as matrices, (groups, places, results)."""
+        part = y[block.places]
+        places = range(3, part.ndim)
+        shape = self.groups, math.prod(part.shape[3:]) * len(part), self.results
+        if self.last:
+            return part.transpose(1, 0, *places, 2).reshape(shape)
+        return part.transpose(1, 2, 0, *places).reshape(shape[0], shape[2], shape[1]).swapaxes(1, 2)
+
+    def put(self, y: Any, block: _Block, rows: Any, weights: Any) -> None:
+        """Writes products, of which those of windows that wrap around are dropped, to a block of grouped results."""
+        if self.last:
+            found = np.matmul(rows, weights).reshape(block.products)
+            y[block.places] = found.transpose(1, 0, found.ndim - 1, *range(2, found.ndim - 1))
+            return
+        found = np.matmul(weights.swapaxes(1, 2), rows.swapaxes(1, 2)).reshape(block.products)
+        found = found[(..., *(slice(n) for n in self.lengths[1:]))]
+        y[block.places] = found.transpose(2, 0, 1, *range(3, found.ndim))
+
+
+_rows = functools.lru_cache(maxsize=256)(_Rows)
+
+
+def _shared(work: Callable[[int], None], count: int) -> None:
+    """Call a function, which makes products, with every number below a count, by several threads."""
+
+    def part(start: int, stop: int) -> None:
+        for number in range(start, stop):
+            work(number)
+
+    _blocks.pieces(part, count, _blocks.BLOCK, products=True)
 
 
 def at_least_single(forward: Callable[..., Any]) -> Callable[..., Any]:
@@ -134,28 +242,26 @@ def at_least_single(forward: Callable[..., Any]) -> Callable[..., Any]:
     return computed
 
 
-def _matrix(weight: Any, groups: int) -> Any:
-    """A weight as a matrix for each group."""
-    return weight.reshape(groups, weight.shape[0] // groups, math.prod(weight.shape[1:]))
-
-
 @at_least_single
 def _convolution_forward(x: Any, weight: Any, *, window: Window) -> Any:
-    kernel = weight.shape[2:]
-    columns = _Columns(_padded(x, kernel, window), kernel, window.lengths(x.shape[2:], kernel), window)
-    meant, rows = columns.result(len(weight), x.dtype)
-    matrix = _matrix(weight, window.groups)
-    for places, windows, memory in columns.blocks():
-        memory[...] = windows
-        np.matmul(matrix, columns.matrices(memory), out=rows[..., places])
-    return np.ascontiguousarray(meant)
+    lengths = window.lengths(x.shape[2:], weight.shape[2:])
+    rows = _rows(x.shape, weight.shape, lengths, window, x.itemsize, runs=True, cut=True)
+    matrices, out = rows.weights(weight), np.empty((len(x), len(weight), *lengths), x.dtype)
+    grouped = rows.grouped(out)
+
+    def work(number: int) -> None:
+        images, block = rows.task(number)
+        rows.put(grouped[images], block, rows.of(x[images], block), matrices)
+
+    _shared(work, rows.count)
+    return out
 
 
 def _turned(y: Any, weight: Any, size: Sizes, window: Window) -> tuple[Any, Window] | None:
     """The weight and the window with which a convolution of y is this transpose; None where it is not, or not quicker.
 
     Where windows move by one, it is that with the weight turned around, and with as much padding as is missing. Then
-    columns are copied, those of y; the other way those of the image are added up, which takes twice as long for each.
+    rows are copied, those of y; the other way those of the image are added up, which takes twice as long for each.
     """
     kernel, groups = weight.shape[2:], window.groups
     reach = tuple(d * (k - 1) for d, k in zip(window.dilation, kernel, strict=True))
@@ -175,49 +281,71 @@ def _turned(y: Any, weight: Any, size: Sizes, window: Window) -> tuple[Any, Wind
 def _transpose_forward(y: Any, weight: Any, *, size: Sizes, window: Window) -> Any:
     if (turned := _turned(y, weight, size, window)) is not None:
         return _convolution_forward(y, turned[0], window=turned[1])
-    kernel = weight.shape[2:]
-    shape = (len(y), weight.shape[1] * window.groups, *_around(size, window.padding))
-    image = _zeros(shape, kernel, window, y.dtype)
-    columns = _Columns(image, kernel, y.shape[2:], window)
-    rows = columns.laid_out(y)
-    matrix = _matrix(weight, window.groups).swapaxes(-1, -2)
-    for places, windows, memory in columns.blocks():
-        np.matmul(matrix, rows[..., places], out=columns.matrices(memory))
-        _overlaid(windows, memory, kernel)
-    return np.ascontiguousarray(image[_inside(size, window.padding)])
+    shape = (len(y), weight.shape[1] * window.groups, *size)
+    rows = _rows(shape, weight.shape, y.shape[2:], window, y.itemsize, runs=False, cut=False)
+    matrices, grouped = rows.weights(weight).swapaxes(1, 2), rows.grouped(y)
+    out = np.empty(shape, y.dtype)
+    before = (slice(None),) * (2 + len(size) if rows.last else 2)
+
+    def work(number: int) -> None:
+        images, block = rows.task(number)
+        memory = np.zeros(block.elements, y.dtype)
+        windows = block.windows.of(memory)
+        columns = np.empty(windows.shape, y.dtype)
+        np.matmul(rows.products(grouped[images], block), matrices, out=rows.matrices(columns))
+        _overlaid(windows, columns, before, rows.kernel)
+        out[images] = block.image.of(memory)[block.inside]
+
+    _shared(work, rows.count)
+    return out
 
 
-def _overlaid(windows: Any, columns: Any, kernel: Sizes) -> None:
+def _overlaid(windows: Any, columns: Any, before: tuple[Any, ...], kernel: Sizes) -> None:
     """Adds columns to an image at the places of its windows, one element of the kernel after another."""
     for place in itertools.product(*map(range, kernel)):
-        piece = windows[(slice(None), *place)]
-        piece += columns[(slice(None), *place)]
+        piece = windows[(*before, *place)]
+        piece += columns[(*before, *place)]
 
 
 @at_least_single
 def _weight_forward(x: Any, y: Any, *, kernel: Sizes, window: Window) -> Any:
-    columns = _Columns(_padded(x, kernel, window), kernel, y.shape[2:], window)
-    rows = columns.laid_out(y)
-    total = np.zeros((window.groups, y.shape[1] // window.groups, columns.depth // window.groups), y.dtype)
-    for places, windows, memory in columns.blocks():
-        memory[...] = windows
-        total += np.matmul(rows[..., places], columns.matrices(memory).swapaxes(-1, -2))
-    return total.reshape(y.shape[1], x.shape[1] // window.groups, *kernel)
+    shape = (y.shape[1], x.shape[1] // window.groups, *kernel)
+    rows = _rows(x.shape, shape, y.shape[2:], window, y.itemsize, runs=False, cut=True)
+    grouped, shares = rows.grouped(y), _cut(rows.count, SHARES)
+    totals = [np.zeros((rows.groups, rows.depth, rows.results), y.dtype) for _ in shares]
+
+    def work(share: int) -> None:
+        for number in range(shares[share].start, shares[share].stop):
+            images, block = rows.task(number)
+            given = rows.products(grouped[images], block)
+            totals[share] += np.matmul(rows.of(x[images], block).swapaxes(1, 2), given)
+
+    _shared(work, len(shares))
+    return np.ascontiguousarray(rows.weight(functools.reduce(np.add, totals)))
+
+
+def _windows(image: Any, kernel: Sizes, lengths: Sizes, window: Window) -> Any:
+    """The windows of padded images as a view, (batch, channels, *kernel, *lengths)."""
+    steps = image.strides[2:]
+    taps = (d * step for d, step in zip(window.dilation, steps, strict=True))
+    moves = (s * step for s, step in zip(window.stride, steps, strict=True))
+    strides = (*image.strides[:2], *taps, *moves)
+    return np.ndarray((*image.shape[:2], *kernel, *lengths), image.dtype, image if image.size else None, 0, strides)
 
 
 def _columns_forward(x: Any, *, kernel: Sizes, window: Window) -> Any:
     lengths = window.lengths(x.shape[2:], kernel)
-    columns = _Columns(_padded(x, kernel, window), kernel, lengths, window, runs=False)
-    windows = np.moveaxis(columns.windows, len(kernel) + 1, 0)
-    return np.array(windows, order="C").reshape(len(x), columns.depth, columns.count)
+    image = np.zeros((*x.shape[:2], *_around(x.shape[2:], window.padding)), x.dtype)
+    image[_inside(x.shape[2:], window.padding)] = x
+    shape = (len(x), x.shape[1] * math.prod(kernel), math.prod(lengths))
+    return np.ascontiguousarray(_windows(image, kernel, lengths, window)).reshape(shape)
 
 
 def _overlay_forward(g: Any, *, size: Sizes, kernel: Sizes, window: Window) -> Any:
     shape = (len(g), g.shape[1] // math.prod(kernel), *_around(size, window.padding))
-    image = _zeros(shape, kernel, window, g.dtype)
-    columns = _Columns(image, kernel, window.lengths(size, kernel), window, runs=False)
-    pieces = g.reshape(len(g), *columns.windows.shape[: len(kernel) + 1], *columns.lengths)
-    _overlaid(columns.windows, np.moveaxis(pieces, 0, len(kernel) + 1), kernel)
+    image = np.zeros(shape, g.dtype)
+    windows = _windows(image, kernel, window.lengths(size, kernel), window)
+    _overlaid(windows, g.reshape(windows.shape), (slice(None),) * 2, kernel)
     return np.ascontiguousarray(image[_inside(size, window.padding)])
 
 

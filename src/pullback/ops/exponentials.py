@@ -182,13 +182,13 @@ def _cross_entropy_pullback_forward(given: Any, x: Any, indices: Any, *, reducti
 
     def part(start: int, stop: int) -> None:
         rows = out[start:stop]
-        own = slopes[start:stop, None] if reduction == "none" else slopes
+        own, spread = (slopes[start:stop], slopes[start:stop, None]) if reduction == "none" else (slopes, slopes)
         if known is None:
             sums, _ = _exponentials(x[start:stop], rows, 1, PLAIN_SUMS)
-            np.multiply(rows, own / sums, rows)
+            np.multiply(rows, spread / sums, rows)
         else:
-            np.multiply(np.exp(known[start:stop], rows), own, rows)
-        rows[np.arange(stop - start), indices[start:stop]] -= own.reshape(-1)
+            np.multiply(np.exp(known[start:stop], rows), spread, rows)
+        rows[np.arange(stop - start), indices[start:stop]] -= own
 
     _blocks.pieces(part, len(x), x.shape[1] * x.itemsize)
     return out

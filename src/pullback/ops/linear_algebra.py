@@ -22,8 +22,9 @@ def _right(xp: Any, g: Any, a: Any, b_shape: Any) -> Any:
     if a.ndim == 1:
         return g * a if len(b_shape) == 1 else _column(xp, a) * _row(xp, g)
     if len(b_shape) == 1:
-        axes = tuple(range(a.ndim - 1))
-        return xp.matmul(g, a) if a.ndim == 2 else xp.sum(_column(xp, g) * a, axis=axes, keepdims=False)
+        if a.ndim == 2:
+            return xp.matmul(g, a)
+        return xp.sum(_column(xp, g) * a, axis=tuple(range(a.ndim - 1)), keepdims=False)
     return xp.matmul(xp.matrix_transpose(a), g)
 
 

@@ -182,6 +182,11 @@ def _constant(shape: tuple[int, ...], weight_shape: tuple[int, ...], axis: tuple
     return all(i < new or weight_shape[i - new] == 1 for i in axis)
 
 
+def _products(xp: Any, a: Any, b: Any, axis: tuple[int, ...]) -> Any:
+    """The sum of products over axes, which stay; of arrays without the products in memory."""
+    return inner(axis, a, b) if xp is _xp else xp.total(a * b, axis=axis)
+
+
 def _to_input(g: Any, centred: Any, scale: Any, gain: Any, sums: Any, products: Any, number: int) -> Any:
     """The cotangent of x: g times a gain, less its parts along the ones and along the centred values."""
     return (g - sums / number) * gain - centred * (products * (gain * scale * scale / number))
@@ -209,7 +214,7 @@ def _affine(
     centred, scale = _centred(xp, x, axis, eps, known)
     number = max(count(x.shape, axis), 1)
     if _constant(x.shape, weight.shape, axis):
-        sums, products = xp.total(g, axis=axis), xp.total(g * centred, axis=axis)
+        sums, products = xp.total(g, axis=axis), _products(xp, g, centred, axis)
         to_x = _to_input(g, centred, scale, scale * weight, sums, products, number) if needs[0] else None
         return to_x, xp.tied(products * scale, x), xp.tied(sums, x)
     rest = _repeated(x.shape, weight.shape)
@@ -221,7 +226,7 @@ def _affine(
     if not needs[0]:
         return None, to_weight, to_bias
     g = g * weight
-    sums, products = xp.total(g, axis=axis), xp.total(g * centred, axis=axis)
+    sums, products = xp.total(g, axis=axis), _products(xp, g, centred, axis)
     return _to_input(g, centred, scale, scale, sums, products, number), to_weight, to_bias
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,9 @@ import numpy as np
 from .. import _blocks
 from .._core import general, linear, zero
 from .convolution import Sizes, Window, at_least_single
+
+SHORT = 4
+"""With as few windows in a line, or fewer, tiles are worked on as one long array for each element of a window."""
 
 Meeting = tuple[slice, slice]  # the places of a result, and the elements that one step of a window meets there
 
@@ -114,7 +118,46 @@ def _lowest(dtype: Any) -> Any:
     return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
 
 
+def _tiled(size: Sizes, kernel: Sizes, window: Window) -> bool:
+    """Whether windows lie side by side and cover all, and lines are so short that NumPy's loops along them cost most."""
+    plain = window.stride == kernel and not any(window.padding) and all(d == 1 for d in window.dilation)
+    covered = all(n % k == 0 for n, k in zip(size, kernel, strict=True))
+    return plain and covered and 1 < size[-1] // kernel[-1] <= SHORT
+
+
+def _lines(part: Any, elements: int) -> Any:
+    """Memory as an array of items of so many elements, which NumPy copies in one go."""
+    return part.reshape(-1).view(np.dtype((np.void, elements * part.itemsize)))
+
+
+def _planes(x: Any, kernel: Sizes) -> Any:
+    """For each element of a window, in its order, that of all tiles."""
+    part, elements = x, 1
+    for k, n in zip(reversed(kernel), reversed(x.shape[2:]), strict=True):
+        lines = _lines(np.ascontiguousarray(part), elements).reshape(-1, k)
+        taken = np.empty((k, len(lines)), lines.dtype)
+        for i in range(k):
+            taken[i] = lines[:, i]
+        part, elements = taken.reshape(-1).view(x.dtype), elements * (n // k)
+    return part.reshape(math.prod(kernel), -1)
+
+
+def _put_together(planes: Any, out: Any, kernel: Sizes) -> None:
+    """Writes what has such planes to contiguous memory."""
+    lengths = [n // k for n, k in zip(out.shape[2:], kernel, strict=True)]
+    part = planes
+    for i, k in enumerate(kernel):
+        lines = _lines(part, math.prod(lengths[i + 1 :])).reshape(k, -1)
+        last = i == len(kernel) - 1
+        given = _lines(out, 1).reshape(-1, k) if last else np.empty((lines.shape[1], k), lines.dtype)
+        for j in range(k):
+            given[:, j] = lines[j]
+        part = given.reshape(-1).view(planes.dtype)
+
+
 def _max_forward(x: Any, *, kernel: Sizes, window: Window, lengths: Sizes) -> Any:
+    if _tiled(x.shape[2:], kernel, window):
+        return np.maximum.reduce(_planes(x, kernel)).reshape(*x.shape[:2], *lengths)
     return _reduced(x, np.maximum, _lowest(x.dtype), kernel, window, lengths)
 
 
@@ -158,22 +201,32 @@ def _max_spread_forward(given: Any, x: Any, highest: Any, *, kernel: Sizes, wind
 
 def _spread_apart(given: Any, x: Any, y: Any, kernel: Sizes, window: Window) -> Any:
     """The same for windows that do not meet, by steps for each element of a window; None where something is not finite."""
-    out = np.zeros(x.shape, given.dtype)
-    elements = _elements(x.shape[2:], y.shape[2:], kernel, window)
+    size = x.shape[2:]
+    tiled = _tiled(size, kernel, window)
+    out = np.empty(x.shape, given.dtype) if tiled else np.zeros(x.shape, given.dtype)
+    elements = _elements(size, y.shape[2:], kernel, window)
     odd = []
 
-    def part(start: int, stop: int) -> None:
-        images, maxima, result = x[start:stop], y[start:stop], out[start:stop]
-        left = given[start:stop].copy()
-        for place, source in elements:
+    def steps(left: Any, maxima: Any, parts: Iterable[tuple[Any, Any, Any]]) -> None:
+        for place, values, result in parts:
             rest = left[place]
-            taken = np.multiply(rest, images[source] == maxima[place])
+            taken = np.multiply(rest, values == maxima[place])
             np.subtract(rest, taken, out=rest)
-            np.add(taken, 0.0, out=result[source])  # which makes 0 of -0
+            np.add(taken, 0.0, out=result)  # which makes 0 of -0
         if left.any():
-            odd.append(start)
+            odd.append(left)
 
-    _blocks.pieces(part, len(x), math.prod(x.shape[1:]) * x.itemsize)
+    def part(start: int, stop: int) -> None:
+        images, result, left, maxima = x[start:stop], out[start:stop], given[start:stop].copy("C"), y[start:stop]
+        if not tiled:
+            steps(left, maxima, ((place, images[source], result[source]) for place, source in elements))
+            return
+        planes = _planes(images, kernel)
+        found = np.empty(planes.shape, given.dtype)
+        steps(left.reshape(-1), maxima.reshape(-1), zip(itertools.repeat(...), planes, found))
+        _put_together(found, result, kernel)
+
+    _blocks.pieces(part, len(x), 2 * math.prod(x.shape[1:]) * x.itemsize)
     return None if odd else out
 
 

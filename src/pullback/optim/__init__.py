@@ -7,12 +7,14 @@ from typing import Any
 
 _INDEX = {
     "Adadelta": "adadelta",
+    "Adafactor": "adafactor",
     "Adagrad": "adagrad",
     "Adam": "adam",
     "AdamW": "adamw",
     "Adamax": "adamax",
     "ASGD": "asgd",
     "LBFGS": "lbfgs",
+    "Muon": "muon",
     "NAdam": "nadam",
     "Optimizer": "optimizer",
     "RAdam": "radam",

@@ -166,6 +166,9 @@ class Elementwise(Optimizer):
                     plain = all(type(p._array) is ndarray for p, _ in moving)
                     carry_out = quiet.run if plain else _called
                     carry_out(self._move, {name: _number(value) for name, value in group.items()}, moving, _compute)
+                    if (watcher := mode.get().watcher) is not None:
+                        for p, _ in moving:
+                            watcher.wrote(p, False)
         finally:
             mode.reset(token)
         return loss

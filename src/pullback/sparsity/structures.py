@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import _xp, ops
 from .._core import Primitive
-from .._memory import Cell
+from .._memory import Cell, cell_with
 from .patterns import Array, Pattern, Shape, empty, gathered, united
 
 Params = dict[str, Any]
@@ -163,7 +163,7 @@ def pulled(
     saved: list[Cell] = []
     for place, _ in primitive.keeps:
         kept = [out] if place is None else given[place] if isinstance(place, slice) else [given[place]]
-        saved.extend(map(Cell, kept))
+        saved.extend(map(cell_with, kept))
     return primitive.pull(xp, g, edges, saved, params)
 
 

@@ -307,27 +307,57 @@ def load(module: str, name: str) -> Function:
     return defined
 
 
-SPELLINGS = {"axis": "dim", "axes": "dims", "keepdims": "keepdim"}
-"""NumPy's names of arguments, and torch's."""
+SPELLINGS: dict[str, tuple[str, ...]] = {
+    "axis": ("dim",),
+    "axes": ("dims",),
+    "keepdims": ("keepdim",),
+    "input": ("A", "L", "tensor", "x"),
+    "b": ("B",),
+    "input2": ("L", "tau"),
+    "sections": ("indices_or_sections",),
+    "indices": ("indices_or_sections",),
+    "tensor_indices_or_sections": ("indices_or_sections",),
+    "element": ("elements",),
+    "test_element": ("test_elements",),
+}
+"""NumPy's names of arguments, and those that torch's own functions go by, and the names that torch's documentation has."""
+
+NUMPYS = {"axis", "axes", "keepdims"}
+MISSING = object()
 
 
 def in_both_spellings(function: Named) -> Named:
-    """A function that takes NumPy's names of its arguments as well as torch's; itself if it has none of them."""
+    """A function that takes all names of its arguments; itself if each has one."""
     code = getattr(unwrapped(function), "__code__", None)
     taken = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if code else ()
-    names = {numpy: ours for numpy, ours in SPELLINGS.items() if ours in taken and numpy not in taken}
-    if not names:
-        return function
+    names = {
+        other: found[0]
+        for other, ours in SPELLINGS.items()
+        if other not in taken
+        and (found := [name for name in (taken[:1] if other == "input" else taken) if name in ours])
+    }
+    return spelled(function, names) if names else function
+
+
+def spelled(function: Named, names: dict[str, str]) -> Named:
+    """A function that takes other names of its arguments, each of which stands for one of its own."""
 
     @functools.wraps(function)
-    def spelled(*args: Any, **options: Any) -> Any:
+    def called(*args: Any, **options: Any) -> Any:
         for given in names.keys() & options.keys():
             if names[given] in options:
-                raise TypeError(f"{function.__name__}() got both {names[given]!r} and NumPy's {given!r}: pass one")
+                whose = "NumPy's " if given in NUMPYS else ""
+                raise TypeError(f"{function.__name__}() got both {names[given]!r} and {whose}{given!r}: pass one")
             options[names[given]] = options.pop(given)
         return function(*args, **options)
 
-    return spelled  # type: ignore[return-value]  # the same arguments, by more names
+    return called  # type: ignore[return-value]  # the same arguments, by more names
+
+
+def spell(namespace: dict[str, Any], names: str) -> None:
+    """Make functions of a module take all names of their arguments."""
+    for name in names.split():
+        namespace[name] = in_both_spellings(namespace[name])
 
 
 def public(module: str, name: str) -> Function:
@@ -354,11 +384,22 @@ def function(name: str) -> Function:
     return taking_out(found) if ALIASES.get(name, name) in OUT["pullback"].split() else found
 
 
+def _named(function: Function, name: str, options: dict[str, Any]) -> Any:
+    """An argument that was given by its name, and is taken out of the options."""
+    if name not in options:
+        raise TypeError(f"{function.__name__}() missing 1 required positional argument: {name!r}")
+    return options.pop(name)
+
+
 def of_tensor(function: Function) -> Function:
     """A function whose first argument must be a tensor."""
+    code = getattr(unwrapped(function), "__code__", None)
+    first = code.co_varnames[0] if code else "input"
 
     @functools.wraps(function)
-    def checked(input: Any, *args: Any, out: Any = None, **options: Any) -> Any:
+    def checked(input: Any = MISSING, *args: Any, out: Any = None, **options: Any) -> Any:
+        if input is MISSING:
+            input = _named(function, first, options)
         if not isinstance(input, Carrier):
             raise _refusals.no_tensor(function.__name__, "input", 1, input)
         if out is not None:
@@ -371,8 +412,14 @@ def of_tensor(function: Function) -> Function:
 def of_pair(function: Function) -> Function:
     """A function of two operands, both of which must be tensors, or arrays beside a tensor."""
 
+    second = unwrapped(function).__code__.co_varnames[1]
+
     @functools.wraps(function)
-    def checked(input: Any, other: Any, *, out: Any = None) -> Any:
+    def checked(input: Any, other: Any = MISSING, *, out: Any = None, **options: Any) -> Any:
+        if other is MISSING:
+            other = _named(function, second, options)
+        if options:
+            raise TypeError(f"{function.__name__}() got an unexpected keyword argument {next(iter(options))!r}")
         if not isinstance(input, Carrier) and not (isinstance(input, np.ndarray) and isinstance(other, Carrier)):
             raise _refusals.no_tensor(function.__name__, "input", 1, input)
         if not isinstance(other, (Carrier, np.ndarray)):
@@ -385,8 +432,12 @@ def of_pair(function: Function) -> Function:
 def of_tensors(function: Function) -> Function:
     """A function of two operands, one of which must be a tensor."""
 
+    second = unwrapped(function).__code__.co_varnames[1]
+
     @functools.wraps(function)
-    def checked(input: Any, other: Any, *args: Any, out: Any = None, **options: Any) -> Any:
+    def checked(input: Any, other: Any = MISSING, *args: Any, out: Any = None, **options: Any) -> Any:
+        if other is MISSING:
+            other = _named(function, second, options)
         if not isinstance(input, Carrier) and not isinstance(other, Carrier):
             raise _refusals.no_tensor(function.__name__, "input", 1, input)
         if out is not None:

@@ -197,7 +197,8 @@ def setitem(tensor: Any, index: Any, value: Any) -> None:
         rebase_region(base, value, (*steps(tensor._path), (ops.getitem, {"index": spec})))
         return
     edges = [arg._node if isinstance(arg, Carrier) else None for arg in (tensor, value)]
-    if any(edges) and mode.get().grad:
+    current = mode.get()
+    if any(edges) and current.grad:
         args = (tensor, value, *arrays)
         edges += [None] * len(arrays)
         conjugated = tensor._dtype.kind == "c"
@@ -205,6 +206,8 @@ def setitem(tensor: Any, index: Any, value: Any) -> None:
         rebase(
             tensor, tensor.interpreter.record(ops.index_put, args, edges, tensor._array, spec_of, conjugated=conjugated)
         )
+    elif current.watcher is not None:
+        current.watcher.wrote(tensor, False)
 
 
 def _fitting(tensor: Any, value: Any) -> Any:

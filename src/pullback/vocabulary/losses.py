@@ -207,21 +207,21 @@ def cross_entropy(
     if size_average is not None or reduce is not None or reduction not in REDUCTIONS:
         reduction = chosen(size_average, reduce, reduction)
     if weight is None and not label_smoothing and input.ndim == 2 and target._dtype.kind in "iu":
-        shape = input.shape
+        count, width = input.shape
         if (
-            target.shape == shape[:1]
+            target.shape == (count,)
             and input._dtype.kind == "f"
-            and 0 not in shape
+            and count * width
             and (classes := every(target)).size
             and (least := np.minimum.reduce(classes, None)) >= 0
             and (ignore_index < least or not (classes == ignore_index).any())
         ):
             scores = shared(input)
-            known = None if scores is None else quiet.run(known_logarithms, scores)
+            known = None if scores is None else quiet.copy().run(known_logarithms, scores)
             try:
                 return ops.cross_entropy(input, target, reduction=reduction, known=known)
             except IndexError:
-                raise IndexError(f"Target {classes.max()} is out of bounds: there are {shape[1]} classes") from None
+                raise IndexError(f"Target {classes.max()} is out of bounds: there are {width} classes") from None
     return _cross_entropy(input, target, weight, ignore_index, reduction, label_smoothing)
 
 

@@ -22,6 +22,8 @@ def matching(a: Any, b: Any, name: str) -> tuple[Any, Any]:
 
     An array that would lose more than precision, as floats beside integers, promotes the tensor instead.
     """
+    if isinstance(a, Carrier) and isinstance(b, Carrier) and a._dtype is b._dtype:
+        return a, b
     if not isinstance(a, Carrier):
         if not isinstance(b, Carrier):
             raise _refusals.no_tensor(name, "input", 1, a)
@@ -47,9 +49,9 @@ def _beside(array: Any, tensor: Any) -> tuple[Any, Any]:
 
 
 def _require_tensors(name: str, input: Any, other: Any) -> None:
-    for position, (argument, value) in enumerate({"input": input, "other": other}.items(), 1):
+    for position, value in enumerate((input, other)):
         if not isinstance(value, (Carrier, np.ndarray)):
-            raise _refusals.no_tensor(name, argument, position, value)
+            raise _refusals.no_tensor(name, ("input", "other")[position], position + 1, value)
 
 
 def mm(input: Any, mat2: Any) -> Any:

@@ -82,7 +82,7 @@ def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
 # Repeated
 
 
-def repeat(input: Any, *repeats: Any) -> Any:
+def repeat(input: Any, *sizes: Any, repeats: Any = None) -> Any:
     """Copies side by side: so many along each axis, of which there may be new ones in front.
 
     >>> import pullback
@@ -90,7 +90,7 @@ def repeat(input: Any, *repeats: Any) -> Any:
     tensor([[1, 2, 1, 2],
             [1, 2, 1, 2]])
     """
-    counts = parse_sizes(repeats, "repeat", "repeats")
+    counts = parse_sizes(sizes if repeats is None else (repeats,), "repeat", "repeats")
     if len(counts) < input.ndim:
         raise RuntimeError(
             "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor: got "
@@ -103,7 +103,7 @@ def repeat(input: Any, *repeats: Any) -> Any:
     return ops.tile(input, repeats=counts)
 
 
-def tile(input: Any, *dims: Any) -> Any:
+def tile(input: Any, *counts: Any, dims: Any = None) -> Any:
     """Copies side by side: so many along the last axes, one along those before.
 
     >>> import pullback
@@ -111,8 +111,8 @@ def tile(input: Any, *dims: Any) -> Any:
     tensor([[1, 1],
             [2, 2]])
     """
-    counts = parse_sizes(dims, "tile", "dims")
-    return repeat(input, (1,) * (input.ndim - len(counts)) + counts)
+    each = parse_sizes(counts if dims is None else (dims,), "tile", "dims")
+    return repeat(input, (1,) * (input.ndim - len(each)) + each)
 
 
 def repeat_interleave(input: Any, repeats: Any = None, dim: Any = None, *, output_size: Any = None) -> Any:

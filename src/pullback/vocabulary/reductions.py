@@ -204,17 +204,40 @@ def _refuse_empty(name: str, input: Any, axis: int) -> None:
         raise IndexError(f"{name}(): Expected reduction dim {axis} to have non-zero size.")
 
 
-def max(input: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None, keepdims: bool = False) -> Any:
+def _second(name: str, dim: Any, other: Any) -> Any:
+    """What comes after the input: a dim or another tensor."""
+    if dim is not None and other is not None:
+        raise TypeError(f"{name}() received an invalid combination of arguments: both dim and other, pass one")
+    return dim if other is None else other
+
+
+def max(
+    input: Any,
+    dim: Any = None,
+    keepdim: bool = False,
+    *,
+    other: Any = None,
+    axis: Any = None,
+    keepdims: bool = False,
+) -> Any:
     """The largest element; with a dim, (values, indices) along it; with a tensor, the elementwise maximum.
 
     Over everything ties share the gradient; along a dim the first of them takes it.
     """
-    return _extreme("max", input, dim, keepdim, axis, keepdims)
+    return _extreme("max", input, _second("max", dim, other), keepdim, axis, keepdims)
 
 
-def min(input: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None, keepdims: bool = False) -> Any:
+def min(
+    input: Any,
+    dim: Any = None,
+    keepdim: bool = False,
+    *,
+    other: Any = None,
+    axis: Any = None,
+    keepdims: bool = False,
+) -> Any:
     """The smallest element; with a dim, (values, indices) along it; with a tensor, the elementwise minimum."""
-    return _extreme("min", input, dim, keepdim, axis, keepdims)
+    return _extreme("min", input, _second("min", dim, other), keepdim, axis, keepdims)
 
 
 def amax(input: Any, dim: Dim = None, keepdim: bool = False, *, axis: Dim = None, keepdims: bool = False) -> Any:

@@ -27,10 +27,10 @@ def reshape(input: Any, *sizes: Any, shape: Any = None) -> Any:
     return view_of(ops.reshape, input, shape=_inferred(target, input.shape.numel()))
 
 
-def view(input: Any, *shape: Any) -> Any:
+def view(input: Any, *shape: Any, size: Any = None) -> Any:
     """A view with another shape, refused where the layout would need a copy."""
     array = input._array
-    target = _inferred(parse_sizes(shape), input.shape.numel())
+    target = _inferred(parse_sizes(shape if size is None else (size,)), input.shape.numel())
     laid_out = input.level > 0 or not isinstance(array, np.ndarray) or array.flags.c_contiguous or not array.size
     if not laid_out and not np.shares_memory(array.reshape(target), array):
         raise RuntimeError(
@@ -255,14 +255,14 @@ def broadcast_to(input: Any, size: Sequence[int]) -> Any:
     return expand(input, size)
 
 
-def sum_to_size(input: Any, *size: Any) -> Any:
+def sum_to_size(input: Any, *sizes: Any, size: Any = None) -> Any:
     """The sums that undo a broadcasting from a size to the input's.
 
     >>> import pullback
     >>> pullback.ones(2, 3).sum_to_size(1, 3)
     tensor([[2., 2., 2.]])
     """
-    shape, target = tuple(input.shape), parse_sizes(size, "sum_to_size")
+    shape, target = tuple(input.shape), parse_sizes(sizes if size is None else (size,), "sum_to_size")
     try:
         fits = _expanded(target, shape) == shape
     except RuntimeError:

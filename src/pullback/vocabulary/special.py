@@ -7,9 +7,14 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .. import _refusals, ops
 from .._core import Carrier, Primitive
 from .._promotion import broadcast, category, common, inexact, together
+
+MOST_TERMS = 1 << 27
+"""How many numbers `mvlgamma` adds at most."""
 
 
 def of_one(primitive: Primitive, name: str, text: str, **params: Any) -> Callable[[Any], Any]:
@@ -113,9 +118,17 @@ def mvlgamma(input: Any, p: int) -> Any:
         raise RuntimeError(f"Overflow when unpacking long long: mvlgamma has p = {p} terms to add")
     _refuse_complex("mvlgamma", input)
     input = inexact(input)
-    total = ops.lgamma(input) + p * (p - 1) / 4 * math.log(math.pi)
-    for j in range(1, p):
-        total = total + ops.lgamma(input - j / 2)
+    count = math.prod(input.shape)
+    if count * p > MOST_TERMS:
+        raise RuntimeError(
+            f"mvlgamma: not enough memory for {count} elements with p = {p} terms each: the dimension of a matrix is meant"
+        )
+    total = p * (p - 1) / 4 * math.log(math.pi)
+    some = max(1, (1 << 16) // max(count, 1))
+    column = ops.reshape(input, shape=(*input.shape, 1))
+    for start in range(0, p, some):
+        halves = (np.arange(start, min(start + some, p)) / 2).astype(input._dtype)
+        total = total + ops.lgamma(column - halves).sum(-1)
     return total
 
 

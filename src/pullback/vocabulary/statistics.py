@@ -270,7 +270,9 @@ def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
     return input.interpreter.wrap(counts.astype(input._dtype), None)
 
 
-def histogram(input: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False) -> Histogram:
+def histogram(
+    input: Any, bins: Any = 100, *, range: Any = None, weight: Any = None, density: bool = False
+) -> Histogram:
     """How many elements lie in each of several bins: (hist, bin_edges).
 
     `bins` is the number of bins of equal width over `range`, or a 1-d tensor of their edges. With `weight` elements count

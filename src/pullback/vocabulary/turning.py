@@ -37,7 +37,7 @@ unsqueeze_ = _turned(shapes.unsqueeze)
 as_strided_ = _turned(rearranging.as_strided)
 
 
-def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
+def resize_(self: Any, *sizes: Any, size: Any = None, memory_format: Any = None) -> Any:
     """In place: another shape for the elements, in their order in memory; what is added is not set.
 
     Where the tensor grows it gets new memory, which tensors that shared the old do not see.
@@ -47,7 +47,7 @@ def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
     tensor([0, 1, 2])
     """
     _placement.accept("resize_", {"memory_format": memory_format})
-    shape = parse_sizes(sizes, "resize_")
+    shape = parse_sizes(sizes if size is None else (size,), "resize_")
     if any(length < 0 for length in shape):
         raise RuntimeError(f"Trying to create tensor with negative dimension: {list(shape)}")
     if self._node is not None:

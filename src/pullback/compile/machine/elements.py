@@ -9,15 +9,15 @@ from __future__ import annotations
 import functools
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
 
 from .. import scalars
-from ..mathematics import arithmetic
-from ..mathematics.lanes import REALS, Word
+from ..mathematics import arithmetic, trigonometry
+from ..mathematics.lanes import BITS, REALS, Desk, Word
 
 KINDS: dict[np.dtype[Any], str] = {
     np.dtype(np.float32): "f",
@@ -52,24 +52,78 @@ INLINE = 3
 def call(name: str, *words: Word) -> Word:
     """A function of mathematics, by its name as NumPy's ufunc."""
     desk, kind = words[0].desk, words[0].kind
-    values = [word.value for word in words]
-    module = desk.builder.module
-    key = f"pullback.{name}.{kind}{desk.lanes or ''}"
-    uses: Counter[str] = module.__dict__.setdefault("uses", Counter())
-    uses[key] += 1
-    if uses[key] <= INLINE and desk.branching:
-        return Word(desk, kind, scalars.emit_by_case(desk.builder, name, kind, *values, target=desk.target))
-    if desk.lanes is not None and uses[key] <= INLINE and name not in scalars.MODERATE:
-        return Word(desk, kind, scalars.emit(desk.builder, name, kind, *values, target=desk.target))
-    function = module.globals.get(key)
+    uses: Counter[str] = desk.builder.module.__dict__.setdefault("uses", Counter())
+    uses[_key(name, words[0])] += 1
+    few, inside = uses[_key(name, words[0])] <= INLINE, desk.branching or desk.lanes is not None
+    if few and inside and (desk.branching or name in OF_ANGLE or name not in scalars.MODERATE):
+        return _written(name, words)
+    return Word(desk, kind, _called(name, words, desk.type(kind), lambda given: _written(name, given).value))
+
+
+def _key(name: str, word: Word) -> str:
+    return f"pullback.{name}.{word.kind}{word.desk.lanes or ''}"
+
+
+def _written(name: str, words: Sequence[Word]) -> Word:
+    """The same, written out: with a branch, for operands that are not moderate, where there may be one."""
+    desk, kind = words[0].desk, words[0].kind
+    plain = desk.lanes is None and not desk.branching
+    if name in OF_ANGLE and not plain:
+        return OF_ANGLE[name](words[0], *_reduced(words[0]))
+    emit = scalars.emit if plain else scalars.emit_by_case
+    return Word(desk, kind, emit(desk.builder, name, kind, *[word.value for word in words], target=desk.target))
+
+
+def _called(name: str, words: Sequence[Word], result: Any, write: Callable[[list[Word]], Any]) -> Any:
+    """A call of the function of a module that `write` writes if it is not there yet."""
+    (desk, kind), key = (words[0].desk, words[0].kind), _key(name, words[0])
+    function = desk.builder.module.globals.get(key)
     if function is None:
         of = desk.type(kind)
-        function = ir.Function(module, ir.FunctionType(of, [of] * len(words)), key)
+        function = ir.Function(desk.builder.module, ir.FunctionType(result, [of] * len(words)), key)
         function.linkage = "internal"
-        builder = ir.IRBuilder(function.append_basic_block())
-        emit = scalars.emit if desk.lanes is None else scalars.emit_by_case
-        builder.ret(emit(builder, name, kind, *function.args, target=desk.target))
-    return Word(desk, kind, desk.builder.call(function, values))
+        inner = Desk(ir.IRBuilder(function.append_basic_block()), desk.target, desk.lanes)
+        inner.builder.ret(write([Word(inner, kind, value) for value in function.args]))
+    return desk.builder.call(function, [word.value for word in words])
+
+
+OF_ANGLE = {"sin": trigonometry.sine, "cos": trigonometry.cosine}
+"""Functions of what is left of an angle, and of the quarter turns before: sine and cosine of one angle share these."""
+
+
+def _reduced(x: Word) -> tuple[Word, Word]:
+    """The rest and the quarter turns of an angle, once for all that a builder writes of it."""
+    builder = x.desk.builder
+    known = builder.__dict__.setdefault("reduced", {})
+    found = known.get(id(x.value))
+    if found is None:
+        found = (x.value, *(_by_case(x, _by_call) if x.desk.branching else _by_call(x)))
+        if isinstance(x.value, ir.Instruction):  # what else there is may be written before and after a loop
+            known[id(x.value)] = found
+    return Word(x.desk, x.kind, found[1]), Word(x.desk, BITS[x.kind], found[2])
+
+
+def _by_call(x: Word) -> list[Any]:
+    """The rest and the quarter turns, by a function for all angles of a module."""
+    result = ir.LiteralStructType([x.desk.type(x.kind), x.desk.type(BITS[x.kind])])
+
+    def write(given: list[Word]) -> Any:
+        pair = ir.Constant(result, ir.Undefined)
+        for place, value in enumerate(_by_case(given[0], lambda y: [w.value for w in trigonometry.reduced(y)])):
+            pair = given[0].desk.builder.insert_value(pair, value, place)
+        return pair
+
+    pair = _called("reduced", [x], result, write)
+    return [x.desk.builder.extract_value(pair, place) for place in range(2)]
+
+
+def _by_case(x: Word, far: Callable[[Word], list[Any]]) -> list[Any]:
+    """The rest and the quarter turns, the short way where no lane is far from 0."""
+
+    def values(near: bool) -> list[Any]:
+        return [word.value for word in trigonometry.reduced(x, near=True)] if near else far(x)
+
+    return scalars.either(x.desk.builder, (~trigonometry.is_moderate(x)).value, values)
 
 
 def cast(word: Word, kind: str) -> Word:

@@ -10,12 +10,12 @@ import ctypes
 import functools
 import hashlib
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from llvmlite import binding
 
+from ... import _blas
 from .. import store
 
 POINTER_SIZE = ctypes.sizeof(ctypes.c_void_p)
@@ -27,10 +27,16 @@ def _machine(level: int) -> Any:
         binding.initialize_native_asmprinter()
     except RuntimeError:  # newer versions need none of this
         pass
+    name, features = _processor()
+    return binding.Target.from_default_triple().create_target_machine(cpu=name, features=features, opt=level, jit=True)
+
+
+@functools.cache
+def _processor() -> tuple[str, str]:
+    """The name and the features of this processor, as LLVM has them."""
     features = binding.get_host_cpu_features().flatten()
     features = ",".join([*filter(None, features.split(",")), "-prefer-256-bit"]) if wide() else features
-    target = binding.Target.from_default_triple()
-    return target.create_target_machine(cpu=binding.get_host_cpu_name(), features=features, opt=level, jit=True)
+    return binding.get_host_cpu_name(), features
 
 
 @functools.cache
@@ -109,44 +115,13 @@ def address(name: str) -> int:
 
 
 @functools.cache
-def _libraries() -> list[Any]:
-    """Libraries that may hold NumPy's BLAS: NumPy's own module, which finds what it is linked with, and those beside it."""
-    core = sys.modules.get("numpy._core._multiarray_umath") or sys.modules["numpy.core._multiarray_umath"]
-    package = Path(np.__file__).parent
-    paths = [Path(str(core.__file__))]
-    for folder in (package.parent / "numpy.libs", package / ".dylibs"):
-        paths += sorted(folder.glob("*blas*"))
-    found = []
-    for path in paths:
-        try:
-            found.append(ctypes.CDLL(str(path)))
-        except OSError:
-            continue
-    return found
-
-
-@functools.cache
 def blas(name: str) -> tuple[int, int] | None:
     """The address of a function of NumPy's BLAS and the bits of its integers; None where there is none."""
-    for library in _libraries():
+    for library in _blas.libraries():
         for pattern, bits in (("scipy_cblas_{}64_", 64), ("cblas_{}64_", 64), ("scipy_cblas_{}", 32), ("cblas_{}", 32)):
             function = getattr(library, pattern.format(name), None)
             if function is not None:
                 return ctypes.cast(function, ctypes.c_void_p).value or 0, bits
-    return None
-
-
-@functools.cache
-def blas_threads() -> tuple[int, int] | None:
-    """The addresses of the functions that say and set how many threads OpenBLAS uses; None for another BLAS."""
-    for library in _libraries():
-        for pattern in ("scipy_openblas_{}64_", "openblas_{}64_", "scipy_openblas_{}", "openblas_{}"):
-            found: list[Any] = [
-                getattr(library, pattern.format(f"{word}_num_threads"), None) for word in ("get", "set")
-            ]
-            if all(found):
-                get, change = (ctypes.cast(function, ctypes.c_void_p).value or 0 for function in found)
-                return get, change
     return None
 
 
@@ -158,8 +133,7 @@ class Code:
 
     def __init__(self, code: bytes, links: list[int]) -> None:
         self.engine = binding.create_mcjit_compiler(binding.parse_assembly(""), _machine(0))  # which the engine owns
-        self.engine.add_object_file(binding.ObjectFileRef.from_data(code))
-        self.engine.finalize_object()
+        self.engine.add_object_file(binding.ObjectFileRef.from_data(code))  # ready when an address is asked for
         if links:
             table = (ctypes.c_void_p * len(links)).from_address(self.engine.get_global_value_address("links"))
             for place, link in enumerate(links):

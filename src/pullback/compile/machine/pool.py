@@ -19,7 +19,7 @@ import os
 
 from llvmlite import binding
 
-from ... import _blocks
+from ... import _blas, _blocks
 from . import native
 from .entry import expanded
 
@@ -30,7 +30,7 @@ LOOKS = 1024
 PATIENCE = 1 << 14
 """How often one looks for the end of a job before it sleeps between looks: another process may have the processor."""
 
-LINKS = """chosen get_num_threads set_num_threads PyThread_start_new_thread PyThread_allocate_lock PyThread_free_lock PyThread_acquire_lock
+LINKS = """chosen openblas get_num_threads set_num_threads PyThread_start_new_thread PyThread_allocate_lock PyThread_free_lock PyThread_acquire_lock
     PyThread_acquire_lock_timed PyThread_release_lock""".split()
 RELAX = {
     "x86_64": ("@llvm.x86.sse2.pause", ""),
@@ -53,9 +53,6 @@ TEXT = """
 @table = internal global ptr null
 @chunks = internal global i64 0
 @held = internal global ptr null
-@gate = internal global i64 0
-@multiplying = internal global i64 0
-@threads = internal global i32 0
 {declare}
 
 define internal void @take() {{
@@ -273,35 +270,43 @@ alone:
 
 define internal void @alone(i64 %more) {{
 top:
-  %get = call ptr @link(i64 {get_num_threads})
-  %set = call ptr @link(i64 {set_num_threads})
-  %known = icmp ne ptr %get, null
+  %words = call ptr @link(i64 {openblas})
+  %known = icmp ne ptr %words, null
   br i1 %known, label %ask, label %over
 ask:
-  %pair = cmpxchg ptr @gate, i64 0, i64 1 acq_rel acquire
-  %mine = extractvalue {{i64, i1}} %pair, 1
-  br i1 %mine, label %count, label %ask
-count:
-  %before = load i64, ptr @multiplying
+  %acquire = call ptr @link(i64 {PyThread_acquire_lock})
+  %release = call ptr @link(i64 {PyThread_release_lock})
+  %get = call ptr @link(i64 {get_num_threads})
+  %set = call ptr @link(i64 {set_num_threads})
+  %lock_word = call i64 @word(ptr %words, i64 0)
+  %lock = inttoptr i64 %lock_word to ptr
+  %taken = call i32 %acquire(ptr %lock, i32 1)
+  %before = call i64 @word(ptr %words, i64 1)
   %after = add i64 %before, %more
-  store i64 %after, ptr @multiplying
-  %both = or i64 %before, %after
-  %only = icmp eq i64 %both, 1
-  br i1 %only, label %change, label %leave
-change:
-  %ends = icmp eq i64 %after, 0
-  br i1 %ends, label %back, label %one
-one:
-  %threads = call i32 %get()
-  store i32 %threads, ptr @threads
-  call void %set(i32 1)
-  br label %leave
-back:
-  %old = load i32, ptr @threads
-  call void %set(i32 %old)
+  %inside = getelementptr i64, ptr %words, i64 1
+  store i64 %after, ptr %inside
+  %number = getelementptr i64, ptr %words, i64 2
+  %first = icmp eq i64 %before, 0
+  br i1 %first, label %note, label %look
+note:
+  %now = call i32 %get()
+  %now_word = sext i32 %now to i64
+  store i64 %now_word, ptr %number
+  br label %look
+look:
+  %own = load i64, ptr %number
+  %several = icmp sgt i64 %own, 1
+  %last = icmp eq i64 %after, 0
+  %edge = or i1 %first, %last
+  %change = and i1 %several, %edge
+  %own_short = trunc i64 %own to i32
+  %wanted = select i1 %last, i32 %own_short, i32 1
+  br i1 %change, label %tell, label %leave
+tell:
+  call void %set(i32 %wanted)
   br label %leave
 leave:
-  store atomic i64 0, ptr @gate release, align 8
+  call void %release(ptr %lock)
   br label %over
 over:
   ret void
@@ -380,7 +385,7 @@ def _code() -> native.Code:
         threads=THREADS, looks=LOOKS, patience=PATIENCE, count=len(LINKS),
         **{name: place for place, name in enumerate(LINKS)},
     )  # fmt: skip
-    links = [_blocks.chosen_address(), *(native.blas_threads() or (0, 0)), *map(native.address, LINKS[3:])]
+    links = [_blocks.chosen_address(), *_openblas(), *map(native.address, LINKS[4:])]
     code = native.Code(native.kept(expanded(text)), links)
     begin, pause, resume = (ctypes.CFUNCTYPE(None)(code.address(name)) for name in ("begin", "pause", "resume"))
     begin()
@@ -390,9 +395,18 @@ def _code() -> native.Code:
     return code
 
 
+def _openblas() -> tuple[int, ...]:
+    """The addresses of what `_blas` knows of those who want it for themselves, and of its functions."""
+    control = _blas.control()
+    if control is None:
+        return 0, 0, 0
+    functions = [ctypes.cast(each, ctypes.c_void_p).value or 0 for each in (control.get, control.change)]  # type: ignore[arg-type]
+    return control.words.buffer_info()[0], *functions
+
+
 def address(name: str) -> int:
     """The address of `share(function, table, chunks)`, which calls `function(table, begin, end)` for parts of all chunks.
 
-    `share_products` does so while OpenBLAS, if it is that, uses no threads of its own.
+    `share_products` does so while OpenBLAS, if it is that, uses no threads of its own; its results depend on them.
     """
     return _code().address(name)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from llvmlite import ir
 
+from ... import _blas
 from . import native, small
 from .elements import KINDS
 from .fusion import Operand, Product, leading
@@ -79,7 +80,7 @@ class Form:
     @property
     def shared(self) -> bool:
         """Whether it is cut in parts for threads, or for one that keeps BLAS from using its own."""
-        return self.work * math.prod(self.batch) >= SHARED and native.blas_threads() is not None
+        return self.work * math.prod(self.batch) >= SHARED and _blas.control() is not None
 
     @property
     def parts(self) -> Parts:

@@ -138,13 +138,12 @@ class SmallEmitter:
 
 
 @functools.cache
-def _code() -> native.Code:
+def _code(kind: str) -> native.Code:
     module = ir.Module()
-    for kind in REALS:
-        SmallEmitter(module, kind).emit()
+    SmallEmitter(module, kind).emit()
     return native.Code(native.kept(str(module)), [])
 
 
 def address(name: str) -> int:
     """The address of `small_f` or `small_d`."""
-    return _code().address(name)
+    return _code(name[-1]).address(name)

@@ -27,7 +27,7 @@ def is_moderate(x: Word) -> Word:
 
 def _reduced_near(x: Word) -> tuple[Word, Word]:
     """r, and n as an integer, for |x| up to NEAR."""
-    whole, n = (x * (2 / math.pi)).nearest()
+    whole, n = x.nearest(2 / math.pi)
     first, second, third, rest = HALF_PI_STEPS[x.kind]
     r = whole.mad(-first, x)
     if x.kind == "f":
@@ -88,8 +88,8 @@ def _reduced_double(x: Word) -> tuple[Word, Word]:
     return (abs(x) < math.pi / 4).select(x, r), n
 
 
-def _reduced(x: Word, near: bool) -> tuple[Word, Word]:
-    """r of x's kind, and n as the integer of its size."""
+def reduced(x: Word, *, near: bool = False) -> tuple[Word, Word]:
+    """r of x's kind, and n as the integer of its size: all that `sine` and `cosine` of x need."""
     if near:
         return _reduced_near(x)
     if x.kind == "d":
@@ -117,16 +117,24 @@ def _turned(r: Word, n: Word) -> Word:
     return (y.bits() ^ sign).real()
 
 
+def sine(x: Word, r: Word, n: Word) -> Word:
+    """The sine of x = n pi / 2 + r."""
+    return (x == 0).select(x, _turned(r, n))
+
+
+def cosine(x: Word, r: Word, n: Word) -> Word:
+    """The cosine of x = n pi / 2 + r."""
+    return _turned(r, n + 1)
+
+
 def sin(x: Word, *, near: bool = False) -> Word:
     """The sine."""
-    r, n = _reduced(x, near)
-    return (x == 0).select(x, _turned(r, n))
+    return sine(x, *reduced(x, near=near))
 
 
 def cos(x: Word, *, near: bool = False) -> Word:
     """The cosine."""
-    r, n = _reduced(x, near)
-    return _turned(r, n + 1)
+    return cosine(x, *reduced(x, near=near))
 
 
 def tan(x: Word, *, near: bool = False) -> Word:
@@ -134,7 +142,7 @@ def tan(x: Word, *, near: bool = False) -> Word:
     if x.kind == "f":
         r, n = _reduced_near(x.to("d")) if near else _reduced_float(x)
     else:
-        r, n = _reduced(x, near)
+        r, n = reduced(x, near=near)
     z = r * r
     y = (r * z).mad(z.polynomial(TAN[x.kind]), r)
     odd = (n & 1) != 0

@@ -18,7 +18,7 @@ import numpy as np
 from ... import ops
 from ..._modes import quiet
 from ..._sites import Site
-from ..program import Array, Equation, Program, Value, bodies
+from ..program import LOOPS, Array, Equation, Program, Value, effectful
 from . import keys
 from .inference import infer
 
@@ -36,9 +36,6 @@ VIEWS = {"reshape", "permute_dims", "matrix_transpose", "expand_dims", "squeeze"
 COMMUTATIVE = {"add", "multiply", "equal", "not_equal", "logical_and", "logical_or", "logical_xor"}
 
 
-LOOPS = {"scan_loop", "branch", "repeat_loop"}
-"""Operations whose metadata hold programs: the bodies of loops, the sides of a branch."""
-
 UNFOLDED = {"broadcast_to", *LOOPS}
 """Operations whose results are not computed in advance: one is a view, the others take time."""
 
@@ -53,19 +50,6 @@ def with_bodies(entry: Any, change: Callable[[Program], Program]) -> Any:
         changed = [with_bodies(each, change) for each in entry]
         return type(entry)(*changed) if hasattr(entry, "_fields") else tuple(changed)
     return entry
-
-
-def acts(equation: Equation) -> bool:
-    """Whether an equation has an effect, or a part of one has: it is needed though its results are not."""
-    primitive = equation.primitive
-    if primitive.name in LOOPS:
-        return any(acts(part) for body in bodies(equation.params) for part in body.equations)
-    return bool(primitive.kind == "effect")
-
-
-def effectful(equation: Equation) -> bool:
-    """Whether an equal equation may give something else: it has an effect, or its numbers are drawn at random."""
-    return acts(equation) or equation.primitive.name == "drawn"
 
 
 class Builder:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ..program import Program, Value
-from .building import acts
+from ..program import Program, Value, acts
 
 
 def without_dead_code(program: Program) -> Program:

@@ -1,0 +1,63 @@
+"""Distributions of angles."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .. import _random
+from .._creation import made
+from ..special import i0e, i1e
+from . import constraints
+from .constraints import Constraint
+from .distribution import Distribution, broadcast_all
+
+
+class VonMises(Distribution):
+    """The distribution of angles around `loc`, of which cos counts `concentration` times: normal for large ones.
+
+    >>> import pullback
+    >>> from pullback.distributions import VonMises
+    >>> VonMises(0.0, 1.0).log_prob(pullback.tensor(0.0))
+    tensor(-1.0738)
+    """
+
+    arg_constraints: ClassVar[dict[str, Constraint]] = {
+        "loc": constraints.real,
+        "concentration": constraints.positive,
+    }
+    support = constraints.real
+
+    def __init__(self, loc: Any, concentration: Any, validate_args: bool | None = None) -> None:
+        self.loc, self.concentration = broadcast_all(loc, concentration)
+        super().__init__(self.loc.shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Any:
+        """The mean direction."""
+        return self.loc
+
+    mode = mean
+
+    @property
+    def variance(self) -> Any:
+        """The circular variance: 1 minus the mean of the cosine of the distance to `loc`."""
+        return 1 - i1e(self.concentration) / i0e(self.concentration)
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        """Angles from -pi to pi, drawn at random."""
+
+        def draw(rng: np.random.Generator, shape: Any, loc: Any, concentration: Any) -> Any:
+            found = np.remainder(rng.vonmises(0.0, concentration, shape) + loc + np.pi, 2 * np.pi) - np.pi
+            return np.asarray(found).astype(loc.dtype)
+
+        shape = self._extended_shape(sample_shape)
+        return made(_random.sampled(draw, tuple(shape), self.loc, self.concentration), False)
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the density at an angle."""
+        self._validate_sample(value)
+        scale = i0e(self.concentration).log() + math.log(2 * math.pi)
+        return self.concentration * ((value - self.loc).cos() - 1) - scale

@@ -1,0 +1,176 @@
+"""Distributions of how often things happen: until others have happened, and of several kinds."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .. import _creation, _random, _sampling
+from .._modes import no_grad
+from .._shapes import Size
+from ..nn import functional
+from ..vocabulary.special import lgamma
+from . import constraints
+from .constraints import Constraint
+from .discrete import Binomial, Categorical, _check_one, _OfOdds
+from .distribution import Distribution, broadcast_all
+from .gamma import Gamma
+
+
+class NegativeBinomial(_OfOdds):
+    """The distribution of the number of successes, of probability `probs`, before `total_count` failures.
+
+    The count may be any number that is not negative: the rate of a Poisson distribution is drawn from a gamma one.
+
+    >>> import pullback
+    >>> from pullback.distributions import NegativeBinomial
+    >>> NegativeBinomial(1, 0.5).log_prob(pullback.tensor(2.0)).exp()
+    tensor(0.1250)
+    """
+
+    arg_constraints: ClassVar[dict[str, Constraint]] = {
+        "total_count": constraints.greater_than_eq(0),
+        "probs": constraints.half_open_interval(0.0, 1.0),
+        "logits": constraints.real,
+    }
+    support = constraints.nonnegative_integer
+
+    def __init__(
+        self, total_count: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        _check_one(probs, logits)
+        name, value = ("logits", logits) if probs is None else ("probs", probs)
+        total, self._param = broadcast_all(total_count, value)
+        self.__dict__[name] = self._param
+        self.total_count = total.type_as(self._param)
+        Distribution.__init__(self, self._param.shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Any:
+        """The mean."""
+        return self.total_count * self.logits.exp()
+
+    @property
+    def mode(self) -> Any:
+        """The most probable value."""
+        return ((self.total_count - 1) * self.logits.exp()).floor().clamp(min=0)
+
+    @property
+    def variance(self) -> Any:
+        """The variance."""
+        return self.mean / (-self.logits).sigmoid()
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        """Values drawn at random."""
+        with no_grad():
+            rates = Gamma(self.total_count, (-self.logits).exp(), validate_args=False).sample(sample_shape)
+            return _sampling.poisson(rates)
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the probability of a value."""
+        self._validate_sample(value)
+        n, logits = self.total_count, self.logits
+        ways = lgamma(n + value) - lgamma(1 + value) - lgamma(n)
+        chances = n * functional.logsigmoid(-logits) + value * functional.logsigmoid(logits)
+        return chances + ways.masked_fill(n + value == 0, 0.0)
+
+
+class Multinomial(Distribution):
+    """The distribution of how often each of K things is chosen in `total_count` trials, by a `Categorical`.
+
+    Raises
+    ------
+    NotImplementedError
+        If `total_count` is no int.
+    ValueError
+        As for a `Categorical`.
+
+    >>> import pullback
+    >>> from pullback.distributions import Multinomial
+    >>> Multinomial(2, pullback.tensor([1.0, 1.0])).log_prob(pullback.tensor([1.0, 1.0])).exp()
+    tensor(0.5000)
+    """
+
+    arg_constraints: ClassVar[dict[str, Constraint]] = {
+        "probs": constraints.simplex,
+        "logits": constraints.real_vector,
+    }
+
+    def __init__(
+        self, total_count: int = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        if not isinstance(total_count, int):
+            raise NotImplementedError(
+                f"inhomogeneous total_count is not supported: it is one int, not {type(total_count).__name__}"
+            )
+        self.total_count = total_count
+        self._categorical = Categorical(probs, logits, validate_args)
+        super().__init__(self._categorical.batch_shape, self._categorical.param_shape[-1:], validate_args)
+
+    def _given(self) -> Any:
+        return self._categorical._given()
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        """The same distribution with its parameters repeated to another batch shape."""
+        made = type(self).__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        made._categorical = self._categorical.expand(batch_shape)
+        made._batch_shape = Size(batch_shape)
+        return made
+
+    @property
+    def probs(self) -> Any:
+        """The probabilities."""
+        return self._categorical.probs
+
+    @property
+    def logits(self) -> Any:
+        """The logarithms of the probabilities."""
+        return self._categorical.logits
+
+    @property
+    def param_shape(self) -> Size:
+        """The shape of the parameter."""
+        return self._categorical.param_shape
+
+    @property
+    def support(self) -> Any:
+        """The values that there are."""
+        return constraints.multinomial(self.total_count)
+
+    @property
+    def mean(self) -> Any:
+        """The mean."""
+        return self.probs * self.total_count
+
+    @property
+    def variance(self) -> Any:
+        """The variance of each entry."""
+        return self.total_count * self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        """Values drawn at random."""
+        n = self.total_count
+
+        def draw(rng: np.random.Generator, shape: Any, probs: Any) -> Any:
+            chances = probs.astype(np.float64)
+            chances = chances / chances.sum(-1, keepdims=True)
+            return np.asarray(rng.multinomial(n, chances, shape[:-1])).astype(probs.dtype)
+
+        return _creation.made(_random.sampled(draw, tuple(self._extended_shape(sample_shape)), self.probs), False)
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the probability of a value."""
+        self._validate_sample(value)
+        logits, value = broadcast_all(self.logits, value)
+        chances = (logits.masked_fill((value == 0) & (logits == -float("inf")), 0.0) * value).sum(-1)
+        return lgamma(value.sum(-1) + 1) - lgamma(value + 1).sum(-1) + chances
+
+    def entropy(self) -> Any:
+        """The entropy, in nats: a sum over what each entry may be."""
+        n = self.total_count
+        each = Binomial(n, self.probs, validate_args=False)
+        values = each.enumerate_support(expand=False)
+        repeats = (each.log_prob(values).exp() * lgamma(values + 1)).sum((0, -1))
+        return n * self._categorical.entropy() - lgamma(values[-1].flatten()[0] + 1) + repeats

@@ -1,0 +1,102 @@
+"""Optimizers that look at a parameter as a whole: what they share, besides the way they move it.
+
+A subclass says what it remembers of a parameter, and of which shape, and how it moves one. It computes with tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._core import Carrier
+from .._creation import zeros
+from .._dtypes import default_numpy
+from .._modes import enable_grad, no_grad
+from .._views import check_writable
+from .optimizer import Group, Optimizer
+
+COUNT = "step"
+
+
+class Whole(Optimizer):
+    """The base of optimizers that move one parameter after the other; subclasses define `remembers` and `move`."""
+
+    def remembers(self, parameter: Any) -> dict[str, tuple[int, ...]]:
+        """The shape of each tensor that is kept of a parameter; all begin as zeros."""
+        raise NotImplementedError(f"{type(self).__name__} defines no remembers()")
+
+    def move(self, group: Group, parameter: Any, gradient: Any, state: dict[str, Any]) -> None:
+        """Change a parameter and its state, in place, by a gradient."""
+        raise NotImplementedError(f"{type(self).__name__} defines no move()")
+
+    def require(self, group: Group, parameter: Any) -> None:
+        """Refuse a parameter of a group that cannot be moved."""
+        if parameter.is_complex():
+            raise RuntimeError(
+                f"{type(self).__name__} does not support complex parameters: one of shape {tuple(parameter.shape)} is "
+                f"{parameter.dtype}. Give it view_as_real of it, or another optimizer"
+            )
+        check_writable(parameter, "step")
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Change the parameters once.
+
+        `closure`, if given, computes the loss anew, with its gradients, and returns it; so does `step` then.
+        Parameters without a gradient are left alone.
+
+        Raises
+        ------
+        RuntimeError
+            If a parameter is complex. Nothing has changed then.
+        """
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        with no_grad():
+            moving = [(group, p, p.grad) for group in self.param_groups for p in group["params"] if p.grad is not None]
+            for group, p, _ in moving:
+                self.require(group, p)
+            for group, p, g in moving:
+                state = self.state[p]
+                for name, shape in self.remembers(p).items():
+                    if name not in state:
+                        state[name] = zeros(shape, dtype=_counting() if name == COUNT else p.dtype)
+                self.move({**group, "lr": _number(group["lr"])}, p, g, state)
+        return loss
+
+    def _fitting(self, parameter: Any, value: Any, key: Any = None) -> Any:
+        fitting = super()._fitting(parameter, value, key)
+        expected = self.remembers(parameter).get(key)
+        if isinstance(fitting, Carrier) and expected is not None and tuple(fitting.shape) != expected:
+            raise ValueError(
+                f"loaded state dict contains {key!r} of shape {tuple(fitting.shape)} for a parameter of shape "
+                f"{tuple(parameter.shape)}, of which {type(self).__name__} remembers {expected}"
+            )
+        return fitting
+
+
+def _counting() -> Any:
+    """The dtype in which steps are counted: that of double precision if it is the default."""
+    default = default_numpy()
+    return default if default == np.float64 else np.float32
+
+
+def _number(rate: Any) -> Any:
+    """A rate as a number, or as a tensor without axes that is as precise as one."""
+    return rate.reshape(()).double() if isinstance(rate, Carrier) else rate
+
+
+def require(option: bool, text: str, value: Any) -> None:
+    """Refuse an option that makes no sense."""
+    if not option:
+        raise ValueError(f"{text}: {value}")
+
+
+def require_rate(lr: Any) -> None:
+    """Refuse a rate that is negative, or a tensor of several elements."""
+    if isinstance(lr, Carrier) and lr.numel() != 1:
+        raise ValueError(f"Tensor lr must be 1-element: it has shape {tuple(lr.shape)}")
+    require(lr >= 0, "Learning rate should be >= 0 but is", lr)
