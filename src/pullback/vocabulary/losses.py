@@ -98,7 +98,8 @@ def _check_weight(name: str, weight: Any, classes: int) -> Any:
     """The weights of classes as an array, which has no derivative, as in torch."""
     if weight is None:
         return None
-    require_tensors(name, weight=weight)
+    if not isinstance(weight, Carrier):
+        raise _refusals.no_tensor(name, "weight", 5 if name == "huber_loss" else 6, weight)
     if tuple(weight.shape) != (classes,):
         raise RuntimeError(
             f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of "
@@ -343,10 +344,12 @@ def _difference(name: str, input: Any, target: Any) -> Any:
     return input - target
 
 
-def _weighed(losses: Any, input: Any, weight: Any, reduction: str, label: str) -> Any:
+def _weighed(name: str, losses: Any, input: Any, weight: Any, reduction: str, label: str) -> Any:
     """Losses reduced, with a weight for each where weights are given: a mean is over the sum of the weights."""
     if weight is None:
         return reduced(losses, reduction, label)
+    if not isinstance(weight, Carrier):
+        raise _refusals.no_tensor(name, "weight", 5 if name == "huber_loss" else 6, weight)
     if tuple(weight.shape) != tuple(input.shape):
         raise ValueError("Weights and input must have the same size.")
     losses = losses * weight
@@ -376,7 +379,8 @@ def mse_loss(
     """
     difference = _difference("mse_loss", input, target)
     _floating("mse", difference)
-    return _weighed(ops.square(difference), input, weight, chosen(size_average, reduce, reduction), "MseLossBackward0")
+    reduction = chosen(size_average, reduce, reduction)
+    return _weighed("mse_loss", ops.square(difference), input, weight, reduction, "MseLossBackward0")
 
 
 def l1_loss(
@@ -393,7 +397,7 @@ def l1_loss(
     losses = arithmetic.abs(difference)
     if losses._dtype.kind not in "fc" and reduction == "mean":
         return reductions.mean(losses)
-    return _weighed(losses, input, weight, reduction, "MeanBackward0")
+    return _weighed("l1_loss", losses, input, weight, reduction, "MeanBackward0")
 
 
 def smooth_l1_loss(
@@ -423,7 +427,7 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     _floating("huber", difference)
-    return _weighed(ops.huber(difference, delta=delta), input, weight, reduction, "HuberLossBackward0")
+    return _weighed("huber_loss", ops.huber(difference, delta=delta), input, weight, reduction, "HuberLossBackward0")
 
 
 # Probabilities
