@@ -213,7 +213,7 @@ class Recorded(Boxed):
         """RefusedError: the numbers are others at each call."""
         raise asked("tolist()")
 
-    def view(self, *args: Any) -> Any:
+    def view(self, *args: Any, **options: Any) -> Any:
         """RefusedError to NumPy; tensors never ask for it."""
         raise asked("the array of a tensor was asked for (numpy() or np.asarray)")
 
@@ -369,6 +369,8 @@ class Recorder(Interpreter):
     def _put_off(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """The result of an operation that is written down and not computed yet; None where it is to be computed now."""
         if not self.patient or not self._tokens:
+            return None
+        if not self.deferred.memories and primitive.kind != "elementwise" and primitive.name != "scan_loop":
             return None
         held = [arg for arg in args if isinstance(arg, Recorded)]
         forms = [arg.form if isinstance(arg, Recorded) else np.asarray(arg) for arg in args]

@@ -69,7 +69,7 @@ def _written(name: str, words: Sequence[Word]) -> Word:
     desk, kind = words[0].desk, words[0].kind
     plain = desk.lanes is None and not desk.branching
     if name in OF_ANGLE and not plain:
-        return OF_ANGLE[name](words[0], *_reduced(words[0]))
+        return OF_ANGLE[name](words[0], _reduced(words[0]))
     emit = scalars.emit if plain else scalars.emit_by_case
     return Word(desk, kind, emit(desk.builder, name, kind, *[word.value for word in words], target=desk.target))
 
@@ -91,8 +91,8 @@ OF_ANGLE = {"sin": trigonometry.sine, "cos": trigonometry.cosine}
 """Functions of what is left of an angle, and of the quarter turns before: sine and cosine of one angle share these."""
 
 
-def _reduced(x: Word) -> tuple[Word, Word]:
-    """The rest and the quarter turns of an angle, once for all that a builder writes of it."""
+def _reduced(x: Word) -> trigonometry.Rest:
+    """What is left of an angle, once for all that a builder writes of it."""
     builder = x.desk.builder
     known = builder.__dict__.setdefault("reduced", {})
     found = known.get(id(x.value))
@@ -100,25 +100,26 @@ def _reduced(x: Word) -> tuple[Word, Word]:
         found = (x.value, *(_by_case(x, _by_call) if x.desk.branching else _by_call(x)))
         if isinstance(x.value, ir.Instruction):  # what else there is may be written before and after a loop
             known[id(x.value)] = found
-    return Word(x.desk, x.kind, found[1]), Word(x.desk, BITS[x.kind], found[2])
+    r, early, n = found[1:]
+    return trigonometry.Rest(Word(x.desk, x.kind, r), Word(x.desk, x.kind, early), Word(x.desk, BITS[x.kind], n))
 
 
 def _by_call(x: Word) -> list[Any]:
-    """The rest and the quarter turns, by a function for all angles of a module."""
-    result = ir.LiteralStructType([x.desk.type(x.kind), x.desk.type(BITS[x.kind])])
+    """The same, by a function for all angles of a module."""
+    result = ir.LiteralStructType([x.desk.type(kind) for kind in (x.kind, x.kind, BITS[x.kind])])
 
     def write(given: list[Word]) -> Any:
-        pair = ir.Constant(result, ir.Undefined)
+        rest = ir.Constant(result, ir.Undefined)
         for place, value in enumerate(_by_case(given[0], lambda y: [w.value for w in trigonometry.reduced(y)])):
-            pair = given[0].desk.builder.insert_value(pair, value, place)
-        return pair
+            rest = given[0].desk.builder.insert_value(rest, value, place)
+        return rest
 
-    pair = _called("reduced", [x], result, write)
-    return [x.desk.builder.extract_value(pair, place) for place in range(2)]
+    rest = _called("reduced", [x], result, write)
+    return [x.desk.builder.extract_value(rest, place) for place in range(len(result.elements))]
 
 
 def _by_case(x: Word, far: Callable[[Word], list[Any]]) -> list[Any]:
-    """The rest and the quarter turns, the short way where no lane is far from 0."""
+    """The same, the short way where no lane is far from 0."""
 
     def values(near: bool) -> list[Any]:
         return [word.value for word in trigonometry.reduced(x, near=True)] if near else far(x)

@@ -11,6 +11,7 @@ as much.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from .coefficients import COS, DIGITS, HALF_PI, HALF_PI_STEPS, SIN, TAN, TURNS
 from .lanes import BIAS, FRACTION, Word, power_of_two
@@ -25,8 +26,16 @@ def is_moderate(x: Word) -> Word:
     return abs(x) <= NEAR[x.kind]
 
 
-def _reduced_near(x: Word) -> tuple[Word, Word]:
-    """r, and n as an integer, for |x| up to NEAR."""
+class Rest(NamedTuple):
+    """What is left of an angle: r; r but for its last bits, known sooner and good enough for squares; n as an integer."""
+
+    r: Word
+    early: Word
+    n: Word
+
+
+def _reduced_near(x: Word) -> Rest:
+    """The rest for |x| up to NEAR."""
     whole, n = x.nearest(2 / math.pi)
     first, second, third, rest = HALF_PI_STEPS[x.kind]
     r = whole.mad(-first, x)
@@ -36,7 +45,7 @@ def _reduced_near(x: Word) -> tuple[Word, Word]:
         r, lost = total(r, whole * -second)
         r, error = total(r, whole * -third)
         error += lost
-    return r + whole.mad(-rest, error), n
+    return Rest(r + whole.mad(-rest, error), r, n)
 
 
 def _reduced_float(x: Word) -> tuple[Word, Word]:
@@ -88,19 +97,19 @@ def _reduced_double(x: Word) -> tuple[Word, Word]:
     return (abs(x) < math.pi / 4).select(x, r), n
 
 
-def reduced(x: Word, *, near: bool = False) -> tuple[Word, Word]:
-    """r of x's kind, and n as the integer of its size: all that `sine` and `cosine` of x need."""
+def reduced(x: Word, *, near: bool = False) -> Rest:
+    """The rest in x's kind, with n as the integer of its size: all that `sine` and `cosine` of x need."""
     if near:
         return _reduced_near(x)
-    if x.kind == "d":
-        return _reduced_double(x)
-    r, n = _reduced_float(x)
-    return r.to("f"), n.to("i32")
+    r, n = _reduced_double(x) if x.kind == "d" else _reduced_float(x)
+    if x.kind == "f":
+        r, n = r.to("f"), n.to("i32")
+    return Rest(r, r, n)
 
 
-def _sine(r: Word) -> Word:
-    z = r * r
-    return (r * z).mad(z.polynomial(SIN[r.kind]), r)
+def _sine(r: Word, early: Word) -> Word:
+    z = early * early
+    return (early * z).mad(z.polynomial(SIN[r.kind]), r)
 
 
 def _cosine(r: Word) -> Word:
@@ -110,39 +119,40 @@ def _cosine(r: Word) -> Word:
     return top + ((1 - top - half) + z * z * z.polynomial(COS[r.kind]))
 
 
-def _turned(r: Word, n: Word) -> Word:
+def _turned(rest: Rest, n: Word) -> Word:
     """The sine of r + n pi / 2."""
-    y = ((n & 1) == 0).select(_sine(r), _cosine(r))
+    r, early, _ = rest
+    y = ((n & 1) == 0).select(_sine(r, early), _cosine(early))
     sign = (n & 2) << (FRACTION[r.kind] + {"f": 7, "d": 10}[r.kind])
     return (y.bits() ^ sign).real()
 
 
-def sine(x: Word, r: Word, n: Word) -> Word:
+def sine(x: Word, rest: Rest) -> Word:
     """The sine of x = n pi / 2 + r."""
-    return (x == 0).select(x, _turned(r, n))
+    return (x == 0).select(x, _turned(rest, rest.n))
 
 
-def cosine(x: Word, r: Word, n: Word) -> Word:
+def cosine(x: Word, rest: Rest) -> Word:
     """The cosine of x = n pi / 2 + r."""
-    return _turned(r, n + 1)
+    return _turned(rest, rest.n + 1)
 
 
 def sin(x: Word, *, near: bool = False) -> Word:
     """The sine."""
-    return sine(x, *reduced(x, near=near))
+    return sine(x, reduced(x, near=near))
 
 
 def cos(x: Word, *, near: bool = False) -> Word:
     """The cosine."""
-    return cosine(x, *reduced(x, near=near))
+    return cosine(x, reduced(x, near=near))
 
 
 def tan(x: Word, *, near: bool = False) -> Word:
     """The tangent; floats are computed in double."""
     if x.kind == "f":
-        r, n = _reduced_near(x.to("d")) if near else _reduced_float(x)
+        r, n = _reduced_near(x.to("d"))[::2] if near else _reduced_float(x)
     else:
-        r, n = reduced(x, near=near)
+        r, _, n = reduced(x, near=near)
     z = r * r
     y = (r * z).mad(z.polynomial(TAN[x.kind]), r)
     odd = (n & 1) != 0
