@@ -706,3 +706,24 @@ def test_an_interpreter_sees_one_operation():
             first = interpreter.unbox(result[0] if isinstance(result, tuple) else result)
             assert first.requires_grad
     assert names == [("custom", f"custom.{name}") for name in ("Wave", "by_vjp", "by_jvp", "Square")]
+
+
+def test_the_value_of_a_pushforward_moves_by_it_at_every_level() -> None:
+    """Also where the code itself, run beneath a transform, would have another derivative, or none."""
+
+    @pullback.custom_jvp
+    def softplus(x):
+        return (1 + x.exp()).log()
+
+    @softplus.defjvp
+    def rule(primals, tangents):
+        (x,), (t,) = primals, tangents
+        return softplus(x), t * x.sigmoid()
+
+    f = lambda x: softplus(x).minimum(x * 0 + 2.0) * softplus(x - 999.0) ** 2
+    x = pullback.tensor(1000.0, dtype=pullback.float64)
+    grad, jacfwd = pullback.func.grad, pullback.func.jacfwd
+    expected = jacfwd(jacfwd(f))(x)
+    assert pullback.isfinite(expected)
+    for second in (grad(grad(f)), jacfwd(grad(f)), grad(jacfwd(f))):
+        assert second(x).item() == pytest.approx(expected.item(), rel=1e-12)

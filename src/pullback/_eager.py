@@ -92,7 +92,7 @@ def method(
     names = _parameters(general)[: len(primitive.inputs)]
     first, *rest = names
     metadata = WHOLE if whole else Metadata() if number is None else Metadata(number, number)
-    unpack = [f"if out is not None or {EXCESS} is not None:", f"    {_call(names, EXCESS_OR_OUT)}"] if out else []
+    unpack = [f"if out is not None or {EXCESS} is not ...:", f"    {_call(names, EXCESS_OR_OUT)}"] if out else []
     if whole:
         unpack += ["if arguments or options:", f"    {_call(names, WHOLE.parameters)}"]
     unpack += [
@@ -136,7 +136,7 @@ def unwrapped(function: Any) -> Any:
 # becomes `out` by its position.
 
 EXCESS = "excess"
-EXCESS_OR_OUT = f"*(() if {EXCESS} is None else ({EXCESS},)), out=out"
+EXCESS_OR_OUT = f"*(() if {EXCESS} is ... else ({EXCESS},)), out=out"
 
 
 def _written(
@@ -164,7 +164,7 @@ def _written(
         parameters = [
             *names,
             *filter(None, [metadata.parameters]),
-            *(f"{name}=None" for name in (EXCESS, "out") if out),
+            *([f"{EXCESS}=...", "out=None"] if out else []),
         ]
         lines = [
             *unpack,

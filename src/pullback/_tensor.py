@@ -428,13 +428,13 @@ class Tensor(Conversions):
             )
         return write(self, ops.fill(self, cast(value, self._dtype)), "fill_")
 
-    def copy_(self, src: Any, non_blocking: bool = False) -> Any:
+    def copy_(self, other: Any, non_blocking: bool = False) -> Any:
         """In place: the elements of another tensor or array, broadcast and converted."""
-        if not isinstance(src, (Carrier, np.ndarray)):
-            raise _refusals.no_tensor("copy_", "other", 1, src)
-        broadcast_shapes(tuple(self.shape), tuple(src.shape))
-        expand_shape(tuple(src.shape), tuple(self.shape), "copy_")
-        return write(self, ops.copy(self, cast(src, self._dtype)), "copy_")
+        if not isinstance(other, (Carrier, np.ndarray)):
+            raise _refusals.no_tensor("copy_", "other", 1, other)
+        broadcast_shapes(tuple(self.shape), tuple(other.shape))
+        expand_shape(tuple(other.shape), tuple(self.shape), "copy_")
+        return write(self, ops.copy(self, cast(other, self._dtype)), "copy_")
 
 
 def loaded_in_place(module: str, name: str) -> Any:

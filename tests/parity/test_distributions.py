@@ -188,6 +188,63 @@ def test_divergence(family):
         same(ours, theirs)
 
 
+# Of these every ordered pair is compared, where torch has a formula
+PAIRED = {
+    "Beta": {"concentration1": [0.7, 2.0, 3.0], "concentration0": [1.5, 0.8, 2.0]},
+    "Exponential": {"rate": [0.5, 1.0, 2.0]},
+    "Gamma": {"concentration": [0.7, 2.0, 3.0], "rate": [1.5, 0.8, 2.0]},
+    "Gumbel": {"loc": [0.1, -0.5, 1.0], "scale": [0.5, 1.0, 2.0]},
+    "Laplace": {"loc": [0.1, -0.5, 1.0], "scale": [0.5, 1.0, 2.0]},
+    "Normal": {"loc": [0.1, -0.5, 1.0], "scale": [0.5, 1.0, 2.0]},
+    "Pareto": {"scale": [0.5, 1.0, 2.0], "alpha": [0.8, 2.5, 4.0]},
+    "Uniform": {"low": [0.1, 0.3, 0.0], "high": [0.7, 0.9, 1.0]},
+    "Bernoulli": {"probs": [0.2, 0.5, 0.9]},
+    "Binomial": {"probs": [0.2, 0.5, 0.9]},
+    "Poisson": {"rate": [0.5, 1.0, 2.0]},
+    "Cauchy": {"loc": [0.1, -0.5, 1.0], "scale": [0.5, 1.0, 2.0]},
+    "HalfNormal": {"scale": [0.5, 1.0, 2.0]},
+    "LowRankMultivariateNormal": {"loc": A, "cov_factor": [[1.0], [0.3], [-2.0]], "cov_diag": B},
+    "MultivariateNormal": {"loc": A, "covariance_matrix": MATRIX},
+}
+
+
+@pytest.mark.parametrize("first", PAIRED)
+def test_divergence_of_different_families(first):
+    compared = 0
+    for second, others in PAIRED.items():
+        results = []
+        for t in both:
+            p, q = (
+                {key: t.tensor(np.array(v) * factor, dtype=t.float64, requires_grad=True) for key, v in family.items()}
+                for family, factor in ((PAIRED[first], 1.0), (others, 0.9))
+            )
+            try:
+                d = t.distributions
+                found = d.kl_divergence(getattr(d, first)(**p), getattr(d, second)(**q))
+            except NotImplementedError:
+                continue
+            if found.requires_grad:
+                found.masked_fill(found == float("inf"), 0.0).sum().backward()
+            slopes = [leaf.grad for leaf in (*p.values(), *q.values())]
+            results.append([found, *(t.zeros(1).double() if each is None else each for each in slopes)])
+        if len(results) < 2:
+            continue
+        compared += 1
+        for ours, theirs in zip(*results, strict=True):
+            np.testing.assert_allclose(ours.detach().numpy(), theirs.detach().numpy(), rtol=1e-8, atol=1e-9)
+    assert compared
+
+
+def test_divergence_of_scatters():
+    """torch's, by the gradient of its log-normaliser."""
+    results = []
+    for t in both:
+        p = t.distributions.Wishart(t.tensor(5.5, dtype=t.float64), t.tensor(MATRIX, dtype=t.float64))
+        q = t.distributions.Wishart(t.tensor(4.5, dtype=t.float64), t.eye(3, dtype=t.float64))
+        results.append(t.distributions.kl_divergence(p, q))
+    same(*results)
+
+
 @pytest.mark.parametrize("family", ["Gamma", "Beta", "Dirichlet", "StudentT", "Normal", "MultivariateNormal"])
 def test_samples_follow_their_parameters(family):
     """The slope of a mean over many samples is that of the mean."""

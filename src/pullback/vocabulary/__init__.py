@@ -354,6 +354,11 @@ def spelled(function: Named, names: dict[str, str]) -> Named:
     return called  # type: ignore[return-value]  # the same arguments, by more names
 
 
+def spelled_as(**names: str) -> Callable[[Named], Named]:
+    """A decorator for a function that takes other names of its arguments."""
+    return functools.partial(spelled, names=names)
+
+
 def spell(namespace: dict[str, Any], names: str) -> None:
     """Make functions of a module take all names of their arguments."""
     for name in names.split():
@@ -411,7 +416,6 @@ def of_tensor(function: Function) -> Function:
 
 def of_pair(function: Function) -> Function:
     """A function of two operands, both of which must be tensors, or arrays beside a tensor."""
-
     second = unwrapped(function).__code__.co_varnames[1]
 
     @functools.wraps(function)
@@ -431,7 +435,6 @@ def of_pair(function: Function) -> Function:
 
 def of_tensors(function: Function) -> Function:
     """A function of two operands, one of which must be a tensor."""
-
     second = unwrapped(function).__code__.co_varnames[1]
 
     @functools.wraps(function)

@@ -12,6 +12,7 @@ from .._core import Carrier
 from .._promotion import cast
 from .._shapes import broadcast_shapes, normalize_axes
 from .._values import data, every
+from . import spelled_as
 from .decompositions import (
     adjoint,
     constant,
@@ -268,6 +269,7 @@ def tensorinv(A: Any, ind: int = 2) -> Any:
     return ops.reshape(inv(ops.reshape(A, shape=(size, size))), shape=(*result, *source))
 
 
+@spelled_as(other="B")
 def tensorsolve(A: Any, B: Any, dims: Any = None) -> Any:
     """The X for which tensordot(A, X, X.ndim) is B; `dims` are moved to the end of A first."""
     require_inexact("tensorsolve", A)

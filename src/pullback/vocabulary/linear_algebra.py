@@ -10,7 +10,7 @@ from .. import _random, _refusals, ops
 from .._core import Carrier
 from .._promotion import cast
 from .._values import every
-from . import decompositions, equations
+from . import decompositions, equations, spelled_as
 from .decompositions import LUFactorExResult, LUFactorResult, QRResult, adjoint, constant, identity
 
 
@@ -90,6 +90,7 @@ def geqrf(input: Any) -> GeqrfResult:
     return GeqrfResult(*ops.geqrf(input))
 
 
+@spelled_as(input3="other")
 def ormqr(input: Any, tau: Any, other: Any, left: bool = True, transpose: bool = False) -> Any:
     """Q @ other for the square Q of `geqrf`, other @ Q if not `left`, with Q.mH for Q if `transpose`."""
     decompositions.require_reflections("torch.ormqr", input, tau)

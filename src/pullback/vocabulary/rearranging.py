@@ -82,7 +82,7 @@ def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
 # Repeated
 
 
-def repeat(input: Any, *sizes: Any, repeats: Any = None) -> Any:
+def repeat(input: Any, *times: Any, repeats: Any = None) -> Any:
     """Copies side by side: so many along each axis, of which there may be new ones in front.
 
     >>> import pullback
@@ -90,7 +90,7 @@ def repeat(input: Any, *sizes: Any, repeats: Any = None) -> Any:
     tensor([[1, 2, 1, 2],
             [1, 2, 1, 2]])
     """
-    counts = parse_sizes(sizes if repeats is None else (repeats,), "repeat", "repeats")
+    counts = parse_sizes(times if repeats is None else (repeats,), "repeat", "repeats")
     if len(counts) < input.ndim:
         raise RuntimeError(
             "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor: got "
