@@ -13,7 +13,17 @@ import pytest
 import pullback
 from pullback._tensor import HOT
 
-CLEAR = (TypeError, ValueError, RuntimeError, IndexError, NotImplementedError, OverflowError, BufferError)
+CLEAR = (
+    TypeError,
+    ValueError,
+    RuntimeError,
+    IndexError,
+    NotImplementedError,
+    OverflowError,
+    BufferError,
+    AssertionError,
+)
+"""Errors that say what is wrong: the last only where torch has it, and with a text, which our own assertions lack."""
 UNCLEAR = (RecursionError, UnicodeError)  # of those types, but nobody's answer
 EXAMPLES = hypothesis.settings(max_examples=60, suppress_health_check=list(hypothesis.HealthCheck))
 
