@@ -132,8 +132,8 @@ def unwrapped(function: Any) -> Any:
 #
 # A function has three parts: operands are unpacked, the result is computed unless something stands in the way, and it
 # is boxed, with a node if an operand is tracked. Where an observer looks on, a second function has the last two parts:
-# it shows its results. `names` are those of the operands. A keyword-only `out` would cost 30 ns a call; before it stands a place that no argument may take, so that none
-# becomes `out` by its position.
+# it shows its results. `names` are those of the operands. A keyword-only `out` would cost 30 ns a call; before it stands a
+# place that no argument may take, so that none becomes `out` by its position.
 
 EXCESS = "excess"
 EXCESS_OR_OUT = f"*(() if {EXCESS} is ... else ({EXCESS},)), out=out"
