@@ -162,7 +162,7 @@ def _low_rank(p: Any, q: Any) -> Any:
     if isinstance(q, LowRankMultivariateNormal):
         distance = q._mahalanobis(difference)
     else:
-        distance = mahalanobis(q._factor, difference)
+        distance = mahalanobis(q._unbroadcasted_scale_tril, difference)
     spread = (q.precision_matrix * p.covariance_matrix).sum((-2, -1))
     return q._half_log_det() - p._half_log_det() + 0.5 * (spread + distance - p.event_shape[0])
 

@@ -81,7 +81,7 @@ class Wishart(_Factored):
                 stacklevel=2,
             )
         self.df = degrees.expand(batch)
-        super().__init__(name, matrix, batch, matrix.shape[-2:], validate_args)
+        self._given(name, matrix, batch, matrix.shape[-2:], validate_args)
 
     def _per_matrix(self, value: Any) -> Any:
         return value.unsqueeze(-1).unsqueeze(-1)
@@ -111,15 +111,19 @@ class Wishart(_Factored):
         lengths = Chi2(freedom, validate_args=False).rsample(sample_shape).sqrt()
         lengths = lengths.clamp(min=float(np.finfo(lengths._dtype).eps))
         noise = randn(self._extended_shape(sample_shape), dtype=lengths.dtype).tril(-1) + diag_embed(lengths)
-        factor = self._factor @ noise
+        factor = self._unbroadcasted_scale_tril @ noise
         return factor @ factor.mT
 
     def log_prob(self, value: Any) -> Any:
         """The logarithm of the density at a value."""
         self._validate_sample(value)
         nu, p = self.df, self._event_shape[-1]
-        scaled = linalg.solve_triangular(self._factor, value, upper=False)
-        trace = linalg.solve_triangular(self._factor.mT, scaled, upper=True).diagonal(dim1=-2, dim2=-1).sum(-1)
+        scaled = linalg.solve_triangular(self._unbroadcasted_scale_tril, value, upper=False)
+        trace = (
+            linalg.solve_triangular(self._unbroadcasted_scale_tril.mT, scaled, upper=True)
+            .diagonal(dim1=-2, dim2=-1)
+            .sum(-1)
+        )
         spread = nu * (p * LOG_TWO / 2 + self._half_log_det()) + mvlgamma(nu / 2, p)
         return (nu - p - 1) / 2 * linalg.slogdet(value).logabsdet - trace / 2 - spread
 

@@ -37,13 +37,17 @@ class _Factored(Distribution):
         "scale_tril": constraints.lower_cholesky,
     }
 
-    def __init__(self, name: str, matrix: Any, batch: Size, event: Any, validate_args: bool | None) -> None:
+    _unbroadcasted_scale_tril: Any  # torch's name, for those who derive families of their own
+
+    def _given(self, name: str, matrix: Any, batch: Size, event: Any, validate_args: bool | None) -> None:
+        """Begin with one of the three matrices."""
         self.__dict__[name] = matrix.expand(batch + matrix.shape[-2:])
-        super().__init__(batch, event, validate_args)
-        self._factor = matrix if name == "scale_tril" else _factor(matrix, inverse=name == "precision_matrix")
+        Distribution.__init__(self, batch, event, validate_args)
+        factor = matrix if name == "scale_tril" else _factor(matrix, inverse=name == "precision_matrix")
+        self._unbroadcasted_scale_tril = factor
 
     def __getattr__(self, name: str) -> Any:
-        factor = self.__dict__.get("_factor")
+        factor = self.__dict__.get("_unbroadcasted_scale_tril")
         if factor is None or name not in {"covariance_matrix", "precision_matrix", "scale_tril"}:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         found = factor if name == "scale_tril" else factor @ factor.mT
@@ -51,7 +55,7 @@ class _Factored(Distribution):
         return found.expand(self._batch_shape + found.shape[-2:])
 
     def _half_log_det(self) -> Any:
-        return self._factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+        return self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
 
 
 class MultivariateNormal(_Factored):
@@ -90,7 +94,7 @@ class MultivariateNormal(_Factored):
             raise ValueError(f"{name} must be at least two-dimensional, with optional leading batch dimensions")
         batch = Size(np.broadcast_shapes(tuple(matrix.shape[:-2]), tuple(loc.shape[:-1])))
         self.loc = loc.expand(batch + loc.shape[-1:])
-        super().__init__(name, matrix, batch, loc.shape[-1:], validate_args)
+        self._given(name, matrix, batch, loc.shape[-1:], validate_args)
 
     @property
     def mean(self) -> Any:
@@ -102,17 +106,21 @@ class MultivariateNormal(_Factored):
     @property
     def variance(self) -> Any:
         """The variance of each entry."""
-        return self._factor.pow(2).sum(-1).expand(self._batch_shape + self._event_shape)
+        return self._unbroadcasted_scale_tril.pow(2).sum(-1).expand(self._batch_shape + self._event_shape)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         """Values drawn at random, as differentiable functions of the parameters."""
         z = _sampling.randn(self._extended_shape(sample_shape), dtype=self.loc.dtype)
-        return self.loc + (self._factor @ z.unsqueeze(-1)).squeeze(-1)
+        return self.loc + (self._unbroadcasted_scale_tril @ z.unsqueeze(-1)).squeeze(-1)
 
     def log_prob(self, value: Any) -> Any:
         """The logarithm of the density at a value."""
         self._validate_sample(value)
-        return -0.5 * mahalanobis(self._factor, value - self.loc) - self._half_log_det() - self._constant()
+        return (
+            -0.5 * mahalanobis(self._unbroadcasted_scale_tril, value - self.loc)
+            - self._half_log_det()
+            - self._constant()
+        )
 
     def _constant(self) -> float:
         return self._event_shape[0] * LOG_ROOT_TAU
