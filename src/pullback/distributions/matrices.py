@@ -81,7 +81,7 @@ class Wishart(_Factored):
                 stacklevel=2,
             )
         self.df = degrees.expand(batch)
-        self._given(name, matrix, batch, matrix.shape[-2:], validate_args)
+        self._begun_with(name, matrix, batch, matrix.shape[-2:], validate_args)
 
     def _per_matrix(self, value: Any) -> Any:
         return value.unsqueeze(-1).unsqueeze(-1)

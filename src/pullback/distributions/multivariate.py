@@ -39,7 +39,7 @@ class _Factored(Distribution):
 
     _unbroadcasted_scale_tril: Any  # torch's name, for those who derive families of their own
 
-    def _given(self, name: str, matrix: Any, batch: Size, event: Any, validate_args: bool | None) -> None:
+    def _begun_with(self, name: str, matrix: Any, batch: Size, event: Any, validate_args: bool | None) -> None:
         """Begin with one of the three matrices."""
         self.__dict__[name] = matrix.expand(batch + matrix.shape[-2:])
         Distribution.__init__(self, batch, event, validate_args)
@@ -94,7 +94,7 @@ class MultivariateNormal(_Factored):
             raise ValueError(f"{name} must be at least two-dimensional, with optional leading batch dimensions")
         batch = Size(np.broadcast_shapes(tuple(matrix.shape[:-2]), tuple(loc.shape[:-1])))
         self.loc = loc.expand(batch + loc.shape[-1:])
-        self._given(name, matrix, batch, loc.shape[-1:], validate_args)
+        self._begun_with(name, matrix, batch, loc.shape[-1:], validate_args)
 
     @property
     def mean(self) -> Any:
