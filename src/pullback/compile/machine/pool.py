@@ -30,8 +30,8 @@ LOOKS = 1024
 PATIENCE = 1 << 14
 """How often one looks for the end of a job before it sleeps between looks: another process may have the processor."""
 
-LINKS = """chosen openblas get_num_threads set_num_threads PyThread_start_new_thread PyThread_allocate_lock PyThread_free_lock PyThread_acquire_lock
-    PyThread_acquire_lock_timed PyThread_release_lock""".split()
+LINKS = """chosen openblas get_num_threads set_num_threads PyThread_start_new_thread PyThread_allocate_lock
+    PyThread_free_lock PyThread_acquire_lock PyThread_acquire_lock_timed PyThread_release_lock""".split()
 RELAX = {
     "x86_64": ("@llvm.x86.sse2.pause", ""),
     "aarch64": ("@llvm.aarch64.hint", "i32 1"),
