@@ -20,7 +20,8 @@ from .entry import expanded
 from .executable import Executable
 
 # The words of a block: the function, how many addresses it is given and how many of those move from one chunk to the
-# next, bytes it needs, chunks in all and in a part, the addresses, and by how many bytes they move.
+# next, bytes it needs, chunks in all and in a part, the elements of a chunk, where the second begins, and where the last;
+# the addresses; and by how many bytes they move for an element.
 DRIVER = """
 define void @drive(ptr %block, i64 %begin, i64 %end) {
 top:
@@ -31,7 +32,10 @@ top:
   %bytes = call i64 @word(ptr %block, i64 3)
   %chunks = call i64 @word(ptr %block, i64 4)
   %each = call i64 @word(ptr %block, i64 5)
-  %addresses = getelementptr i64, ptr %block, i64 6
+  %size = call i64 @word(ptr %block, i64 6)
+  %second = call i64 @word(ptr %block, i64 7)
+  %final = call i64 @word(ptr %block, i64 8)
+  %addresses = getelementptr i64, ptr %block, i64 9
   %moves = getelementptr i64, ptr %addresses, i64 %given
   %table = alloca i64, i64 %given, align 16
   %room = alloca i8, i64 %bytes, align 64
@@ -58,18 +62,27 @@ ready:
 step:
   %t = phi i64 [ %first, %ready ], [ %t_next, %call ]
   %more = icmp ult i64 %t, %last
-  br i1 %more, label %move, label %over
+  br i1 %more, label %place, label %over
+place:
+  %before = sub i64 %t, 1
+  %along = mul i64 %before, %size
+  %regular = add i64 %along, %second
+  %beyond = icmp sgt i64 %regular, %final
+  %within = select i1 %beyond, i64 %final, i64 %regular
+  %early = icmp slt i64 %within, 0
+  %from = select i1 %early, i64 0, i64 %within
+  br label %move
 move:
-  %n = phi i64 [ 0, %step ], [ %n_next, %moved ]
+  %n = phi i64 [ 0, %place ], [ %n_next, %moved ]
   %n_more = icmp ult i64 %n, %moving
   br i1 %n_more, label %moved, label %call
 moved:
   %start = call i64 @word(ptr %addresses, i64 %n)
   %by = call i64 @word(ptr %moves, i64 %n)
-  %far = mul i64 %by, %t
+  %far = mul i64 %by, %from
   %now = add i64 %start, %far
-  %place = getelementptr i64, ptr %table, i64 %n
-  store i64 %now, ptr %place
+  %target = getelementptr i64, ptr %table, i64 %n
+  store i64 %now, ptr %target
   %n_next = add i64 %n, 1
   br label %move
 call:
@@ -90,7 +103,7 @@ def driver() -> tuple[Any, int, native.Code]:
     return share, code.address("drive"), code
 
 
-CHUNK, PART, LINE = 1 << 13, 8, 64
+CHUNK, PART, LINE = 1 << 13, 2, 64
 """Elements that the code computes in one call, calls in what a thread takes, and bytes of a line of the cache."""
 _seen: dict[Any, Kernel | None] = {}
 
@@ -107,7 +120,7 @@ class Kernel:
         if self.native:
             memory, constants = self.step._assembly.memory, len(self.step._held)
             self.share, self.drive, _ = driver()  # made here, and not by several threads at once
-            self.moves = [CHUNK * array.itemsize if array.ndim else 0 for array in arrays] + [CHUNK * dtype.itemsize]
+            self.moves = [array.itemsize if array.ndim else 0 for array in arrays] + [dtype.itemsize]
             self.words = [
                 self.step._native.address("run"),
                 len(self.moves) + 1 + constants,
@@ -117,21 +130,14 @@ class Kernel:
             self.held = [0, *[constant.ctypes.data for constant in self.step._held]]
 
     def __call__(self, arrays: Sequence[Array], out: Array) -> None:
-        """Compute all elements: whole chunks from the first on that lies at a line of the cache, and a chunk at each end.
+        """Compute all elements, in chunks of which all but the first and the last begin at a line of the cache.
 
-        Those have elements in common with their neighbours.
+        Those two have elements in common with their neighbours.
         """
         head, size = -out.ctypes.data % LINE // out.itemsize, out.size
+        chunks = 1 + -(-(size - head) // CHUNK)
         addresses = [array.ctypes.data for array in (*arrays, out)]
-        chunks = (size - head) // CHUNK
-        self._run(addresses, head, chunks)
-        for first in {0, size - CHUNK} - {head, head + (chunks - 1) * CHUNK}:
-            self._run(addresses, first, 1)
-
-    def _run(self, addresses: list[int], first: int, chunks: int) -> None:
-        """Compute so many chunks from an element on."""
-        begin = [address + move // CHUNK * first for address, move in zip(addresses, self.moves, strict=True)]
-        words = (*self.words, chunks, PART, *begin, *self.held, *self.moves)
+        words = (*self.words, chunks, PART, CHUNK, head, size - CHUNK, *addresses, *self.held, *self.moves)
         self.share(self.drive, (ctypes.c_int64 * len(words))(*words), -(-chunks // PART))
 
 

@@ -22,7 +22,7 @@ SMALL = 1 << 15
 """Multiplications up to which a product is code of its own."""
 PART = 1 << 19
 """Multiplications of a part that is several batches."""
-BAND, PARTS, ALIGNED = 128, 16, 16
+BAND, PARTS, ALIGNED = 256, 16, 16
 """Rows or columns of a part, for the other factor is copied by BLAS for each; the most parts of a matrix, of which there is
 an even number, as of processors; and what the size of each is a multiple of."""
 SPLIT = 1 << 21
@@ -93,7 +93,7 @@ class Form:
             return Parts(-(-batches // size), size, grouped=True)
         rows, columns = self.left.rows, self.right.columns
         total = max(rows, columns)
-        pairs = min(-(-total // (2 * BAND)), PARTS // 2)
+        pairs = min(max(round(total / (2 * BAND)), 1), PARTS // 2)
         size = -(-total // (2 * pairs * ALIGNED)) * ALIGNED
         return Parts(batches * -(-total // size), size, across=columns > rows)
 
