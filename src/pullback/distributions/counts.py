@@ -13,12 +13,12 @@ from ..nn import functional
 from ..vocabulary.special import lgamma
 from . import constraints
 from .constraints import Constraint
-from .discrete import Binomial, Categorical, _check_one, _OfOdds
+from .discrete import Binomial, Categorical, _Counted
 from .distribution import Distribution, broadcast_all
 from .gamma import Gamma
 
 
-class NegativeBinomial(_OfOdds):
+class NegativeBinomial(_Counted):
     """The distribution of the number of successes, of probability `probs`, before `total_count` failures.
 
     The count may be any number that is not negative: the rate of a Poisson distribution is drawn from a gamma one.
@@ -35,16 +35,6 @@ class NegativeBinomial(_OfOdds):
         "logits": constraints.real,
     }
     support = constraints.nonnegative_integer
-
-    def __init__(
-        self, total_count: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
-    ) -> None:
-        _check_one(probs, logits)
-        name, value = ("logits", logits) if probs is None else ("probs", probs)
-        total, self._param = broadcast_all(total_count, value)
-        self.__dict__[name] = self._param
-        self.total_count = total.type_as(self._param)
-        Distribution.__init__(self, self._param.shape, validate_args=validate_args)
 
     @property
     def mean(self) -> Any:

@@ -63,6 +63,20 @@ def _check_one(probs: Any, logits: Any) -> None:
         raise ValueError("Either `probs` or `logits` must be specified, but not both.")
 
 
+class _Counted(_OfOdds):
+    """One of them with a number of trials, or of failures."""
+
+    def __init__(
+        self, total_count: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        _check_one(probs, logits)
+        name, value = ("logits", logits) if probs is None else ("probs", probs)
+        total, self._param = broadcast_all(total_count, value)
+        self.__dict__[name] = self._param
+        self.total_count = total.type_as(self._param)
+        Distribution.__init__(self, self._param.shape, validate_args=validate_args)
+
+
 class Bernoulli(_OfOdds):
     """The distribution of 1 with probability `probs`, and of 0 otherwise.
 
@@ -196,7 +210,7 @@ class Poisson(Distribution):
         return xlogy(value, rate) - rate - lgamma(value + 1)
 
 
-class Binomial(_OfOdds):
+class Binomial(_Counted):
     """The distribution of the number of successes, of probability `probs`, in `total_count` trials.
 
     >>> import pullback
@@ -214,12 +228,7 @@ class Binomial(_OfOdds):
     def __init__(
         self, total_count: Any = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
-        _check_one(probs, logits)
-        name, value = ("logits", logits) if probs is None else ("probs", probs)
-        total, self._param = broadcast_all(total_count, value)
-        self.__dict__[name] = self._param
-        self.total_count = total.type_as(self._param)
-        Distribution.__init__(self, self._param.shape, validate_args=validate_args)
+        super().__init__(total_count, probs, logits, validate_args)
 
     @property
     def support(self) -> Any:

@@ -160,12 +160,12 @@ class Executable:
         """The built-in function that makes the outputs, or gives something else than a list; None where Python has a part."""
         return None if self._plain else self._entry
 
-    def function(self, name: str, arguments: int) -> Any:
+    def function(self, name: str) -> Any:
         """A function of the code, called while other threads run."""
         found = self._functions.get(name)
         if found is None:
             result = ctypes.c_int if name.endswith("_check") or name == "run" else None
-            kind = ctypes.CFUNCTYPE(result, ctypes.c_void_p, *[ctypes.c_int64] * arguments)
+            kind = ctypes.CFUNCTYPE(result, ctypes.c_void_p)
             found = self._functions[name] = kind(self._native.address(name))
         return found
 
@@ -285,7 +285,7 @@ class _Run:
     def run(self) -> list[Array]:
         """The outputs, after the writes."""
         executable = self.executable
-        status = self._steps() if self.assembly.opaque else int(executable.function("run", 0)(self.address))
+        status = self._steps() if self.assembly.opaque else int(executable.function("run")(self.address))
         executable._arenas.append(self.arena)
         if status:
             return executable._departed(status, tuple(self.given))
@@ -300,7 +300,7 @@ class _Run:
             self.step(piece)
             status = self._check(number)
         if not status:
-            self.executable.function("end", 0)(self.address)
+            self.executable.function("end")(self.address)
         return status
 
     def step(self, piece: Piece) -> None:
@@ -308,13 +308,13 @@ class _Run:
         if isinstance(piece.step, Opaque):
             self._forward(piece.step)
         else:
-            self.executable.function(piece.name, 0)(self.address)
+            self.executable.function(piece.name)(self.address)
 
     def _check(self, number: int) -> int:
         if number not in self.assembly.guards:
             return 0
         name = BEFORE if number < 0 else self.assembly.pieces[number].check
-        return int(self.executable.function(name, 0)(self.address))
+        return int(self.executable.function(name)(self.address))
 
     def _forward(self, step: Opaque) -> None:
         """An operation that runs as its forward function."""
