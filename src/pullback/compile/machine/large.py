@@ -111,16 +111,18 @@ _seen: dict[Any, Kernel | None] = {}
 class Kernel:
     """The code of an operation on a chunk of each operand; operands without axes are the same for all chunks."""
 
-    def __init__(self, primitive: Primitive, arrays: Sequence[Array], params: dict[str, Any], dtype: Any) -> None:
+    def __init__(self, primitive: Primitive, arrays: Sequence[Array], params: dict[str, Any]) -> None:
+        small = [array.reshape(-1)[:1] if array.ndim else array for array in arrays]
+        self.dtype = np.asarray(primitive.forward(*small, **params)).dtype
         inputs = tuple(Value((CHUNK,) if array.ndim else (), array.dtype) for array in arrays)
-        output = Value((CHUNK,), dtype)
+        output = Value((CHUNK,), self.dtype)
         program = Program(inputs, (Equation(primitive, inputs, params, (output,)),), (output,))
         self.step = Executable(program, None)
         self.native = not self.step._assembly.opaque
         if self.native:
             memory, constants = self.step._assembly.memory, len(self.step._held)
             self.share, self.drive, _ = driver()  # made here, and not by several threads at once
-            self.moves = [array.itemsize if array.ndim else 0 for array in arrays] + [dtype.itemsize]
+            self.moves = [array.itemsize if array.ndim else 0 for array in arrays] + [self.dtype.itemsize]
             self.words = [
                 self.step._native.address("run"),
                 len(self.moves) + 1 + constants,
@@ -155,12 +157,10 @@ def forward(primitive: Primitive, arrays: Sequence[Array], params: dict[str, Any
         return primitive.forward(*arrays, **params)
     except TypeError:  # metadata that cannot be looked up
         return primitive.forward(*arrays, **params)
-    small = [array.reshape(-1)[:1] if array.ndim else array for array in arrays]
-    dtype = np.asarray(primitive.forward(*small, **params)).dtype
     if kernel is None:
-        kernel = _seen[key] = Kernel(primitive, arrays, params, dtype)
+        kernel = _seen[key] = Kernel(primitive, arrays, params)
     if not kernel.native:
         return primitive.forward(*arrays, **params)
-    out = np.empty(shape, dtype)
+    out = np.empty(shape, kernel.dtype)
     kernel(arrays, out)
     return out
