@@ -27,6 +27,7 @@ LAYERS = [
         "_random",
         "_blas",
         "_blocks",
+        "_machine",
         "_trees",
     ],
     ["_error_functions", "_gamma_functions", "_incomplete_functions", "_polynomials", "_scipy"],

@@ -2,20 +2,13 @@
 // PAGES names the folder that pages.py has filled, CHROMIUM the browser; SHOTS, if set, a folder for screenshots.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { after, before, test } from "node:test";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
-import { chromium } from "playwright-core";
 import { compare, missingFonts, pinFonts } from "./pictures.mjs";
+import { check, newPage, settled } from "./watched.mjs";
 
-const { PAGES, CHROMIUM, SHOTS } = process.env;
+const { PAGES, SHOTS } = process.env;
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-let browser;
-
-before(async () => {
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu", "--font-render-hinting=none"] });
-});
-after(() => browser.close());
 
 const trace = (name) => JSON.parse(readFileSync(`${PAGES}/${name}.json`, "utf8"));
 
@@ -24,9 +17,7 @@ const NOTEBOOKS = ["notebook", "executed"];
 
 /** A page, offline; what it asks for and what it complains about is kept. */
 async function open(name, { hash = "", width = 1440, height = 960, prepare, ...context } = {}) {
-  const where = await browser.newContext({ viewport: { width, height }, acceptDownloads: true, ...context });
-  await where.setOffline(true);
-  const page = await where.newPage();
+  const page = await newPage({ viewport: { width, height }, acceptDownloads: true, offline: true, ...context });
   await prepare?.(page);
   page.requests = [];
   page.complaints = [];
@@ -43,7 +34,6 @@ async function closed(page) {
   await page.context().close();
 }
 
-const settled = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))));
 const press = async (page, key, times = 1) => {
   for (let i = 0; i < times; i++) {
     await page.keyboard.press(key);
@@ -59,7 +49,7 @@ function short(value) {
   return String(Number(value.toPrecision(5)));
 }
 
-test("10: opening the file is one request, no error, no breach of the policy", async () => {
+check("10: opening the file is one request, no error, no breach of the policy", async () => {
   for (const name of ["seed", "long", "hostile", "redacted"]) {
     const page = await open(name);
     await page.waitForTimeout(200);
@@ -72,7 +62,7 @@ test("10: opening the file is one request, no error, no breach of the policy", a
   }
 });
 
-test("11: Home and 29 steps reach x.grad; each step shows the trace's numbers; Left undoes", async () => {
+check("11: Home and 29 steps reach x.grad; each step shows the trace's numbers; Left undoes", async () => {
   const [call] = trace("seed").calls;
   const page = await open("seed");
   await press(page, "Home");
@@ -101,7 +91,7 @@ test("11: Home and 29 steps reach x.grad; each step shows the trace's numbers; L
   await closed(page);
 });
 
-test("12: another v is replayed and labelled, 'yours' restores, a row is one press", async () => {
+check("12: another v is replayed and labelled, 'yours' restores, a row is one press", async () => {
   const page = await open("seed");
   await press(page, "End");
   await page.fill('[data-v="0"]', "2");
@@ -124,7 +114,7 @@ test("12: another v is replayed and labelled, 'yours' restores, a row is one pre
   await closed(single);
 });
 
-test("13: with v = e_1 exactly the nodes that feed y[0] and y[2] are dashed", async () => {
+check("13: with v = e_1 exactly the nodes that feed y[0] and y[2] are dashed", async () => {
   const { tensors } = trace("seed").calls[0];
   const page = await open("seed", { hash: "#step=29&v=0,1,0" });
   const feeding = tensors.flatMap((tensor, i) => (/^(x\[0\]|x\[0\]\*\*2)$/.test(tensor.name) && i < 4 ? [i] : []));
@@ -133,7 +123,7 @@ test("13: with v = e_1 exactly the nodes that feed y[0] and y[2] are dashed", as
   await closed(page);
 });
 
-test("14: the address restores step and v; a frame of its own page makes no exception", async () => {
+check("14: the address restores step and v; a frame of its own page makes no exception", async () => {
   const page = await open("seed", { hash: "#step=22" });
   assert.equal(await text(page, "#position"), "backward 8 of 15");
   await page.goto(page.url().replace(/#.*/, "#step=29&v=0,1,0"));
@@ -157,7 +147,7 @@ test("14: the address restores step and v; a frame of its own page makes no exce
   await closed(cell);
 });
 
-test("15: by keyboard alone, with focus to be seen, no trap, and the order of reading", async () => {
+check("15: by keyboard alone, with focus to be seen, no trap, and the order of reading", async () => {
   const page = await open("seed");
   await press(page, "End");
   await press(page, "v");
@@ -225,7 +215,7 @@ async function violations(page) {
   return found.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map((node) => node.html.slice(0, 120)).join(" | ")}`);
 }
 
-test("16: axe finds nothing in any theme and width; nothing scrolls sideways at 390 and 320", async () => {
+check("16: axe finds nothing in any theme and width; nothing scrolls sideways at 390 and 320", async () => {
   for (const scheme of [{ colorScheme: "light" }, { colorScheme: "dark" }, { forcedColors: "active" }]) {
     for (const width of [1440, 960, 390]) {
       const page = await open("seed", { width, ...scheme, hash: "#step=29&v=0,1,0" });
@@ -255,7 +245,7 @@ const STATES = [
   ["seed", "phone", { hash: "#step=22", width: 390, height: 844 }],
 ];
 
-test("17: text in the picture is 10 px or more, none is cut by its box, nothing lies on anything", async () => {
+check("17: text in the picture is 10 px or more, none is cut by its box, nothing lies on anything", async () => {
   for (const [name, title, options] of [...STATES, ["network", "network", {}], ["seed", "narrow", { width: 960 }]]) {
     const page = await open(name, options);
     await page.waitForTimeout(400);
@@ -309,7 +299,7 @@ const PICTURES = {
   phone: { hash: "#step=22", width: 390, height: 844 },
 };
 
-test("17: five states look like the pictures that were looked at", async (context) => {
+check("17: five states look like the pictures that were looked at", async (context) => {
   for (const [name, options] of Object.entries(PICTURES)) {
     const page = await open("pictured", { ...options, reducedMotion: "reduce", prepare: pinFonts });
     const missing = await missingFonts(page);
@@ -324,9 +314,8 @@ test("17: five states look like the pictures that were looked at", async (contex
   }
 });
 
-test("18: two thousand nodes: boxes, first paint, unfolding, stepping, no long task", async () => {
-  const where = await browser.newContext({ viewport: { width: 1440, height: 960 } });
-  const page = await where.newPage();
+check("18: two thousand nodes: boxes, first paint, unfolding, stepping, no long task", async () => {
+  const page = await newPage({ viewport: { width: 1440, height: 960 } });
   await page.addInitScript(() => {
     globalThis.long = [];
     new PerformanceObserver((list) => globalThis.long.push(...list.getEntries().map((entry) => [entry.startTime, entry.duration]))).observe({ type: "longtask", buffered: true });
@@ -362,14 +351,14 @@ test("18: two thousand nodes: boxes, first paint, unfolding, stepping, no long t
   await page.keyboard.press("/");
   await page.fill("#find", "tanh");
   await page.keyboard.press("Enter");
-  await where.close();
+  await page.context().close();
   const huge = await open("huge");
   assert.ok((await huge.$$eval("#picture .box", (all) => all.length)) <= 150);
   await press(huge, "ArrowRight", 3);
   await closed(huge);
 });
 
-test("19: hostile names and sources are text", async () => {
+check("19: hostile names and sources are text", async () => {
   for (const hash of ["#step=20", "#step=29&view=table", "#step=14&panel=cost"]) {
     const page = await open("hostile", { hash });
     for (let i = 0; i < 16; i++) await page.keyboard.press("ArrowRight");
@@ -384,7 +373,7 @@ test("19: hostile names and sources are text", async () => {
   }
 });
 
-test("20: nan and inf are shown and survive a replay", async () => {
+check("20: nan and inf are shown and survive a replay", async () => {
   const page = await open("invalid", { hash: "#step=99" });
   assert.match(await text(page, ".answer"), /nan/);
   assert.equal(await page.inputValue('[data-v="1"]'), "inf");
@@ -404,7 +393,7 @@ test("20: nan and inf are shown and survive a replay", async () => {
   await closed(page);
 });
 
-test("21: in a notebook's cell the page runs; without scripts something still is there", async () => {
+check("21: in a notebook's cell the page runs; without scripts something still is there", async () => {
   const page = await open("notebook");
   const frame = page.frame({ url: "about:srcdoc" });
   await frame.waitForSelector("#picture .box");
@@ -416,7 +405,7 @@ test("21: in a notebook's cell the page runs; without scripts something still is
   await closed(still);
 });
 
-test("21: an executed notebook, converted by nbconvert: the page runs in its frame, without scripts the picture is seen", async (context) => {
+check("21: an executed notebook, converted by nbconvert: the page runs in its frame, without scripts the picture is seen", async (context) => {
   if (!existsSync(`${PAGES}/executed.html`)) return context.skip("no notebook was executed: ipykernel and nbconvert are not installed");
   const STILL = ".jp-OutputArea-output > :is(img, pre):has(+ iframe)";
   const page = await open("executed");
@@ -442,7 +431,7 @@ test("21: an executed notebook, converted by nbconvert: the page runs in its fra
   await without.context().close();
 });
 
-test("22: the saved picture opens alone and matches the screen", async () => {
+check("22: the saved picture opens alone and matches the screen", async () => {
   const page = await open("seed", { hash: "#step=22" });
   await page.waitForTimeout(400);
   const [download] = await Promise.all([page.waitForEvent("download"), page.click("text=Save SVG")]);
@@ -467,7 +456,7 @@ test("22: the saved picture opens alone and matches the screen", async () => {
   await closed(page);
 });
 
-test("23: a failed run opens, with the failing node outlined, the whole message, both versions and the line", async () => {
+check("23: a failed run opens, with the failing node outlined, the whole message, both versions and the line", async () => {
   const { error, calls } = trace("failing");
   const page = await open("failing");
   const said = await text(page, ".failed-run");
@@ -497,7 +486,7 @@ test("23: a failed run opens, with the failing node outlined, the whole message,
   await closed(refused);
 });
 
-test("24: on paper: answer, picture and tape on white", async () => {
+check("24: on paper: answer, picture and tape on white", async () => {
   const page = await open("seed", { colorScheme: "dark" });
   await page.emulateMedia({ media: "print", colorScheme: "dark" });
   await page.waitForSelector(".printed tr:nth-child(15)");
@@ -510,7 +499,7 @@ test("24: on paper: answer, picture and tape on white", async () => {
   await closed(page);
 });
 
-test("several calls: a picker, and gradients that add up", async () => {
+check("several calls: a picker, and gradients that add up", async () => {
   const page = await open("twice");
   await page.selectOption(".calls select", "1");
   await settled(page);

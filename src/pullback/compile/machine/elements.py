@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import math
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ from llvmlite import ir
 from .. import scalars
 from ..mathematics import arithmetic, trigonometry
 from ..mathematics.lanes import BITS, REALS, Desk, Word
+from .linking import Module, linked
 
 KINDS: dict[np.dtype[Any], str] = {
     np.dtype(np.float32): "f",
@@ -47,44 +47,41 @@ def _add(operands: str, cost: int, reals: bool = False, **entries: Callable[...,
 
 INLINE = 3
 """Uses of a function of mathematics, in lanes, that are written out; code for more would take long to compile."""
+REDUCED = "reduced"
+"""What `library` calls the function for what is left of an angle."""
 
 
 def call(name: str, *words: Word) -> Word:
-    """A function of mathematics, by its name as NumPy's ufunc."""
-    desk, kind = words[0].desk, words[0].kind
-    uses: Counter[str] = desk.builder.module.__dict__.setdefault("uses", Counter())
-    uses[_key(name, words[0])] += 1
-    few, inside = uses[_key(name, words[0])] <= INLINE, desk.branching or desk.lanes is not None
-    if few and inside and (desk.branching or name in OF_ANGLE or name not in scalars.MODERATE):
-        return _written(name, words)
-    return Word(desk, kind, _called(name, words, desk.type(kind), lambda given: _written(name, given).value))
+    """A function of mathematics, by its name as NumPy's ufunc: written out, or by a call of the one in `library`."""
+    desk, kind, module = words[0].desk, words[0].kind, words[0].desk.builder.module
+    if not isinstance(module, Module):
+        return written(name, words)
+    key = _key(name, words)
+    module.uses[key] += 1
+    if desk.often and module.uses[key] <= INLINE and (
+        desk.branching or (desk.lanes is not None and (name in OF_ANGLE or name not in scalars.MODERATE))
+    ):
+        return written(name, words)
+    return Word(desk, kind, _called(key, words, desk.type(kind)))
 
 
-def _key(name: str, word: Word) -> str:
-    return f"pullback.{name}.{word.kind}{word.desk.lanes or ''}"
+def _key(name: str, words: Sequence[Word]) -> str:
+    return f"{name}.{words[0].kind}{words[0].desk.lanes or ''}.{len(words)}"
 
 
-def _written(name: str, words: Sequence[Word]) -> Word:
+def _called(key: str, words: Sequence[Word], result: Any) -> Any:
+    """A call of a function of `library`."""
+    desk, given = words[0].desk, [word.value for word in words]
+    return desk.builder.call(linked(desk.builder, key, ir.FunctionType(result, [value.type for value in given])), given)
+
+
+def written(name: str, words: Sequence[Word]) -> Word:
     """The same, written out: with a branch, for operands that are not moderate, where there may be one."""
     desk, kind = words[0].desk, words[0].kind
-    plain = desk.lanes is None and not desk.branching
-    if name in OF_ANGLE and not plain:
+    if name in OF_ANGLE:
         return OF_ANGLE[name](words[0], _reduced(words[0]))
-    emit = scalars.emit if plain else scalars.emit_by_case
+    emit = scalars.emit_by_case if desk.branching else scalars.emit
     return Word(desk, kind, emit(desk.builder, name, kind, *[word.value for word in words], target=desk.target))
-
-
-def _called(name: str, words: Sequence[Word], result: Any, write: Callable[[list[Word]], Any]) -> Any:
-    """A call of the function of a module that `write` writes if it is not there yet."""
-    (desk, kind), key = (words[0].desk, words[0].kind), _key(name, words[0])
-    function = desk.builder.module.globals.get(key)
-    if function is None:
-        of = desk.type(kind)
-        function = ir.Function(desk.builder.module, ir.FunctionType(result, [of] * len(words)), key)
-        function.linkage = "internal"
-        inner = Desk(ir.IRBuilder(function.append_basic_block()), desk.target, desk.lanes)
-        inner.builder.ret(write([Word(inner, kind, value) for value in function.args]))
-    return desk.builder.call(function, [word.value for word in words])
 
 
 OF_ANGLE = {"sin": trigonometry.sine, "cos": trigonometry.cosine}
@@ -97,32 +94,32 @@ def _reduced(x: Word) -> trigonometry.Rest:
     known = builder.__dict__.setdefault("reduced", {})
     found = known.get(id(x.value))
     if found is None:
-        found = (x.value, *(_by_case(x, _by_call) if x.desk.branching else _by_call(x)))
+        found = (x.value, *(reduction(x) if x.desk.branching else _by_call(x)))
         if isinstance(x.value, ir.Instruction):  # what else there is may be written before and after a loop
             known[id(x.value)] = found
     r, early, n = found[1:]
     return trigonometry.Rest(Word(x.desk, x.kind, r), Word(x.desk, x.kind, early), Word(x.desk, BITS[x.kind], n))
 
 
+def rest_of(desk: Desk, kind: str) -> Any:
+    """The type of what is left of an angle."""
+    return ir.LiteralStructType([desk.type(part) for part in (kind, kind, BITS[kind])])
+
+
 def _by_call(x: Word) -> list[Any]:
-    """The same, by a function for all angles of a module."""
-    result = ir.LiteralStructType([x.desk.type(kind) for kind in (x.kind, x.kind, BITS[x.kind])])
-
-    def write(given: list[Word]) -> Any:
-        rest = ir.Constant(result, ir.Undefined)
-        for place, value in enumerate(_by_case(given[0], lambda y: [w.value for w in trigonometry.reduced(y)])):
-            rest = given[0].desk.builder.insert_value(rest, value, place)
-        return rest
-
-    rest = _called("reduced", [x], result, write)
+    """The same, by the function for all angles in `library`."""
+    result = rest_of(x.desk, x.kind)
+    rest = _called(_key(REDUCED, [x]), [x], result)
     return [x.desk.builder.extract_value(rest, place) for place in range(len(result.elements))]
 
 
-def _by_case(x: Word, far: Callable[[Word], list[Any]]) -> list[Any]:
+def reduction(x: Word) -> list[Any]:
     """The same, the short way where no lane is far from 0."""
 
     def values(near: bool) -> list[Any]:
-        return [word.value for word in trigonometry.reduced(x, near=True)] if near else far(x)
+        if not near and isinstance(x.desk.builder.module, Module):
+            return _by_call(x)
+        return [word.value for word in trigonometry.reduced(x, near=near)]
 
     return scalars.either(x.desk.builder, (~trigonometry.is_moderate(x)).value, values)
 
@@ -284,6 +281,7 @@ _add("result", 1, add=_plus, multiply=_times, maximum=maximum, minimum=minimum,
      scale_and_shift=lambda x, scale, shift: x * scale + shift,
      zeros_like=lambda x: x.like(0), copy=lambda x, value: value, fill=lambda x, value: value,
      bitwise_and=lambda a, b: a & b, bitwise_or=lambda a, b: a | b, bitwise_xor=lambda a, b: a ^ b,
+     tanh_pullback=lambda given, t: given * (1 - t * t), sigmoid_pullback=lambda given, s: given * (s - s * s),
      leaky_relu=lambda x, *, slope: x * _leaky_factor(x, slope=slope), leaky_factor=_leaky_factor,
      prelu=lambda x, weight: (x > 0).select(x, x * weight), lerp=_lerp,
      hardtanh=_clip,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,13 +12,12 @@ import numpy as np
 from ..._modes import quiet
 from .. import store
 from ..program import Array, DepartedError, Program, Value, run
-from . import native, pool, small
+from . import library, matrices, native, pool, small
 from .assembly import HEAVY, Assembly, Piece
 from .entry import CONTIGUOUS, WRITABLE, Block, builtin
-from .fusion import Loops, Opaque, Product
+from .fusion import Loops, Opaque
 from .lowering import lowered
 from .modules import BEFORE, ModuleWriter
-from .products import LINKED, form
 
 ROUNDS = 5
 """How often a step is timed; the least time counts."""
@@ -51,10 +49,10 @@ class Executable:
         self._assembly = assembly = Assembly(lowered(program))
         self._text = ""
         if code is None:
-            self._text = str(ModuleWriter(assembly).write())
-            code = native.compiled(self._text)
+            self._text = ModuleWriter(assembly).write()
+            code = native.compiled(self._text, plain=assembly.straight)
         self.code = code
-        self._native = native.Code(code, _links(assembly))
+        self._native = _loaded(code)
         self._held = [np.ascontiguousarray(array) for array in assembly.constants.values()]
         self._entry = None if assembly.opaque else self._builtin()
         self._functions: dict[str, Any] = {}
@@ -175,7 +173,7 @@ class Executable:
     def llvm(self) -> str:
         """The code as LLVM's text."""
         if not self._text and not self._plain:
-            self._text = str(ModuleWriter(self._assembly).write())
+            self._text = ModuleWriter(self._assembly).write()
         return self._text
 
     @property
@@ -187,9 +185,7 @@ class Executable:
         """Time each step on arrays, which are left as they are: `kernels` has the seconds then."""
         if self._plain:
             return
-        code = native.Code(
-            native.compiled(str(ModuleWriter(self._assembly, apart=True).write())), _links(self._assembly)
-        )
+        code = _loaded(native.compiled(ModuleWriter(self._assembly, apart=True).write()))
         timed = Executable.__new__(Executable)
         timed.__dict__.update(self.__dict__, _native=code, _functions={}, _arenas=[])
         one = _Run(timed, [array.copy() for array in self._given(arrays)])
@@ -221,25 +217,24 @@ class Executable:
         )  # fmt: skip
 
 
-def _links(assembly: Assembly) -> list[int]:
-    """The addresses that the code of a program needs."""
-    steps = list(_pieces(assembly))
-    products = [form(piece.step) for piece in steps if isinstance(piece.step, Product)]
-    found: dict[str, int] = {}
-    if any(piece.threaded for piece in steps) or any(how.shared for how in products):
-        found |= {name: pool.address(name) for name in LINKED if name.startswith("share")}
-    for how in products:
-        name = f"small_{how.kind}" if how.small else how.blas
-        found[name] = small.address(name) if how.small else (native.blas(name) or (0, 0))[0]
-    return [found.get(name, 0) for name in LINKED] if found else []
+def _loaded(code: bytes) -> native.Code:
+    """The code of a program, with the addresses that it needs."""
+    made = native.Code(code)
+    made.fill([_address(name) for name in made.names])
+    return made
 
 
-def _pieces(assembly: Assembly) -> Iterator[Piece]:
-    """The steps of a program and of its loops."""
-    for piece in assembly.pieces:
-        yield piece
-        if piece.body is not None:
-            yield from _pieces(piece.body)
+def _address(name: str) -> int:
+    """The address of what code knows by a name: what shares work with threads, multiplies, or is mathematics."""
+    if name.startswith("share"):
+        return pool.address(name)
+    if name.startswith("small_"):
+        return small.address(name)
+    if name.startswith("multiply_"):
+        return matrices.address(name)
+    if name.endswith("gemm"):
+        return (native.blas(name) or (0, 0))[0]
+    return library.address(name)
 
 
 def _overlapping(arrays: list[Array]) -> set[int]:

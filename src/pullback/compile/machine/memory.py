@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -121,18 +122,25 @@ def store_lanes(word: Word, address: Any, step: int, mask: Any) -> None:
     builder.call(function, [value, pointers, ir.IntType(32)(SIZES[kind]), on])
 
 
-def count_up(builder: Any, begin: Any, end: Any, inside: Any) -> None:
-    """A loop over whole numbers."""
+def count_up(
+    builder: Any, begin: Any, end: Any, inside: Callable[[Any], None], step: int = 1, carried: list[Any] | None = None
+) -> None:
+    """A loop over whole numbers; values that are carried from turn to turn are exchanged in place."""
     function, before = builder.function, builder.block
+    carried = [] if carried is None else carried
     head, body, after = (function.append_basic_block() for _ in range(3))
     builder.branch(head)
     builder.position_at_end(head)
-    index = builder.phi(LONG)
-    index.add_incoming(begin, before)
+    index, *phis = (builder.phi(value.type) for value in (begin, *carried))
+    for phi, value in zip((index, *phis), (begin, *carried), strict=True):
+        phi.add_incoming(value, before)
     builder.cbranch(builder.icmp_signed("<", index, end), body, after)
     builder.position_at_end(body)
+    carried[:] = phis
     inside(index)
-    index.add_incoming(builder.add(index, long(1)), builder.block)
+    for phi, value in zip((index, *phis), (builder.add(index, long(step)), *carried), strict=True):
+        phi.add_incoming(value, builder.block)
+    carried[:] = phis
     builder.branch(head)
     builder.position_at_end(after)
 
@@ -144,8 +152,8 @@ def copy_bytes(builder: Any, target: Any, source: Any, size: int) -> None:
     builder.call(function, [target, source, long(size), ir.IntType(1)(0)])
 
 
-def fill_with_zeros(builder: Any, target: Any, size: int) -> None:
-    """Fill memory with zeros."""
+def fill_with_zeros(builder: Any, target: Any, size: Any) -> None:
+    """Fill so many bytes of memory with zeros."""
     signature = ir.FunctionType(ir.VoidType(), [POINTER, BYTE, LONG, ir.IntType(1)])
     function = declared(builder.module, "llvm.memset.p0.i64", signature)
-    builder.call(function, [target, BYTE(0), long(size), ir.IntType(1)(0)])
+    builder.call(function, [target, BYTE(0), long(size) if isinstance(size, int) else size, ir.IntType(1)(0)])

@@ -19,10 +19,11 @@ from . import native
 from .assembly import Assembly, Piece
 from .elements import KINDS
 from .fusion import Opaque, Product, Scatter, Steps
+from .linking import Module, linked
 from .loops import Emitter, accumulated, partial
 from .memory import LONG, POINTER, copy_bytes, count_up, load, long
 from .nests import MEMORY, Layout, Node, Root
-from .products import LINKED, ProductEmitter, form, linked
+from .products import ProductEmitter, form
 from .registers import LoopEmitter
 from .repeating import RepeatEmitter
 from .scattering import ScatterEmitter
@@ -38,9 +39,7 @@ class ModuleWriter:
     def __init__(self, assembly: Assembly, *, apart: bool = False) -> None:
         self.assembly, self.prefix = assembly, ""
         self.apart = apart or assembly.opaque
-        self.module = ir.Module()
-        links = ir.GlobalVariable(self.module, ir.ArrayType(POINTER, len(LINKED)), "links")
-        links.initializer = ir.Constant(links.value_type, None)
+        self.module = Module()
         self.target, self.width = Target.host(), native.width()
         self.alike = Counter(key for p in assembly.pieces if p.layout and (key := _likeness(p.layout)[0]) is not None)
         self.shared: dict[Hashable, Any] = {}
@@ -51,8 +50,8 @@ class ModuleWriter:
         inner.module, inner.prefix, inner.apart = self.module, f"{self.prefix}{piece.name}_", False
         return inner
 
-    def write(self) -> Any:
-        """The module."""
+    def write(self) -> str:
+        """The text of the module."""
         if self.apart:
             for piece in self.assembly.pieces:
                 if not isinstance(piece.step, Opaque):
@@ -65,7 +64,7 @@ class ModuleWriter:
             builder.ret_void()
         if not self.assembly.opaque:
             self.run()
-        return self.module
+        return self.module.finished()
 
     # Steps
 
@@ -115,9 +114,7 @@ class ModuleWriter:
             )
             some.ret_void()
             function = self.shared[how] = some.function
-        self._share(
-            builder, "share_products", function, self._table(builder, values), piece.count if piece.threaded else 1
-        )
+        self._share(builder, how.sharing, function, self._table(builder, values), piece.count if piece.threaded else 1)
 
     @staticmethod
     def _share(builder: Any, how: str, function: Any, table: Any, count: int) -> None:

@@ -10,6 +10,7 @@ import ctypes
 import functools
 import hashlib
 import sys
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,9 +41,9 @@ def _processor() -> tuple[str, str]:
 
 
 @functools.cache
-def machine() -> Any:
-    """The target machine: this processor, with its widest registers."""
-    return _machine(2)
+def machine(*, plain: bool = False) -> Any:
+    """The target machine: this processor, with its widest registers; a `plain` one does not optimise."""
+    return _machine(0 if plain else 2)
 
 
 @functools.cache
@@ -131,13 +132,23 @@ def blas(name: str) -> tuple[int, int] | None:
 class Code:
     """Object code in memory, with its table of addresses filled."""
 
-    def __init__(self, code: bytes, links: list[int]) -> None:
+    def __init__(self, code: bytes, links: Sequence[int] = ()) -> None:
         self.engine = binding.create_mcjit_compiler(binding.parse_assembly(""), _machine(0))  # which the engine owns
         self.engine.add_object_file(binding.ObjectFileRef.from_data(code))  # ready when an address is asked for
+        self.fill(links)
+
+    def fill(self, links: Sequence[int]) -> None:
+        """Fill the table of addresses."""
         if links:
             table = (ctypes.c_void_p * len(links)).from_address(self.engine.get_global_value_address("links"))
             for place, link in enumerate(links):
                 table[place] = link
+
+    @property
+    def names(self) -> list[str]:
+        """The names of what belongs into the table, if the code knows them."""
+        address = self.engine.get_global_value_address("names")
+        return ctypes.string_at(address).decode().split() if address else []
 
     def address(self, name: str) -> int:
         """The address of a function."""
@@ -168,20 +179,26 @@ def builtin(method: Any, words: Any) -> Any:
     return make(ctypes.addressof(method), words, None)
 
 
-def kept(text: str) -> bytes:
-    """Object code of a module that every process needs, from the disk if it has been made before."""
+def kept(text: str, write: Callable[[], str] | None = None) -> bytes:
+    """Object code of a module that every process needs, from the disk if it has been made before.
+
+    With `write`, the text is only what the module is known by, and that function gives its text.
+    """
     key = hashlib.sha256(f"{store.surroundings()}\n{text}".encode()).hexdigest()
     code = store.get(key)
     if code is None:
-        code = compiled(text)
+        code = compiled(write() if write else text)
         store.put(key, code)
     return code
 
 
-def compiled(text: str) -> bytes:
-    """Object code of a module, straight from its text: passes would take several times as long as all the rest."""
+def compiled(text: str, *, plain: bool = False) -> bytes:
+    """Object code of a module, straight from its text: passes would take several times as long as all the rest.
+
+    `plain` code is not optimised at all.
+    """
     module = binding.parse_assembly(text)
     module.triple = binding.get_process_triple()
-    target = machine()
+    target = machine(plain=plain)
     module.data_layout = str(target.target_data)
     return bytes(target.emit_object(module))

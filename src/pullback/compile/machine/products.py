@@ -1,4 +1,4 @@
-"""Products of matrices: small ones by code of ours, larger ones by the BLAS that NumPy has.
+"""Products of matrices: by code of ours, or, larger ones where registers are narrow, by the BLAS that NumPy has.
 
 A factor may be a view: its steps along rows and columns say whether BLAS sees it as it is, or transposed.
 """
@@ -16,6 +16,7 @@ from . import native, small
 from .elements import KINDS
 from .fusion import Operand, Product, leading
 from .indices import strides
+from .linking import linked
 from .memory import LONG, POINTER, count_up, element, long
 
 SMALL = 1 << 15
@@ -30,8 +31,6 @@ SPLIT = 1 << 21
 SHARED = 1 << 18
 """Multiplications from which on OpenBLAS would use threads of its own, which go on to wait for work when it is done and
 have the processors meanwhile: from there on it is told to use none, and the threads of `pool` have parts."""
-LINKED = ("sgemm", "dgemm", "small_f", "small_d", "share", "share_products")
-"""The functions that the code calls, in the order of its table of addresses: they multiply, and share work with threads."""
 ROW_MAJOR = 101
 
 
@@ -80,7 +79,15 @@ class Form:
     @property
     def shared(self) -> bool:
         """Whether it is cut in parts for threads, or for one that keeps BLAS from using its own."""
-        return self.work * math.prod(self.batch) >= SHARED and _blas.control() is not None
+        work = self.work * math.prod(self.batch)
+        if not self.function.endswith("gemm"):
+            return work >= SPLIT
+        return work >= SHARED and _blas.control() is not None
+
+    @property
+    def sharing(self) -> str:
+        """The name of the function that shares its parts with threads."""
+        return "share_products" if self.function.endswith("gemm") else "share"
 
     @property
     def parts(self) -> Parts:
@@ -98,9 +105,11 @@ class Form:
         return Parts(batches * -(-total // size), size, across=columns > rows)
 
     @property
-    def blas(self) -> str:
-        """The name of the BLAS function."""
-        return ("s" if self.kind == "f" else "d") + "gemm"
+    def function(self) -> str:
+        """The name of the function that multiplies: one of ours, or of BLAS where our registers are not the widest."""
+        if self.small:
+            return f"small_{self.kind}"
+        return f"multiply_{self.kind}" if native.wide() else ("s" if self.kind == "f" else "d") + "gemm"
 
 
 def _matrix(operand: Operand, batch: tuple[int, ...], *, column: bool) -> Matrix:
@@ -195,14 +204,12 @@ class ProductEmitter:
             for offset, start in zip(offsets, starts, strict=True)
         ]
         a, b, c = (element(self.builder, base, f.kind, place) for base, place in zip(self.bases, places, strict=True))
-        if f.small:
-            self._code(a, b, c)
-        else:
-            self._call(a, b, c, rows or long(f.left.rows), columns or long(f.right.columns))
+        write = self._blas if f.function.endswith("gemm") else self._code
+        write(a, b, c, rows or long(f.left.rows), columns or long(f.right.columns))
 
-    def _call(self, a: Any, b: Any, c: Any, rows: Any, columns: Any) -> None:
+    def _blas(self, a: Any, b: Any, c: Any, rows: Any, columns: Any) -> None:
         f, builder = self.form, self.builder
-        found = native.blas(f.blas)
+        found = native.blas(f.function)
         assert found is not None
         width = found[1]
         whole, number = ir.IntType(width), ir.FloatType() if f.kind == "f" else ir.DoubleType()
@@ -217,20 +224,13 @@ class ProductEmitter:
         sizes = [size if width == 64 else builder.trunc(size, whole) for size in (rows, columns)]
         arguments = [enum(ROW_MAJOR), enum(left[0]), enum(right[0]), *sizes, whole(f.left.columns)]
         arguments += [number(1.0), a, whole(left[1]), b, whole(right[1]), number(0.0), c, whole(f.right.columns)]
-        builder.call(linked(builder, f.blas, signature), arguments)
+        builder.call(linked(builder, f.function, signature), arguments)
 
-    def _code(self, a: Any, b: Any, c: Any) -> None:
+    def _code(self, a: Any, b: Any, c: Any, rows: Any, columns: Any) -> None:
         f, builder = self.form, self.builder
-        sizes = [f.left.rows, f.right.columns, f.left.columns]
-        steps = [f.left.down, f.left.right, f.right.down, f.right.right, f.right.columns]
+        steps = [f.left.columns, f.left.down, f.left.right, f.right.down, f.right.right, f.right.columns]
         signature = ir.FunctionType(ir.VoidType(), [POINTER] * 3 + [LONG] * 8)
-        builder.call(linked(builder, f"small_{f.kind}", signature), [a, b, c, *map(long, sizes), *map(long, steps)])
-
-
-def linked(builder: Any, name: str, signature: Any) -> Any:
-    """A function of the module's table of addresses."""
-    place = builder.gep(builder.module.globals["links"], [long(LINKED.index(name))], source_etype=POINTER)
-    return builder.load(place, typ=ir.PointerType(signature), align=8)
+        builder.call(linked(builder, f.function, signature), [a, b, c, rows, columns, *map(long, steps)])
 
 
 def flops(product: Product) -> int:

@@ -70,11 +70,14 @@ def _constant(kind: str, number: Any, lanes: int | None) -> Value:
 class Desk:
     """Where words are written: a builder, the number of lanes (None for scalars), and the target.
 
-    `branching` is whether formulas may branch there, and leave the builder in another block.
+    `branching` is whether formulas may branch there, and leave the builder in another block; `often`, whether what is
+    written there runs so often that it is worth to be written out, and not called.
     """
 
-    def __init__(self, builder: Value, target: Target, lanes: int | None, *, branching: bool = False) -> None:
-        self.builder, self.target, self.lanes, self.branching = builder, target, lanes, branching
+    def __init__(
+        self, builder: Value, target: Target, lanes: int | None, *, branching: bool = False, often: bool = True
+    ) -> None:
+        self.builder, self.target, self.lanes, self.branching, self.often = builder, target, lanes, branching, often
 
     def type(self, kind: str) -> Value:
         """The LLVM type of a word of that kind here."""

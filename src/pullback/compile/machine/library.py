@@ -1,0 +1,44 @@
+"""Functions of mathematics for all programs: each is compiled once, when code needs it, and kept on the disk.
+
+Code calls them where an operation is computed a few times only, or stands in many places, so that what is written out
+would take longer to compile than it ever saves.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from llvmlite import ir
+
+from ..mathematics.lanes import Desk, Target, Word
+from . import elements, native
+
+
+def _text(name: str) -> str:
+    """The module of a function by its name: the operation, of what, and of how many; as in `sin.f.1` and `power.f16.2`."""
+    operation, kind, count = name.split(".")
+    module, target, lanes = ir.Module(), Target.host(), int(kind[1:]) if kind[1:] else None
+    desk = Desk(None, target, lanes, branching=True)
+    of = desk.type(kind[0])
+    result = elements.rest_of(desk, kind[0]) if operation == elements.REDUCED else of
+    function = ir.Function(module, ir.FunctionType(result, [of] * int(count)), name)
+    builder = desk.builder = ir.IRBuilder(function.append_basic_block())
+    words = [Word(desk, kind[0], value) for value in function.args]
+    if operation != elements.REDUCED:
+        builder.ret(elements.written(operation, words).value)
+        return str(module)
+    rest = ir.Constant(result, ir.Undefined)
+    for place, value in enumerate(elements.reduction(words[0])):
+        rest = builder.insert_value(rest, value, place)
+    builder.ret(rest)
+    return str(module)
+
+
+@functools.cache
+def _code(name: str) -> native.Code:
+    return native.Code(native.kept(name, lambda: _text(name)))
+
+
+def address(name: str) -> int:
+    """The address of a function."""
+    return _code(name).address(name)

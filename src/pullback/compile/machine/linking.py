@@ -1,0 +1,47 @@
+"""Modules of programs, and what their code calls: functions outside, by addresses in a table.
+
+The table is filled when the code is loaded. Its names stand in the code, so that code from the disk says itself what it
+needs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from llvmlite import ir
+
+from .memory import POINTER, long
+
+TABLE, NAMES = "links", "names"
+
+
+class Module(ir.Module):  # type: ignore[misc]  # llvmlite has no annotations
+    """A module with a table of addresses; `uses` counts the functions of mathematics in it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.links: dict[str, int] = {}
+        self.loaded: dict[tuple[Any, str], Any] = {}
+        self.uses: Counter[str] = Counter()
+        self.table = ir.GlobalVariable(self, ir.ArrayType(POINTER, 0), TABLE)
+
+    def finished(self) -> str:
+        """The text of the module, with its table and the names of what belongs there."""
+        self.table.value_type = ir.ArrayType(POINTER, len(self.links))
+        self.table.initializer = ir.Constant(self.table.value_type, None)
+        names = bytearray(" ".join(self.links).encode() + b"\0")
+        text = ir.GlobalVariable(self, ir.ArrayType(ir.IntType(8), len(names)), NAMES)
+        text.global_constant, text.initializer = True, ir.Constant(text.value_type, names)
+        return str(self)
+
+
+def linked(builder: Any, name: str, signature: Any) -> Any:
+    """A function of the table, whose address is read once in a block."""
+    module = builder.module
+    known = module.loaded.get((builder.block, name))
+    if known is None:
+        place = long(module.links.setdefault(name, len(module.links)))
+        place = builder.gep(module.table, [place], source_etype=POINTER)
+        known = module.loaded[builder.block, name] = builder.load(place, typ=ir.PointerType(signature), align=8)
+    return known
