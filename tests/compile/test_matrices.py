@@ -1,0 +1,70 @@
+"""Products of matrices by machine code for wide registers, beside NumPy's in double precision."""
+
+import ctypes
+
+import numpy as np
+import pytest
+
+pytest.importorskip("llvmlite")
+from pullback.compile.machine import matrices, native
+
+pytestmark = pytest.mark.skipif(not native.wide(), reason="this processor has no registers of 512 bits")
+
+SIZES = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 47, 48, 49, 64, 97, 130, 256, 257, 300)
+
+
+def product(a, b, out):
+    """out = a @ b by the function of their dtype."""
+    of = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 8)
+    steps = [step // a.itemsize for step in (*a.strides, *b.strides, out.strides[0])]
+    places = [x.ctypes.data for x in (a, b, out)]
+    of(matrices.address(f"multiply_{a.dtype.char}"))(*places, len(a), b.shape[1], len(b), *steps)
+
+
+def laid_out(random, shape, dtype):
+    """A matrix by rows, by columns, or with gaps along both axes."""
+    rows, columns = shape
+    how = random.integers(3)
+    if how == 0:
+        return random.standard_normal((rows, columns)).astype(dtype)
+    if how == 1:
+        return random.standard_normal((columns, rows)).astype(dtype).T
+    return random.standard_normal((2 * rows, 3 * columns)).astype(dtype)[::2, ::3]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("seed", range(4))
+def test_products_of_all_layouts_are_right_and_nothing_else_is_written(dtype, seed):
+    random = np.random.default_rng(seed)
+    for _ in range(150):
+        rows, columns, inner = (int(n) for n in random.choice(SIZES, 3))
+        inner = 0 if random.random() < 0.03 else inner
+        a, b = laid_out(random, (rows, inner), dtype), laid_out(random, (inner, columns), dtype)
+        room = np.full((rows + 1, columns + 5), 7, dtype)
+        product(a, b, room[:rows, :columns])
+        bound = np.finfo(dtype).eps * (inner + 1) * (np.abs(a).astype(float) @ np.abs(b).astype(float))
+        error = np.abs(room[:rows, :columns] - a.astype(float) @ b.astype(float))
+        assert (error <= bound).all(), (rows, columns, inner, a.strides, b.strides)
+        assert (room[rows:] == 7).all()
+        assert (room[:, columns:] == 7).all()
+
+
+@pytest.mark.parametrize("place", [0, 5, 15])
+def test_nan_and_inf_reach_their_row_and_column_and_no_other(place):
+    a, b = np.ones((12, 20), np.float32), np.ones((20, 16), np.float32)
+    a[place % 12, 3], b[7, place] = np.nan, np.inf
+    out = np.empty((12, 16), np.float32)
+    product(a, b, out)
+    np.testing.assert_array_equal(out, a @ b)
+
+
+def test_a_last_column_reads_nothing_behind_the_factor():
+    """The other numbers of the page behind are NaN: what is read of them must not show."""
+    for columns in (1, 15, 17, 33):
+        whole = np.full(20 * columns + 64, np.nan, np.float32)
+        b = whole[: 20 * columns].reshape(20, columns)
+        b[:] = 1
+        for factor in (b, np.ascontiguousarray(b.T).T):
+            out = np.empty((9, columns), np.float32)
+            product(np.ones((9, 20), np.float32), factor, out)
+            np.testing.assert_array_equal(out, 20)
