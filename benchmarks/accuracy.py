@@ -1,16 +1,20 @@
 """Measures how far the compiled mathematics is from the truth, and writes docs/compiled-accuracy.md.
 
-Floats are compared with double, over every so manieth of all bit patterns (--every 1: all of them, an hour or several);
-doubles with long double where that has 64 bits, else with mpmath, as are the functions that NumPy lacks.
+Floats are compared with double, over every so manieth of all bit patterns (--every 1: all of them, a minute or several for
+each function); doubles with long double where that has 64 bits, else with mpmath, as are the functions that NumPy lacks.
+What is known is kept in files, one for each function, and not measured again: a run may be interrupted, and several may
+share a directory.
 
-    python benchmarks/accuracy.py [--every N] [--doubles N] [--ops REGEX] [--write]
+    python benchmarks/accuracy.py [--every N] [--doubles N] [--ops REGEX] [--kept DIRECTORY] [--write]
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,15 +26,18 @@ import numpy as np
 ROOT = Path(__file__).parent.parent
 sys.path.append(str(ROOT / "tests" / "compile"))
 
-from measuring import TRUE, arguments, distance, loop_of, split, true_values, wider_values  # noqa: E402
+from measuring import TRUE, Loop, arguments, distance, loop_of, split, true_values, wider, wider_values  # noqa: E402
 
 from pullback.compile import scalars  # noqa: E402
+from pullback.compile.mathematics.lanes import Desk, Target, Word  # noqa: E402
 
 PAGE = ROOT / "docs" / "compiled-accuracy.md"
-CHUNK = 1 << 20
+CHUNK = 1 << 16  # whose arrays stay in the cache
+ALL = 1 << 32
 EXTENDED = np.finfo(np.longdouble).nmant >= 63
 ONLY_MPMATH = {"erf", "erfc", "erfinv", "lgamma", "digamma"}
 POSITIVE = {"lgamma", "digamma"}  # see the notes
+NEAR = {"sin", "cos", "tan"}
 PAIRS: dict[str, Callable[..., Any]] = {"power": mpmath.power, "arctan2": mpmath.atan2, "hypot": mpmath.hypot}
 
 HEAD = """# How accurate compiled mathematics is
@@ -51,47 +58,72 @@ NOTES = """
 - `lgamma` and `digamma` were measured for positive arguments. They have zeros between the negative whole numbers, where
   errors are relative to the larger of 1 and the result. The same holds for `logaddexp`, whose errors are relative to the
   larger of the operands and the result.
-- A sample comes near the worst case without meeting it. All floats of the intervals where these functions are worst gave
-  1.97 for sigmoid, 1.88 for arctan, 1.49 for expm1, 1.42 for log1p, 1.31 for log2 and 1.51 for sin. In
-  float64, 20,000 numbers from 0.6 to 27 gave 3.4 for erfc, far out and without fma.
+- A sample comes near the worst case without meeting it. All floats of the intervals where these functions change gave
+  1.02 for exp, 1.56 for tanh, 1.97 for sigmoid, 1.05 for log, 1.59 for log1p, 1.79 for sin (near), with fma or without,
+  and the same bits in vectors as in scalar code. Those where they are worst gave 1.88 for arctan, 1.49 for expm1 and 1.31
+  for log2. In float64, 20,000 numbers from 0.6 to 27 gave 3.4 for erfc, far out and without fma.
 - Lanes are the numbers in one vector instruction of the inner loop on the machine that measured; nanoseconds per number
   are of one thread on numbers in the cache, and rough.
 """
 
 
-def floats(every: int) -> Iterator[np.ndarray[Any, Any]]:
+Floats = np.ndarray[Any, Any]
+
+
+def floats(every: int) -> Iterator[Floats]:
     """All bit patterns of float32, or one of so many, in pieces."""
-    for start in range(0, 1 << 32, CHUNK * every):
-        patterns = np.arange(start, min(start + CHUNK * every, 1 << 32), every, dtype=np.uint64)
+    for start in range(0, ALL, CHUNK * every):
+        patterns = np.arange(start, min(start + CHUNK * every, ALL), every, dtype=np.uint64)
         yield patterns.astype(np.uint32).view(np.float32)
 
 
-def chosen(name: str, x: np.ndarray[Any, Any], dtype: str, near: bool) -> np.ndarray[Any, Any]:
+def units_of_floats(builder: Any, y: Any, truth: Any) -> Any:
+    """How far a float is from a double, as `measuring.distance` has it, in machine code."""
+    desk = Desk(builder, Target.host(), None)
+    y, truth = Word(desk, "f", y), Word(desk, "d", truth)
+    found, inf = y.to("d"), desk.number("d", np.inf)
+    infinite = abs(found) == inf
+    bounded = infinite.select(desk.number("d", 2.0**128).copysign(found), found)
+    unit = ((truth.bits() & 0x7FF0000000000000).real() * 2.0**-23).at_least(2.0**-149)
+    units = abs(bounded - truth) / unit
+    beyond = infinite & (abs(truth) >= 2.0**128) & ((found > 0) & (truth > 0) | (found < 0) & (truth < 0))
+    right = (y.isnan() & truth.isnan()) | (found == truth) | beyond
+    return right.select(0, (y.isnan() | units.isnan()).select(inf, units)).value
+
+
+def chosen(name: str, x: Floats, dtype: str, *, near: bool) -> Floats:
     """The arguments that the measurement is about."""
     if name in POSITIVE:
         x = x[x > 0]
     return x[np.abs(x) <= scalars.trigonometry.NEAR[dtype]] if near else x
 
 
-def of_floats(name: str, every: int, fma: bool, near: bool) -> float:
-    """The largest error of float32."""
-    loop, worst = loop_of(name, "f", near=near, fma=fma), 0.0
-    for x in floats(every):
-        if (x := chosen(name, x, "f", near)).size:
-            worst = max(worst, float(distance(loop(x), wider_values(name, x), "f").max()))
+def of_floats(name: str, every: int) -> dict[bool, list[float]]:
+    """The largest errors of float32, with and without fma, of the whole function and near 0."""
+    compare, forms = Loop(units_of_floats, ["f", "d"], "d"), [False, True] if name in NEAR else [False]
+    loops = {near: [loop_of(name, "f", near=near, fma=fma) for fma in (True, False)] for near in forms}
+    worst = {near: [0.0, 0.0] for near in forms}
+    for patterns in floats(every):
+        for near in forms:
+            x = chosen(name, patterns, "f", near=near)
+            if x.size:
+                truth = wider(name, x, np.float64)
+                found = [float(compare(loop(x), truth).max()) for loop in loops[near]]
+                worst[near] = [max(pair) for pair in zip(worst[near], found, strict=True)]
     return worst
 
 
-def of_doubles(name: str, count: int, fma: bool, near: bool) -> float:
-    """The largest error of float64."""
+def of_doubles(name: str, count: int, *, near: bool) -> list[float]:
+    """The largest errors of float64, with and without fma."""
     wide = EXTENDED and name not in ONLY_MPMATH
     x = arguments("d", count // 3 if wide else count // 60, np.random.default_rng(7))
-    x = chosen(name, x, "d", near)
+    x = chosen(name, x, "d", near=near)
     truth = wider_values(name, x, np.longdouble) if wide else true_values(name, x)
-    return float(distance(loop_of(name, "d", near=near, fma=fma)(x), truth, "d").max())
+    loops = [loop_of(name, "d", near=near, fma=fma) for fma in (True, False)]
+    return [float(distance(loop(x), truth, "d").max()) for loop in loops]
 
 
-def pair_operands(name: str, dtype: str, count: int) -> list[np.ndarray[Any, Any]]:
+def pair_operands(name: str, dtype: str, count: int) -> list[Floats]:
     """Operands over the whole range; for powers, such that most results are finite."""
     rng = np.random.default_rng(11)
     real = np.float32 if dtype == "f" else np.float64
@@ -105,42 +137,71 @@ def pair_operands(name: str, dtype: str, count: int) -> list[np.ndarray[Any, Any
     return [x, (rng.uniform(-1.2, 1, x.size) * size / np.log(x.astype(float))).astype(real)]
 
 
-def of_pairs(name: str, dtype: str, count: int, fma: bool) -> float:
-    """The largest error of an operation of two operands."""
+def of_pairs(name: str, dtype: str, count: int) -> list[float]:
+    """The largest errors of an operation of two operands, with and without fma."""
     with np.errstate(over="ignore"):
         operands = pair_operands(name, dtype, count // 10)
     rows = zip(*(x.tolist() for x in operands), strict=True)
     truth = np.array([split(PAIRS[name](mpmath.mpf(a), mpmath.mpf(b))) for a, b in rows])
-    return float(distance(loop_of(name, dtype, fma=fma)(*operands), truth, dtype).max())
+    loops = [loop_of(name, dtype, fma=fma) for fma in (True, False)]
+    return [float(distance(loop(*operands), truth, dtype).max()) for loop in loops]
 
 
-def speed(name: str, dtype: str, near: bool) -> tuple[int, float]:
+def speed(name: str, dtype: str, *, near: bool) -> tuple[int, float]:
     """Lanes of the widest vectors in the loop, and nanoseconds per number."""
     loop = loop_of(name, dtype, near=near)
     lanes = [int(n) for n in re.findall(r"<(\d+) x (?:float|double)>", loop.ir)]
     rng = np.random.default_rng(0)
     operands = [np.abs(rng.standard_normal(16_384)).astype(np.dtype(dtype)) for _ in range(2 if name in PAIRS else 1)]
     times = []
-    for _ in range(20):
+    for _ in range(200):
         start = time.perf_counter()
         loop(*operands)
         times.append(time.perf_counter() - start)
     return max(lanes, default=1), min(times) / 16_384 * 1e9
 
 
-def row(name: str, near: bool, every: int, doubles: int) -> str:
-    """A line of the table."""
-    errors = []
-    for dtype in "fd":
-        for fma in (True, False):
-            if name in PAIRS:
-                worst = of_pairs(name, dtype, doubles, fma)
-            else:
-                worst = of_floats(name, every, fma, near) if dtype == "f" else of_doubles(name, doubles, fma, near)
-            errors.append(f"{worst:.2f}")
-    speeds = [speed(name, dtype, near) for dtype in "fd"]
-    lanes, times = "/".join(str(s[0]) for s in speeds), " / ".join(f"{s[1]:.1f}" for s in speeds)
-    return f"| {name}{' (near)' if near else ''} | {' | '.join(errors)} | {lanes} | {times} |"
+def errors(name: str, every: int, doubles: int) -> list[list[float]]:
+    """The largest errors: of floats and of doubles, each with and without fma; a second row is near 0."""
+    if name in PAIRS:
+        return [of_pairs(name, "f", doubles) + of_pairs(name, "d", doubles)]
+    single = of_floats(name, every)
+    return [found + of_doubles(name, doubles, near=near) for near, found in single.items()]
+
+
+def known(name: str, every: int, doubles: int, kept: Path | None) -> tuple[int, list[list[float]]]:
+    """One of how many floats was measured, and the errors: from the file of the function, if it knows as much."""
+    file = kept / f"{name}.json" if kept else None
+    if file and file.exists():
+        told = json.loads(file.read_text(encoding="utf-8"))
+        if told["every"] <= every and told["doubles"] >= doubles:
+            return told["every"], told["errors"]
+    found = errors(name, every, doubles)
+    if file:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps({"every": every, "doubles": doubles, "errors": found}) + "\n", encoding="utf-8")
+    return every, found
+
+
+def lines_of(name: str, found: list[list[float]]) -> list[str]:
+    """The lines of the table for a function."""
+    lines = []
+    for near, row in enumerate(found):
+        speeds = [speed(name, dtype, near=bool(near)) for dtype in "fd"]
+        lanes, times = "/".join(str(s[0]) for s in speeds), " / ".join(f"{s[1]:.1f}" for s in speeds)
+        cells = [f"{name}{' (near)' if near else ''}", *[f"{worst:.2f}" for worst in row], lanes, times]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def counted(every: dict[str, int], doubles: int) -> list[str]:
+    """What was measured, in words."""
+    whole = [name for name, one in every.items() if one == 1 and name not in PAIRS]
+    rest = max([one for name, one in every.items() if one > 1 and name not in PAIRS], default=0)
+    parts = [f"all {ALL:,} bit patterns for {', '.join(whole)}"] if whole else []
+    parts += [f"one of {rest} bit patterns{' for the others' if whole else ''}, {ALL // rest:,} in all"] if rest else []
+    text = f"Floats: {'; '.join(parts)}. Doubles: {doubles:,}, a twentieth of that where only mpmath knows better, and pairs."
+    return textwrap.wrap(text, 120)
 
 
 def main() -> None:
@@ -149,25 +210,24 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=61, help="one of so many floats")
     parser.add_argument("--doubles", type=int, default=200_000, help="so many doubles, a twentieth with mpmath")
     parser.add_argument("--ops", default=".", help="a pattern for names")
+    parser.add_argument("--kept", type=Path, help="where what was measured is kept, and looked up")
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
     options = parser.parse_args()
-    counted = f"""\
-Floats: one of {options.every} bit patterns, {(1 << 32) // options.every:,} in all. Doubles: {options.doubles:,}, a
-twentieth of that where only mpmath knows better."""
-    lines = [
-        counted,
-        "",
+    table = [
         "| function | float32 | without fma | float64 | without fma | lanes | ns |",
         "|---|---:|---:|---:|---:|---:|---:|",
     ]
-    print(*lines, sep="\n")
+    print(*table, sep="\n")
+    every: dict[str, int] = {}
     for name in [*TRUE, *PAIRS]:
-        for near in (False, True) if name in {"sin", "cos", "tan"} else (False,):
-            if re.search(options.ops, name):
-                lines.append(row(name, near, options.every, options.doubles))
-                print(lines[-1], flush=True)
+        if re.search(options.ops, name):
+            every[name], found = known(name, options.every, options.doubles, options.kept)
+            table += (lines := lines_of(name, found))
+            print(*lines, sep="\n", flush=True)
+    text = counted(every, options.doubles)
+    print("", *text, sep="\n")
     if options.write:
-        PAGE.write_text(HEAD + "\n".join(lines) + "\n" + NOTES, encoding="utf-8")
+        PAGE.write_text(HEAD + "\n".join([*text, "", *table]) + "\n" + NOTES, encoding="utf-8")
 
 
 if __name__ == "__main__":

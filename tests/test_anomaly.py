@@ -280,6 +280,37 @@ def test_a_sum_of_gradients_that_overflows():
     assert "their sum is not" in str(error)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("layout", ["one", "row", "strided", "rows", "columns", "parts"])
+def test_gradients_are_looked_at_in_every_layout(layout, dtype):
+    block = np.full((4, 6, 2), LARGEST[dtype], dtype)
+    given, index = {
+        "one": (block[0, 0, :1], (0,)),
+        "row": (block.ravel(), (17,)),
+        "strided": (block.ravel()[::3], (5,)),
+        "rows": (block, (3, 4, 1)),
+        "columns": (block.T, (1, 4, 3)),
+        "parts": (block[::2, 1:], (1, 4, 0)),
+    }[layout]
+    x = pullback.from_numpy(np.ones_like(given))
+    x.requires_grad = True
+    quiet(lambda: pullback.clone(x).backward(pullback.from_numpy(given)))
+    assert np.array_equal(x.grad, given)
+    given[index] = inf
+    assert f"not finite at index {index}" in str(alarm(lambda: pullback.clone(x).backward(pullback.from_numpy(given))))
+
+
+@pytest.mark.parametrize("step", [1, 2])
+@pytest.mark.parametrize("axes", [(0, 1), 0, 1])
+def test_gradients_that_are_spread_are_looked_at(axes, step):
+    x = pullback.ones(3, 3, requires_grad=True, dtype=pullback.float64)
+    given = np.ones(3 * step)[::step] if axes in (0, 1) else np.ones(())
+    quiet(lambda: x.sum(axes).backward(pullback.from_numpy(given)))
+    assert np.array_equal(x.grad, np.ones((3, 3)))
+    given[...] = inf
+    assert "not finite" in str(alarm(lambda: x.sum(axes).backward(pullback.from_numpy(given))))
+
+
 class Broken(pullback.autograd.Function):
     calls = 0
 
@@ -476,6 +507,10 @@ ARITHMETIC = {
     "reciprocal": lambda x, big: (x - big).reciprocal(),
     "sqrt": lambda x, big: (1 - x).sqrt(),
     "rsqrt": lambda x, big: (big - x).rsqrt(),
+    "exp": lambda x, big: x.exp(),
+    "expm1": lambda x, big: x.expm1(),
+    "log": lambda x, big: (big - x).log(),
+    "log1p": lambda x, big: (big - x - 1).log1p(),
     "sum": lambda x, big: pullback.stack([x, x]).sum(0),
     "mean": lambda x, big: pullback.stack([x, x]).mean(0),
 }

@@ -50,6 +50,7 @@ LAYERS = [
     ["_attributes", "_numpy"],
     ["_tensor"],
     ["_creation", "_alike", "_sampling", "_functions", "_typed", "_legacy", "_sharing", "_layouts", "interpreters"],
+    ["_storages", "_subclasses"],
     ["_custom"],
     ["files", "files.*"],
     ["autograd.graph", "autograd.function", "nn", "nn.*", "linalg", "fft", "special", "masked", "signal", "signal.*"],
@@ -269,9 +270,9 @@ def test_the_import_asks_for_nothing_but_numpy() -> None:
 
 # What `import pullback` reads: all else is read when it is first asked for. A name more here is a quarter of a millisecond.
 EAGER = """
-    _attributes _backward _core _creation _cuts _dtypes _eager _functions _memory _modes _nested _node _numpy _pass
-    _placement _promotion _refusals _shapes _sites _tape _tensor _values _views _xp ops ops.elementwise ops.linear_algebra
-    ops.reductions ops.shapes vocabulary vocabulary.arithmetic vocabulary.indexing vocabulary.products
+    _attributes _backward _core _creation _cuts _dtypes _eager _functions _machine _memory _modes _nested _node _numpy
+    _pass _placement _promotion _refusals _shapes _sites _tape _tensor _values _views _xp ops ops.elementwise
+    ops.linear_algebra ops.reductions ops.shapes vocabulary vocabulary.arithmetic vocabulary.indexing vocabulary.products
     vocabulary.reductions vocabulary.shapes
 """
 

@@ -1,12 +1,16 @@
 """Programs that say `import torch`: each test runs one in a process of its own, with warnings as errors."""
 
+import io
 import os
+import pickle
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
 
 import pytest
+
+import pullback
 
 SOURCE = Path(__file__).parent.parent / "src"
 RUN = ("-m", "pullback", "run")
@@ -408,6 +412,18 @@ def test_whole_modules_are_pickles_that_are_read_when_a_program_says_so(tmp_path
     assert program(text, tmp_path).stdout.strip() == "refused"
 
 
+@pytest.mark.parametrize("protocol", [4, 5])
+def test_pickles_of_all_protocols_are_read(protocol):
+    """Which one is written is for Python to say: 5 from 3.14 on."""
+    from pullback.compat.torch import storing
+
+    held = [pullback.ones(2, 3).T, pullback.tensor(1.5), {1, 2}]
+    file = io.BytesIO(storing._HEADER + pickle.dumps(held, protocol))
+    x, y, numbers = storing.load(file)
+    assert (x.tolist(), y.item(), numbers) == ([[1.0, 1.0]] * 3, 1.5, {1, 2})
+    x.add_(1)
+
+
 def test_profilers():
     installed("""
         from torch.profiler import profile, record_function, ProfilerActivity
@@ -547,4 +563,91 @@ def test_old_places_of_names():
         assert one.value == one.value == one.asked == 1 and isinstance(Lazy.value, lazy_property)
         layer = torch.nn.Linear(1, 1)
         warned("Module.compile() changes nothing", layer.compile)
+    """)
+
+
+def test_futures():
+    installed("""
+        from torch.futures import Future, collect_all, wait_all
+
+        first, second = Future(), Future()
+        both = collect_all([first, second])
+        later = first.then(lambda done: done.value() + 1)
+        failing = first.then(lambda done: 1 / 0)
+        seen = []
+        first.add_done_callback(lambda done: seen.append(done.wait()))
+        assert not first.done() and not both.done()
+        raises(RuntimeError, "not completed", first.value)
+        first.set_result(2)
+        assert later.wait() == 3 and seen == [2] and not both.done()
+        raises(ZeroDivisionError, "division", failing.wait)
+        raises(RuntimeError, "Attempting to mark a completed Future as complete again", lambda: first.set_result(1))
+        raises(TypeError, "not an Exception", lambda: second.set_exception("no"))
+        second.set_exception(ValueError("why"))
+        assert both.wait() == [first, second] and collect_all([]).wait() == []
+        raises(ValueError, "why", lambda: wait_all([first, second]))
+    """)
+
+
+def test_operations_on_lists_of_tensors():
+    installed("""
+        a, b = [torch.ones(2), torch.full((3,), 4.0)], [torch.zeros(2), torch.ones(3)]
+        values = lambda tensors: [tensor.tolist() for tensor in tensors]
+        assert values(torch._foreach_add(a, b, alpha=2)) == [[1.0, 1.0], [6.0, 6.0, 6.0]]
+        assert values(torch._foreach_mul(a, [2.0, 3.0])) == [[2.0, 2.0], [12.0, 12.0, 12.0]]
+        assert values(torch._foreach_norm(a, 1)) == [2.0, 12.0] and values(torch._foreach_max(a)) == [1.0, 4.0]
+        assert values(torch._foreach_sqrt(a)) == [[1.0, 1.0], [2.0, 2.0, 2.0]]
+        assert values(torch._foreach_maximum(a, 2.0)) == [[2.0, 2.0], [4.0, 4.0, 4.0]]
+        torch._foreach_addcdiv_(a, b, [torch.ones(2), torch.ones(3)], value=0.5)
+        assert values(a) == [[1.0, 1.0], [4.5, 4.5, 4.5]]
+        torch._foreach_lerp_(a, b, 1.0)
+        assert values(a) == values(b)
+        torch._foreach_copy_(a, [torch.ones(2), torch.zeros(3)])
+        torch._foreach_clamp_min_(a, 0.5)
+        assert values(a) == [[1.0, 1.0], [0.5, 0.5, 0.5]]
+        torch._foreach_zero_(a)
+        assert values(a) == [[0.0, 0.0], [0.0, 0.0, 0.0]]
+        raises(RuntimeError, "must have at least one tensor", lambda: torch._foreach_add([], 1))
+        raises(RuntimeError, "must have the same number of tensors", lambda: torch._foreach_add(a, b[:1]))
+        raises(AttributeError, "torch._foreach_frob is not in pullback", lambda: torch._foreach_frob)
+    """)
+
+
+def test_names_that_programs_import_from_within_torch():
+    installed("""
+        import torch.distributed.tensor, torch.fx
+        from torch._C import Value
+        from torch._jit_internal import _copy_to_script_wrapper
+        from torch._utils import _flatten_dense_tensors, _unflatten_dense_tensors
+        from torch._vmap_internals import _vmap
+        from torch.distributed.optim import ZeroRedundancyOptimizer
+        from torch.torch_version import TorchVersion
+
+        tensors = [torch.ones(2, 2), torch.zeros(3)]
+        flat = _flatten_dense_tensors(tensors)
+        assert flat.tolist() == [1.0] * 4 + [0.0] * 3
+        assert all(map(torch.equal, _unflatten_dense_tensors(flat, tensors), tensors))
+        assert _vmap(torch.sum)(torch.ones(2, 3)).tolist() == [3.0, 3.0]
+        assert torch.fx.wrap(len) is len and isinstance(torch.__version__, TorchVersion)
+        assert not isinstance(tensors[0], torch.distributed.tensor.DTensor)
+        raises(RuntimeError, "Distributed package doesn't have", ZeroRedundancyOptimizer)
+        raises(ModuleNotFoundError, "torch._C._nn is not in pullback", lambda: __import__("torch._C._nn"))
+    """)
+
+
+def test_safetensors_writes_and_reads(tmp_path):
+    pytest.importorskip("safetensors")
+    installed(f"""
+        import safetensors.torch
+
+        model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.BatchNorm1d(4))
+        path = {str(tmp_path / "model.safetensors")!r}
+        safetensors.torch.save_model(model, path)
+        other = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.BatchNorm1d(4))
+        safetensors.torch.load_model(other, path)
+        for name, tensor in safetensors.torch.load_file(path).items():
+            assert torch.equal(tensor, model.state_dict()[name]) and torch.equal(tensor, other.state_dict()[name])
+        shared = torch.ones(4)
+        raises(RuntimeError, "share memory", lambda: safetensors.torch.save_file({{"a": shared, "b": shared[1:]}}, path))
+        assert safetensors.torch.load(safetensors.torch.save({{"a": torch.arange(3)}}))["a"].tolist() == [0, 1, 2]
     """)

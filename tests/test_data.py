@@ -101,6 +101,51 @@ class Failing(Squares):
         time.sleep(60)
 
 
+class Reused(Squares):
+    """Each sample lies where the one before lay."""
+
+    buffer = np.zeros(100_000)
+
+    def __getitem__(self, index):
+        self.buffer[:] = index
+        return self.buffer
+
+
+class Tracked(Squares):
+    def __getitem__(self, index):
+        return pullback.ones(2, requires_grad=True) * index
+
+
+class Pids(Squares):
+    def __getitem__(self, index):
+        return os.getpid()
+
+
+class Sizes(Squares):
+    def __getitem__(self, index):
+        return self.size
+
+
+class Uneven(Squares):
+    def __getitem__(self, index):
+        time.sleep(0.5 * (index == 0))
+        return index
+
+
+def as_function(batch):
+    return lambda: batch
+
+
+def initialise(worker):
+    info = get_worker_info()
+    assert (info.id, info.num_workers) == (worker, 2)
+    info.dataset.size = 100 + worker
+
+
+def fail(worker):
+    raise ValueError("not today")
+
+
 class StrangeError(Exception):
     def __init__(self, one, two):
         super().__init__(one, two)
@@ -319,13 +364,6 @@ def test_arrays_come_back_whole_and_writable():
 
 
 def test_an_array_that_the_data_set_goes_on_to_write():
-    class Reused(Squares):
-        buffer = np.zeros(100_000)
-
-        def __getitem__(self, index):
-            self.buffer[:] = index
-            return self.buffer
-
     found = list(DataLoader(Reused(6), batch_size=None, num_workers=1, prefetch_factor=5))
     assert [x.unique().tolist() for x in found] == [[float(i)] for i in range(6)]
 
@@ -351,14 +389,10 @@ def test_an_error_in_a_worker(how, kind, name):
 
 
 def test_what_cannot_be_sent():
-    class Tracked(Squares):
-        def __getitem__(self, index):
-            return pullback.ones(2, requires_grad=True) * index
-
     with pytest.raises(RuntimeError, match="non-leaf tensor which requires_grad"):
         list(DataLoader(Tracked(), num_workers=1))
     with pytest.raises(Exception, match=r"Caught .* in DataLoader worker process 0"):
-        list(DataLoader(Squares(), num_workers=1, collate_fn=lambda batch: lambda: batch))
+        list(DataLoader(Squares(), num_workers=1, collate_fn=as_function))
 
 
 def test_a_worker_that_ends():
@@ -375,9 +409,11 @@ def test_a_worker_that_is_killed():
 
 
 def test_a_worker_that_takes_too_long():
-    batches = DataLoader(Failing("sleep"), batch_size=None, num_workers=1, timeout=1)
-    with pytest.raises(RuntimeError, match="timed out after 1 seconds: worker 0 was loading sample 2 of Failing"):
-        list(batches)
+    fork = "fork" in get_all_start_methods()  # other processes may take longer than that to start
+    seconds, context = (1, "fork") if fork else (20, None)
+    loader = DataLoader(Failing("sleep"), None, num_workers=1, timeout=seconds, multiprocessing_context=context)
+    with pytest.raises(RuntimeError, match=f"timed out after {seconds} seconds: worker 0 was loading sample 2 of Failing"):
+        list(loader)
     assert not active_children()
 
 
@@ -394,10 +430,6 @@ def test_an_iterator_that_is_left():
 
 
 def test_workers_that_persist():
-    class Pids(Squares):
-        def __getitem__(self, index):
-            return os.getpid()
-
     loader = DataLoader(Pids(), num_workers=2, persistent_workers=True)
     first = [batch.item() for batch in loader]
     left = iter(loader)
@@ -413,21 +445,8 @@ def test_workers_that_persist():
 
 
 def test_what_a_worker_knows():
-    def initialise(worker):
-        info = get_worker_info()
-        assert (info.id, info.num_workers) == (worker, 2)
-        info.dataset.size = 100 + worker
-
-    class Sizes(Squares):
-        def __getitem__(self, index):
-            return self.size
-
     assert list(DataLoader(Sizes(4), None, num_workers=2, worker_init_fn=initialise)) == [100, 101, 100, 101]
     assert get_worker_info() is None
-
-    def fail(worker):
-        raise ValueError("not today")
-
     with pytest.raises(ValueError, match=r"running worker_init_fn(.|\n)*not today"):
         list(DataLoader(Squares(), num_workers=1, worker_init_fn=fail))
 
@@ -446,11 +465,6 @@ def test_random_numbers_of_workers():
 
 
 def test_batches_as_they_are_ready():
-    class Uneven(Squares):
-        def __getitem__(self, index):
-            time.sleep(0.5 * (index == 0))
-            return index
-
     found = list(DataLoader(Uneven(6), None, num_workers=2, in_order=False))
     assert sorted(found) == list(range(6)) and found[0] != 0
 
@@ -462,7 +476,7 @@ def test_processes_that_begin_anew(method):
     assert [[x.tolist(), y.tolist()] for x, y in loader] == [[[0, 1], [0, 1]], [[2, 3], [2, 3]], [[4], [4]]]
     with pytest.raises(Exception) as caught:  # which one differs between versions of Python
         iter(DataLoader(data, num_workers=1, multiprocessing_context=method, collate_fn=lambda batch: batch))
-    assert "no lambdas" in caught.value.__notes__[0]
+    assert "no lambdas" in caught.value.__notes__[-1]
     assert not active_children()
 
 

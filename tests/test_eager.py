@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import inspect
 import operator
 import warnings
 
@@ -31,21 +32,19 @@ def general_way(name):
     return GENERAL[name] if name in GENERAL else getattr(arithmetic, name)
 
 
-PRIMITIVES = [*ops.tables().values()]
+BY_BIND = {primitive: inspect.unwrap(Primitive.short(primitive)) for primitive in ops.tables().values()}
 
 
 @contextlib.contextmanager
 def through_bind():
     """Every primitive goes through `bind` and the tape."""
-    short, ways = Primitive.short, [primitive._way for primitive in PRIMITIVES]
-    Primitive.short = None
-    for primitive in PRIMITIVES:
-        primitive._way = None
+    ways = {primitive: primitive._way for primitive in BY_BIND}
+    for primitive, way in BY_BIND.items():
+        primitive._way = way
     try:
         yield
     finally:
-        Primitive.short = short
-        for primitive, way in zip(PRIMITIVES, ways, strict=True):
+        for primitive, way in ways.items():
             primitive._way = way
 
 
@@ -140,7 +139,7 @@ def test_no_input_is_called_like_a_name_of_the_functions_that_are_written():
         "function",
         "Tensor",
     }
-    assert not [primitive for primitive in PRIMITIVES if words & {*primitive.inputs}]
+    assert not [primitive for primitive in BY_BIND if words & {*primitive.inputs}]
 
 
 def is_general(function):

@@ -1,12 +1,14 @@
 """Every derivative rule against finite differences, on samples from one table; a primitive without a row fails."""
 
+import inspect
+
 import numpy as np
 import pytest
 
 import pullback
 from pullback import ops
+from pullback._core import Primitive
 from pullback.autograd import grad
-from pullback.interpreters import Primitive
 from pullback.testing import samples
 
 from .rows import each_row
@@ -186,8 +188,7 @@ def test_the_short_way_past_bind_is_the_general_way(name, makers, params):
             leaves(args)[0].requires_grad_(False)
         short = pieces(PRIMITIVES[name](*args, **params))
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Primitive, "short", None)
-            patch.setattr(PRIMITIVES[name], "_way", None)
+            patch.setattr(PRIMITIVES[name], "_way", inspect.unwrap(Primitive.short(PRIMITIVES[name])))
             general = pieces(PRIMITIVES[name](*args, **params))
         for ours, theirs in zip(short, general, strict=True):
             assert ours.detach().numpy().tobytes() == theirs.detach().numpy().tobytes()

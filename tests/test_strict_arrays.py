@@ -105,10 +105,10 @@ EXTRAS = set(
     gammainc_by_shape gather hyp0f1 hyp1f1 hyp2f1 index index_add index_put index_shares inv irfft ldexp
     leaky_factor lgamma log_softmax_pullback matrix_exp max_places max_spread orthogonal_polynomial overwrite
     permutation polygamma put_along_axis put_rows rad2deg replay resample rfft rsqrt scatter scatter_add
-    scatter_diagonal scatter_prod scatter_rows scatter_slice select sgn sigmoid sinc sindg softmax softmax_pullback
-    softplus solve solve_triangular spherical_bessel_j split standardize_pullback take_rows tied total
-    view_as_complex view_as_real window_columns window_mean window_overlay window_spread windows within xlog1py
-    xlogy zeta
+    scatter_diagonal scatter_prod scatter_rows scatter_slice select sgn sigmoid sigmoid_pullback sinc sindg softmax
+    softmax_pullback softplus solve solve_triangular spherical_bessel_j split standardize_pullback take_rows
+    tanh_pullback tied times_transpose total transpose_times view_as_complex view_as_real window_columns window_mean
+    window_overlay window_spread windows within xlog1py xlogy zeta
     """.split()
 )
 

@@ -220,6 +220,46 @@ assert len(found) == 8 and all(f == found[0] for f in found), found
         assert (result.returncode, result.stderr) == (0, "")
 
 
+def test_operations_called_for_the_first_time_by_several_threads():
+    """Each writes its function when it is first called: in a fresh process, with names that nothing has called yet."""
+    import subprocess
+
+    program = """
+import sys, threading
+sys.setswitchinterval(1e-6)
+import pullback
+names = "exp sin cos tanh sqrt abs neg sigmoid sinh cosh log atan asinh erf expm1 log1p tan relu floor sign".split()
+x = pullback.tensor([0.5, 0.25], requires_grad=True)
+line = threading.Barrier(8)
+found = []
+def run():
+    for name in names:
+        line.wait()
+        found.append((name, *getattr(x, name)().tolist(), *getattr(pullback, name)(x).tolist()))
+threads = [threading.Thread(target=run) for _ in range(8)]
+[t.start() for t in threads]
+[t.join() for t in threads]
+assert len(found) == 8 * len(names) and len(set(found)) == len(names), found
+"""
+    for _ in range(3):
+        result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+        assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_gradients_kept_at_a_tensor_between():
+    x = numbers(1, 2)
+    y = x * 2
+    y.retain_grad()
+    z = (y * 3).sum()
+
+    def program():
+        for _ in range(REPEATS):
+            z.backward(retain_graph=True)
+
+    together(*[program] * COUNT)
+    assert y.grad.tolist() == [3.0 * REPEATS * COUNT] * 2
+
+
 def test_grad_modes_belong_to_the_thread():
     w = numbers(1)
     inside, outside = threading.Event(), threading.Event()

@@ -61,7 +61,7 @@ export async function newPage(options) {
   const context = await bounded(browser.newContext(options), "a context");
   const page = await bounded(context.newPage(), "a page");
   const session = await bounded(context.newCDPSession(page), "the debugger");
-  await bounded(session.send("Debugger.enable"), "the debugger");
+  await bounded(session.send("Debugger.enable").catch(() => {}), "the debugger"); // refused where scripts are
   debuggers.set(page, session);
   page.once("close", () => debuggers.delete(page));
   return watched(page, "page");

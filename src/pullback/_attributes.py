@@ -18,10 +18,12 @@ from ._cuts import Cut, cut, cut_off
 from ._memory import Cell, cell_of, version
 from ._modes import mode
 from ._node import AccumulateGrad, Node, RemovableHandle, hooks_of, leaf, new
-from ._shapes import CallableInt, Size, size_of
+from ._shapes import CallableInt, Size
 from ._tape import Tape
 from ._views import alias, exchange
 
+ndarray = np.ndarray
+new_size = tuple.__new__
 DIFFERENTIABLE = "Tensors of floating point and complex dtype can require gradients"
 
 
@@ -89,12 +91,12 @@ class Attributes(_Defaults):
     @property
     def shape(self) -> Size:
         """The length of each axis."""
-        return size_of(self._array.shape)
+        return new_size(Size, self._array.shape)  # what `size_of` does, without the call
 
     @property
     def _dtype(self) -> np.dtype[Any]:
         array = self._array
-        return array.dtype if isinstance(array, np.ndarray) else array._dtype  # type: ignore[no-any-return]
+        return array.dtype if isinstance(array, ndarray) else array._dtype  # type: ignore[no-any-return]
 
     @property
     def _type_name(self) -> str:

@@ -92,7 +92,7 @@ def cotangent(tape: Tape, output: Any, gradient: Any, index: int, create_graph: 
         if create_graph:
             return tape.wrap(g, None)
         return g if isinstance(output, GradientEdge) or type(output._array) is ndarray else tape.wrap(g, None)._array
-    given = _as_carrier(tape, gradient)
+    given = gradient if isinstance(gradient, Carrier) else _as_carrier(tape, gradient)
     if isinstance(output, GradientEdge):
         return given if create_graph else _beneath(tape, given)
     held, like = given._array, output._array
@@ -130,8 +130,6 @@ def _implicit(output: Any) -> Any:
 
 
 def _as_carrier(tape: Tape, gradient: Any) -> Any:
-    if isinstance(gradient, Carrier):
-        return gradient
     try:
         array = np.array(gradient)
     except ValueError as error:
@@ -165,7 +163,8 @@ def _roots(outputs: Sequence[Any], gradients: Sequence[Any], create_graph: bool)
     """The outermost tape of the outputs, and each output's node with its cotangent."""
     tape: Any = None
     for index, output in enumerate(outputs):
-        check_output(index, output)
+        if not isinstance(output, Carrier) or output._node is None:
+            check_output(index, output)
         own = output.interpreter if isinstance(output, Carrier) else tape_of(output.node)
         if tape is None or own.level > tape.level:
             tape = own
@@ -173,7 +172,8 @@ def _roots(outputs: Sequence[Any], gradients: Sequence[Any], create_graph: bool)
         raise RuntimeError(f"got {len(outputs)} tensors and {len(gradients)} gradients: pass one gradient per tensor")
     roots = []
     for index, output in enumerate(outputs):
-        roots.append((_place(output), cotangent(tape, output, gradients[index], index, create_graph)))
+        place = output._node if isinstance(output, Carrier) else _place(output)
+        roots.append((place, cotangent(tape, output, gradients[index], index, create_graph)))
     return tape, roots
 
 
@@ -287,32 +287,31 @@ def grad(
     (tensor([  6., 120.]),)
     """
     if not only_inputs:
-        warnings.warn(
-            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for "
-            "other parts of the graph, please use backward().",
-            FutureWarning,
-            stacklevel=2,
-        )
+        _warn_of_only_inputs()
     results = _listed("outputs", "grad", outputs, single=(Carrier, GradientEdge))
     targets = _listed("inputs", "grad", inputs, single=(Carrier, GradientEdge))
-    if (further := _further(results)) is not None:
-        options = {"retain_graph": retain_graph, "create_graph": create_graph, "allow_unused": allow_unused}
-        return further.grad(results, targets, _gradients(grad_outputs, results, outputs), **options)
+    for output in results:
+        if isinstance(output, Carrier) and not isinstance(output.interpreter, Tape):  # it knows what a gradient is
+            options = {"retain_graph": retain_graph, "create_graph": create_graph, "allow_unused": allow_unused}
+            given = _gradients(grad_outputs, results, outputs)
+            return output.interpreter.grad(results, targets, given, **options)
     check_inputs(targets, materialize_grads, allow_unused)
     given = _gradients(grad_outputs, results, outputs)
     keep_graph = create_graph if retain_graph is None else retain_graph
     once = _batched if is_grads_batched else _grad_once
     answers = once(results, targets, given, keep_graph, create_graph, bool(allow_unused or materialize_grads))
-    _finish(targets, answers, materialize_grads, given, is_grads_batched)
+    if materialize_grads:
+        _fill(targets, answers, (given[0].shape[0],) if is_grads_batched else ())
     return dict(zip(inputs, answers, strict=True)) if isinstance(inputs, dict) else tuple(answers)
 
 
-def _further(outputs: Sequence[Any]) -> Any:
-    """The interpreter of an output that is no tape: it knows what a gradient of its values is."""
-    for output in outputs:
-        if isinstance(output, Carrier) and not isinstance(output.interpreter, Tape):
-            return output.interpreter
-    return None
+def _warn_of_only_inputs() -> None:
+    warnings.warn(
+        "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other parts "
+        "of the graph, please use backward().",
+        FutureWarning,
+        stacklevel=3,
+    )
 
 
 def check_inputs(targets: Sequence[Any], materialize: bool, allow_unused: bool | None) -> None:
@@ -340,9 +339,9 @@ def _grad_once(
     create_graph: bool,
     allow_unused: bool,
 ) -> list[Any]:
-    """The gradient for each target, None where the outputs do not reach it."""
+    """The gradient for each target, in its dtype; None where the outputs do not reach it."""
     tape, roots = _roots(outputs, gradients, create_graph)
-    places = [_place(target) for target in targets]
+    places = [*map(_place, targets)]
     outcome = pull_back(
         tape,
         roots,
@@ -351,15 +350,21 @@ def _grad_once(
         retain_graph=retain_graph,
         create_graph=create_graph,
     )
-    outcome.leaves = []
-    commit(outcome, roots)
+    if outcome.retained or outcome.watcher is not None:
+        outcome.leaves = []
+        commit(outcome, roots)
     answers: list[Any] = []
     for index, place in enumerate(places):
-        g = outcome.found.get(place)
-        if g is None and not allow_unused:
-            raise _reasons().unused(index, targets[index], outputs)
-        boxed = isinstance(g, Carrier) and tape.sees(g)
-        answers.append(g if g is None or boxed else tape.wrap(g, None))
+        target, g = targets[index], outcome.found.get(place)
+        if g is not None:
+            if not (isinstance(g, Carrier) and tape.sees(g)):
+                g = tape.wrap(g, None)
+            differs = isinstance(target, Carrier) and g._array.dtype is not target._array.dtype
+            if differs and g._dtype != target._dtype:
+                g = ops.astype(g, dtype=target._dtype, source=g._dtype)
+        elif not allow_unused:
+            raise _reasons().unused(index, target, outputs)
+        answers.append(g)
     return answers
 
 
@@ -402,14 +407,11 @@ def _batched(
     return answers
 
 
-def _finish(targets: Sequence[Any], answers: list[Any], zeros: bool, gradients: Sequence[Any], batched: bool) -> None:
-    """Zeros for unused inputs where asked for, and each answer in the dtype of its input."""
+def _fill(targets: Sequence[Any], answers: list[Any], batch: tuple[int, ...]) -> None:
+    """Put zeros in the place of the gradients of unused inputs."""
     for index, (target, answer) in enumerate(zip(targets, answers, strict=True)):
-        if answer is None and zeros:
-            batch = (gradients[0].shape[0],) if batched else ()
+        if answer is None:
             answers[index] = target.interpreter.wrap(np.zeros((*batch, *target.shape), target._dtype), None)
-        elif answer is not None and isinstance(target, Carrier) and answer._dtype != target._dtype:
-            answers[index] = ops.astype(answer, dtype=target._dtype, source=answer._dtype)
 
 
 def retain_grad(tensor: Any) -> None:

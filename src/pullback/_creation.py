@@ -85,7 +85,7 @@ def _inferred(data: Any, array: np.ndarray[Any, Any]) -> np.dtype[Any]:
     if isinstance(data, (np.ndarray, np.generic)):
         _dtypes.from_numpy(array.dtype)  # refuses what no tensor can have
         return array.dtype  # type: ignore[no-any-return]  # an array's
-    own = {"f": _dtypes.default_numpy(), "c": _dtypes.default_complex().numpy}
+    own = {"f": _dtypes.default_numpy(), "c": _dtypes.default_complex().numpy, "i": np.dtype(np.int64)}
     return own.get(array.dtype.kind, array.dtype)  # type: ignore[no-any-return]  # an array's
 
 
@@ -246,7 +246,8 @@ def full(
     tensor([7, 7])
     """
     accept("full", placement)
-    value = as_array(fill_value.item() if isinstance(fill_value, Carrier) else fill_value, dtype)
+    number = fill_value.item() if isinstance(fill_value, Carrier | np.generic) else fill_value
+    value = as_array(number, dtype)
     return made(np.full(sizes_of("full", (size,)), value, value.dtype), requires_grad)
 
 

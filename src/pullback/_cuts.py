@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Sequence
 from sys import _getframe
 from typing import Any
 from weakref import ref
@@ -45,18 +45,20 @@ recent: collections.deque[Cut] = collections.deque(maxlen=1024)
 """The latest cuts, for `reasons`: a value may be gone by the time that somebody misses its gradient."""
 
 
-def cut(reason: str, tensors: Iterable[Any]) -> Cut:
-    """A cut made now, by the user's line, of what came from these tensors."""
-    made = Cut(reason, caller(), next(count), _origins(tensors))
+def cut(reason: str, tensors: Sequence[Any], asked: int = 0) -> Cut:
+    """A cut made now, by the user's line, of what came from these tensors; `asked` frames back it has been asked for."""
+    made = Cut(reason, caller(asked + 2), next(count), _origins(tensors))
     recent.append(made)
     return made
 
 
-def _origins(tensors: Iterable[Any]) -> tuple[ref[Node], ...]:
+def _origins(tensors: Sequence[Any]) -> tuple[ref[Node], ...]:
     """Nodes on the way to what tensors were computed from: a few, since nothing but a cut may pay for them.
 
     Weakly, so that no graph lives longer than it would; and further back than the tensors' own, which may die at once.
     """
+    if len(tensors) == 1 and (node := tensors[0]._node) is not None and not node.edges:
+        return (ref(node),)  # a leaf
     found: list[Node] = []
     earlier: list[ref[Node]] = []
     for tensor in tensors:
@@ -83,12 +85,12 @@ def withdraw(made: Cut, target: Any) -> None:
             recent.pop()
 
 
-def cut_off(reason: str, tensors: Iterable[Any], *, asked: int = 0) -> Cut:
+def cut_off(reason: str, tensors: Sequence[Any], *, asked: int = 0) -> Cut:
     """A cut made now, by the user's line; noted where somebody watches for them.
 
     What pullback cuts off for purposes of its own is not noted: `asked` is how many frames back somebody asked for it.
     """
-    made = cut(reason, tensors)
+    made = cut(reason, tensors, asked)
     noted = losses.get()
     if noted is not None and not (asked and internal[_getframe(asked).f_code.co_filename]):
         noted.append(made)

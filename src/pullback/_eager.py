@@ -10,7 +10,6 @@ look like C. `tests/test_eager.py` holds the two ways together.
 from __future__ import annotations
 
 import functools
-import importlib
 from collections.abc import Callable, Sequence
 from sys import _getframe
 from types import CodeType, FunctionType
@@ -18,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from . import _machine
 from ._core import Primitive, bind
 from ._memory import cell_of, cell_with, protect, written
 from ._modes import NO_GRAD, RECORD, mode, quiet
@@ -35,9 +35,11 @@ class Metadata(NamedTuple):
     handed: str = ""
     known: dict[str, Any] | None = {}  # noqa: RUF012  # never written
     """Some of which torch's name of the node follows, or None where it is found at each call."""
+    typed: bool = True
+    """Whether all operands are known to have one floating dtype."""
 
 
-ANY = Metadata("**params", "**params", None)
+ANY, NONE = Metadata("**params", "**params", None, typed=False), Metadata(typed=False)
 WHOLE = Metadata("*arguments, **options", "", {"axis": (), "keepdims": False})
 AXES = tuple([tuple(range(ndim)) for ndim in range(65)])  # NumPy's arrays have up to 64
 
@@ -47,6 +49,8 @@ SCOPE: dict[str, Any] = {
     "mode": mode, "ndarray": np.ndarray, "new": new, "node_class": node_class, "outside": outside, "quiet": quiet,
     "user_frame": user_frame,
 }  # fmt: skip
+
+ANY_NAMES = 0x08  # the flag of code that takes any names: `inspect` has it, which need not be imported for it
 
 # The names in the functions written below.
 LOCALS = {
@@ -64,13 +68,29 @@ def past_bind(cls: type[Any], primitive: Primitive) -> Function:
     if primitive.variadic:
         return general
     names = primitive.inputs
+    metadata = ANY if _has_metadata(primitive) else NONE
     others = _array if len(names) > 1 else _nothing
-    unpack = [line for name in names for line in (*_tensor(name), *others(name), *_else(names, ANY.handed))]
+    unpack = [line for name in names for line in (*_tensor(name), *others(name), *_else(names, metadata.handed))]
     if len(names) > 1:  # a level above computes on what it has unboxed
         unpack.append(f"if {' and '.join(f'{name} is {name}_array' for name in names)}:")
-        unpack.append(f"    return quiet.copy().run(forward, {', '.join(names)}, **params)")
+        unpack.append(f"    return quiet.copy().run(forward, {', '.join(names)}, {metadata.handed})")
     hindrances = [f"type({name}_array) is not ndarray" for name in names]
-    return _written(cls, primitive, general, names, unpack, hindrances, ANY)
+    return _written(cls, primitive, general, names, unpack, hindrances, metadata)
+
+
+def _has_metadata(primitive: Primitive) -> bool:
+    """Whether a primitive takes more than arrays, as far as can be told: to hand nothing on is quicker than no names."""
+    for function in (primitive.forward, primitive.joint, *primitive.rules):
+        code: CodeType | None = getattr(function, "__code__", None)
+        if code is not None:
+            names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+            if {*names} - {"needs"} or code.co_flags & ANY_NAMES:
+                return True
+            if function is primitive.forward and code.co_argcount != len(primitive.inputs):
+                return True
+        elif function is not None and type(function) is not np.ufunc:
+            return True
+    return callable(primitive.title)
 
 
 def method(
@@ -172,8 +192,9 @@ def _written(
             *_computed(primitive, names, metadata, observed=False),
         ]
         record = _compiled(scope, f"{primitive.name}, recorded", parameters, lines)
-        function.__code__, function.__defaults__ = record.__code__, record.__defaults__
         scope["observed"] = observed
+        function.__defaults__ = record.__defaults__  # first: another thread calls it as soon as it has its code
+        function.__code__ = record.__code__
 
     def observed(*given: Any) -> Any:
         lines = _computed(primitive, names, metadata, observed=True)
@@ -199,8 +220,9 @@ def _compiled(scope: dict[str, Any], title: str, parameters: Sequence[str], line
     source = "\n".join([f"def written({', '.join(parameters)}):", *(f"    {line}" for line in lines)])
     filename = f"{GENERATED}{title}>"
     remember(filename, source)
-    exec(compile(source, filename, "exec"), scope)  # noqa: S102  # our own text, of names `Primitive` has accepted
-    return scope.pop("written")  # type: ignore[no-any-return]  # what exec defined
+    made: dict[str, Any] = {}  # not the scope: another thread may be writing the same function
+    exec(compile(source, filename, "exec"), scope, made)  # noqa: S102  # our own text, of names `Primitive` has accepted
+    return made["written"]  # type: ignore[no-any-return]  # what exec defined
 
 
 def _passed(names: Sequence[str], metadata: Metadata) -> list[str]:
@@ -261,17 +283,11 @@ LARGE = 1 << 19
 """Elements from which on an elementwise operation is worth a way over machine code, where there is some."""
 
 
-@functools.cache
-def _compiles() -> bool:
-    """Whether there is machine code for single operations: if llvmlite is installed."""
-    return importlib.import_module("importlib.util").find_spec("llvmlite") is not None
-
-
 def _by_machine_code(primitive: Primitive) -> Function:
     """The forward function of a primitive for large arrays."""
 
     def large(*arrays: Any, **params: Any) -> Any:
-        return importlib.import_module("pullback.compile.machine.large").forward(primitive, arrays, params)
+        return _machine.module("large").forward(primitive, arrays, params)
 
     return large
 
@@ -281,9 +297,10 @@ def _computed(primitive: Primitive, names: Sequence[str], metadata: Metadata, *,
     edges, arrays = ("".join(f"{name}_{what}, " for name in names) for what in ("edge", "array"))
     params, given = ("params", "**params") if metadata.parameters else ("{}", "")
     finish = f"finish(primitive, ({', '.join(names)},), ({edges}), result, {params}, tracked)"
-    finished, forward, unseen = [f"return {finish}"], "forward", "primitive not in observer.unseen"
-    if primitive.kind in ("elementwise", "zero") and _compiles():
-        forward = f"forward if {names[0]}_array.size < {LARGE} else large"
+    finished, unseen = [f"return {finish}"], "primitive not in observer.unseen"
+    computed = f"{'observer' if observed else 'quiet'}.copy().run(forward, {arrays}{given})"
+    if primitive.kind in ("elementwise", "zero") and _machine.installed():
+        computed = f"large({arrays}{given}) if {names[0]}_array.size >= {LARGE} else {computed}"
         unseen += f" or {names[0]}_array.size >= {LARGE}"  # machine code tells of no flags
     shown = [f"if {unseen}:", f"    observer.sees(primitive, {params}, ({arrays}), tensor)", "return tensor"]
     if observed:
@@ -291,7 +308,7 @@ def _computed(primitive: Primitive, names: Sequence[str], metadata: Metadata, *,
     lines = [
         *(["observer = current.observer"] if observed else []),
         "try:",
-        f"    result = {'observer' if observed else 'quiet'}.copy().run({forward}, {arrays}{given})",
+        f"    result = {computed}",
         "except ValueError:",  # shapes that do not fit: the general way says so properly
         f"    {_call(names, metadata.handed)}",
         "if type(result) is not ndarray:",
@@ -300,7 +317,7 @@ def _computed(primitive: Primitive, names: Sequence[str], metadata: Metadata, *,
         "    result = asarray(result)",
     ]
     floating = "(result.dtype is FLOAT or result.dtype is DOUBLE or result.dtype.kind == 'f')"  # `kind` takes 0.1 us
-    recorded = floating if observed or metadata is ANY else "result.dtype is dtype"
+    recorded = floating if observed or not metadata.typed else "result.dtype is dtype"
     fixed = isinstance(primitive.title, str) or metadata.known is not None
     kind = "kind" if fixed else "node_class(primitive, title(**params))"
     saved = "".join(f"{_kept(primitive, names, saved)}, " for saved in primitive.saved)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -20,6 +21,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 LARGE = 10.0  # from here on the asymptotic series, with TERMS terms, are exact
 TERMS = 10
+STEPS = np.arange(LARGE)
+FEW = 1 << 10  # numbers for which all steps are taken at once: more of them leave the cache
 
 
 @functools.cache
@@ -63,8 +66,12 @@ def _lgamma_near(x: Array) -> Any:
     """lgamma of numbers from 0 to LARGE, from the nearest number around 2 with the same fraction."""
     whole = np.rint(x)
     factors = np.where(whole == 0, x * (1 + x), np.where(whole == 1, x, 1))
-    for k in range(1, int(LARGE) - 1):
-        factors *= np.where(whole - 2 >= k, x - k, 1)
+    if x.size <= FEW:
+        taken = STEPS[1:-1] <= whole[..., None] - 2
+        factors *= np.where(taken, x[..., None] - STEPS[1:-1], 1).prod(-1)
+    else:
+        for k in STEPS[1:-1]:
+            factors *= np.where(whole - 2 >= k, x - k, 1)
     z = x - whole
     return polynomial(z, _around_two()) + np.where(whole < 2, -1, 1) * np.log(factors)
 
@@ -92,11 +99,18 @@ def _digamma_far(x: Array) -> Array:
     return np.log(x) - 0.5 / x + polynomial(1 / (x * x), _digamma_series())
 
 
-def _digamma_near(x: Array) -> Array:
-    out = _digamma_far(x + LARGE)
-    for k in range(int(LARGE) - 1, -1, -1):
-        out -= 1 / (x + k)
-    return out
+def _sum_of_steps(function: Callable[[Array], Any], x: Array) -> Any:
+    """The sum of a function of x, x + 1, ... up to LARGE."""
+    if x.size <= FEW:
+        return function(x[..., None] + STEPS).sum(-1)
+    total = function(x + STEPS[-1])
+    for k in STEPS[-2::-1]:
+        total += function(x + k)
+    return total
+
+
+def _digamma_near(x: Array) -> Any:
+    return _digamma_far(x + LARGE) - _sum_of_steps(np.reciprocal, x)
 
 
 def digamma(x: Any) -> Array:
@@ -124,10 +138,26 @@ def polygamma(x: Any, *, n: int) -> Array:
     return by_region(x, (x >= 0, lambda x: _polygamma_above(x, n)), (x < 0, lambda x: _polygamma_below(x, n)))
 
 
-def _polygamma_above(x: Array, n: int) -> Array:
-    values = zeta(np.full(x.shape, n + 1.0), x)
+def _polygamma_above(x: Array, n: int) -> Any:
+    values = _zeta_of_whole(n + 1, x)
     scaled = values * math.factorial(n) if n < 171 else np.exp(np.log(values) + math.lgamma(n + 1))
     return scaled if n % 2 else -scaled
+
+
+@functools.cache
+def _euler_maclaurin(s: int) -> tuple[float, ...]:
+    """The coefficients of the sum of Euler and Maclaurin for zeta, the highest power first."""
+    rising = [math.prod(range(s, s + 2 * j - 1)) for j in range(1, TERMS + 1)]
+    pairs = enumerate(zip(bernoulli(TERMS), rising, strict=True), 1)
+    return tuple(reversed([float(number * factor / math.factorial(2 * j)) for j, (number, factor) in pairs]))
+
+
+def _zeta_of_whole(s: int, q: Array) -> Any:
+    """Hurwitz's zeta function of a whole number s from 2 on, for q from 0 on."""
+    a = q + LARGE
+    power = a ** (1.0 - s)
+    rest = power / (s - 1) + power / a * (0.5 + polynomial(1 / (a * a), _euler_maclaurin(s)) / a)
+    return rest + _sum_of_steps(lambda x: 1 / x**s, q)
 
 
 @functools.cache

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,12 +72,11 @@ class Listener:
 
     ledger: Ledger
 
-    def begins(self, walker: Pass, order: Any, roots: Any, needed: Any) -> None:
+    def begins(self, walker: Pass, order: Any, roots: Any, needed: Any) -> Callable[..., None]:
         """Have the pass write into a ledger."""
-        walker.walk = functools.partial(self._walk, walker, walker.walk)  # type: ignore[method-assign]  # this one's
+        return functools.partial(self._walk, walker.walk)
 
-    def _walk(self, walker: Pass, walk: Any, order: Any, pending: dict[Node, Any], wanted: Any, needed: Any) -> None:
-        del walker.walk  # it refers to the walker itself
+    def _walk(self, walk: Any, order: Any, pending: dict[Node, Any], wanted: Any, needed: Any) -> None:
         self.ledger = Ledger(pending)
         walk(order, self.ledger, wanted, needed)
 
@@ -96,7 +95,8 @@ def replayed(tape: Any, roots: Sequence[tuple[Node, Any]], target: Node) -> Ledg
     return listener.ledger
 
 
-_prepared = quiet.copy
+DOUBLE, FLOAT = np.dtype(np.float64), np.dtype(np.float32)
+isfinite, vdot = math.isfinite, getattr(np.vdot, "_implementation", np.vdot)  # past its dispatch
 
 
 def arrays(value: Any) -> Iterator[Array]:
@@ -112,20 +112,22 @@ def arrays(value: Any) -> Iterator[Array]:
 def finite(array: Array) -> bool:
     """Whether all numbers are finite: by one sum of squares, which is not if one of them is not, and else anew.
 
-    The sum is computed by BLAS where it can be, at a fraction of the cost of an array of answers.
+    The sum is computed by BLAS where it can be, at a fraction of the cost of an array of answers. Of NumPy's ways there
+    `vdot` is the shortest, and the one that looks at no flags.
     """
-    if array.size == 1 and type(value := array.item()) is float:  # BLAS would take ten times as long
-        return math.isfinite(value)
-    if array.dtype.kind != "f":
-        return array.dtype.kind != "c" or bool(np.isfinite(array).all())
-    if array.ndim == 1:
-        total = _prepared().run(array.dot, array)
-    elif array.flags.forc:
-        flat = array.ravel("K")
-        total = _prepared().run(flat.dot, flat)
+    if array.size == 1 and type(value := array.item()) is float:  # BLAS would take five times as long
+        return isfinite(value)
+    if (dtype := array.dtype) is not DOUBLE and dtype is not FLOAT and dtype.kind != "f":
+        return dtype.kind != "c" or bool(np.isfinite(array).all())
+    if (flags := array.flags).c_contiguous:
+        total = vdot(array, array)
+    elif flags.f_contiguous:
+        total = vdot(array.T, array.T)
+    elif 0 in array.strides:  # broadcast: each number once
+        return finite(array[(*[slice(None) if stride else 0 for stride in array.strides], ...)])
     else:
-        total = _prepared().run(array.sum)
-    return math.isfinite(total) or bool(np.isfinite(array).all())
+        total = quiet.copy().run(array.sum)
+    return isfinite(total) or bool(np.isfinite(array).all())
 
 
 def all_finite(value: Any) -> bool:

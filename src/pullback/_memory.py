@@ -7,6 +7,7 @@ of its own. So a write costs a copy only when a graph needs the old value, and n
 
 from __future__ import annotations
 
+import sys
 from _thread import RLock  # what `threading` has, which would cost the import 1.5 ms
 from collections.abc import Iterable
 from typing import Any
@@ -96,15 +97,26 @@ def storage_of(tensor: Any) -> Storage:
     return tensor._storage  # type: ignore[no-any-return]  # tensors are duck-typed below their class
 
 
-def cell_of(tensor: Any) -> Cell:
-    """A new cell for a tensor's value."""
+def _cell_of(tensor: Any) -> Cell:
+    """The cell of a tensor's value, for one that has had none: where several threads ask, they get the same."""
     if tensor._inference:
         raise RuntimeError(INFERENCE_SAVED)
-    cell = tensor._cell = Cell()
+    cell = Cell()
     cell.array = tensor._array
+    if tensor._cell is None:  # no call is made before the next line: the interpreter's lock stays here
+        tensor._cell = cell
+    cell = tensor._cell
     if tensor._storage is not None:
         tensor._storage.hold(cell)
     return cell
+
+
+def _in_turn(tensor: Any) -> Cell:
+    with _turn:
+        return _cell_of(tensor)
+
+
+cell_of = _cell_of if getattr(sys, "_is_gil_enabled", lambda: True)() else _in_turn  # once there, that lock stays
 
 
 def protect(tensor: Any) -> None:

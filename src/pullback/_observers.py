@@ -13,7 +13,7 @@ from ._modes import Mode, quiet, running
 
 
 class Observer:
-    """Sees every operation of its block: define `sees`, and `starts` for passes."""
+    """Sees every operation of its block: define `sees`, and `begins` for passes."""
 
     unseen: frozenset[Primitive] = frozenset()
     """Operations whose results it need not see."""
@@ -53,14 +53,10 @@ class Observer:
         """An operation on arrays has given a tensor, or a tuple of them; in a recorded pass too, see `passing`."""
         raise NotImplementedError
 
-    def begins(self, walker: Any, order: Any, roots: Any, needed: Any) -> None:
-        """A pass is about to walk."""
-        if self.before is not None:
-            self.before.begins(walker, order, roots, needed)
-        self.starts(walker, roots)
-
-    def starts(self, walker: Any, roots: Any) -> None:
-        """A pass is about to walk from these roots."""
+    def begins(self, walker: Any, order: Any, roots: Any, needed: Any) -> Callable[..., None]:
+        """A pass is about to walk: the function that walks, which is the pass's own or calls it."""
+        walk: Callable[..., None] = walker.walk
+        return walk if self.before is None else self.before.begins(walker, order, roots, needed)
 
     def ends(self, walker: Any) -> None:
         """A pass has written its gradients."""

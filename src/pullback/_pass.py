@@ -38,14 +38,16 @@ _seq, _hooks, _foreign, _saved = map(attrgetter, ("seq", "hooks", "foreign", "sa
 
 def youngest_first(roots: Iterable[Node]) -> list[Node]:
     """Every node reachable from the roots, the latest made first."""
-    seen = set(roots)
-    stack = list(seen)
-    while stack:
-        for edge in stack.pop().edges:
-            if edge is not None and edge not in seen:
+    seen: set[Node | None] = {None, *roots}
+    order: list[Any] = [*seen]
+    order.remove(None)
+    for node in order:  # which grows meanwhile
+        for edge in node.edges:
+            if edge not in seen:
                 seen.add(edge)
-                stack.append(edge)
-    return sorted(seen, key=_seq, reverse=True)
+                order.append(edge)
+    order.sort(key=_seq, reverse=True)
+    return order
 
 
 def restrict(order: list[Node], targets: Iterable[Node]) -> set[Node]:
@@ -129,13 +131,14 @@ class Pass:
                     before = pending.get(edge)
                     pending[edge] = g if before is None else before + g
 
-    def announced(self, order: Any, pending: Any, wanted: Any, needed: Any, foreign: bool) -> None:
+    def announced(self, walk: Any, order: Any, pending: Any, wanted: Any, needed: Any, foreign: bool) -> None:
         """Walk as the pass that is running, for hooks and other code of users."""
         token = running.set(self)
         known = asking.set(None if foreign else user_frame(_getframe(2)))
         try:
-            with np.errstate(all="ignore"), nullcontext() if self.xp is _xp else self.mode():  # hooks set it themselves
-                self.walk(order, pending, wanted, needed)
+            as_it_is = self.xp is _xp or mode.get().grad is self.recording
+            with np.errstate(all="ignore"), nullcontext() if as_it_is else self.mode():  # hooks set it themselves
+                walk(order, pending, wanted, needed)
         finally:
             asking.reset(known)
             running.reset(token)
@@ -206,40 +209,39 @@ def pull_back(
     create_graph: bool,
 ) -> Pass:
     """Walk back from roots and their cotangents; with targets, only along ways that lead to one."""
-    order = youngest_first([node for node, _ in roots])
+    pending: dict[Node, Any] = {}
+    for node, g in roots:
+        pending[node] = pending[node] + g if node in pending else g
+    order = youngest_first(pending)
     wanted: frozenset[Node] = frozenset()
     needed = None
     if targets is not None:
         wanted = frozenset(targets)
         if refuse_unused is not None and not wanted.issubset(order):
             raise refuse_unused(next(index for index, target in enumerate(targets) if target not in order))
-        needed = restrict(order, wanted)
-        if needed.issuperset(order):
-            needed = None
+        if not wanted.issuperset([node for node in order if not node.edges]):
+            needed = restrict(order, wanted)
     foreign = any(map(_hooks, order)) or any(map(_foreign, order))
     if {*map(type, map(_saved, order))} != {tuple}:
         for node in order:
             if type(node.saved) is not tuple and (needed is None or not needed.isdisjoint(node.edges)):
                 raise node.saved.error(node)
-    pending: dict[Node, Any] = {}
-    raw = not create_graph and (tape.level == 0 or _all_arrays(order))
-    for node, g in roots:
-        pending[node] = pending[node] + g if node in pending else g
-        raw = raw and type(g) is ndarray
+    raw = not create_graph and {*map(type, pending.values())} == {ndarray} and (tape.level == 0 or _all_arrays(order))
     freed = None if retain_graph else Freed(caller())
     current = mode.get()
     watcher = current.watcher
     plain = raw and not foreign and watcher is current.observer  # nothing that runs asks for the mode or for the pass
     recording = not plain and tape.recording(create_graph, list(pending.values()))
     walker = Pass(tape, create_graph, recording, raw, freed)
+    walk = walker.walk
     if watcher is not None:
         walker.watcher, walker.foreign = watcher, foreign
-        watcher.begins(walker, order, roots, needed)
+        walk = watcher.begins(walker, order, roots, needed)
     if plain:
-        quiet.copy().run(walker.walk, order, pending, wanted, needed)
+        quiet.copy().run(walk, order, pending, wanted, needed)
     else:
         walker.targeted = targets is not None
-        walker.announced(order, pending, wanted, needed, foreign)
+        walker.announced(walk, order, pending, wanted, needed, foreign)
     return walker
 
 
@@ -247,7 +249,7 @@ def pull_back(
 #
 # Only here does a pass change anything a user can see. The first gradient becomes `.grad` as it is when nobody else
 # holds it, else as a copy with the leaf's layout; later ones are added in place, or, with create_graph, into a new
-# tensor. Two threads that accumulate into one leaf take turns.
+# tensor. Two threads that accumulate into one tensor take turns.
 
 _turn = RLock()
 
@@ -300,9 +302,10 @@ def commit(walker: Pass, roots: Sequence[tuple[Node, Any]]) -> None:
     if walker.seen:
         held.update(map(id, walker.seen))
     for tensor, g in walker.retained:
-        old = tensor._kept_grad
         new = _sum_into(walker, None, g, tensor._array, tensor._dtype, held)
-        tensor._kept_grad = new if old is None else old + new
+        with _turn:
+            old = tensor._kept_grad
+            tensor._kept_grad = new if old is None else old + new
     hooked = False
     for leaf, g in walker.leaves:
         tensor = leaf.tensor()

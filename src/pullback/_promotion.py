@@ -69,15 +69,23 @@ def _plain(operand: Any) -> Any:
 
 def _agreed(operands: Sequence[Any]) -> Any:
     """The dtype that all operands have, floating-point ones also beside Python's numbers; None where it is to be found."""
-    dtypes = [_plain(operand) for operand in operands if type(operand) is not float and type(operand) is not int]
-    dtype = dtypes[0] if dtypes else None
-    if dtype is None or not all(other is dtype for other in dtypes):
-        return None
-    return dtype if dtype.kind == "f" or len(dtypes) == len(operands) else None
+    dtype, numbers = None, False
+    for operand in operands:
+        if type(operand) is float or type(operand) is int:
+            numbers = True
+            continue
+        own = _plain(operand)
+        if own is None or (dtype is not None and own is not dtype):
+            return None
+        dtype = own
+    return dtype if dtype is not None and (dtype.kind == "f" or not numbers) else None
 
 
 def together(*operands: Any) -> Sequence[Any]:
     """Operands brought to their common dtype."""
+    dtypes = [*map(_plain, operands)]
+    if dtypes[0] is not None and dtypes.count(dtypes[0]) == len(dtypes):
+        return operands
     dtype = _agreed(operands)
     if dtype is None:
         dtype = common(*operands)
@@ -86,7 +94,7 @@ def together(*operands: Any) -> Sequence[Any]:
 
 def inexact(operand: Any) -> Any:
     """An operand for a function of real or complex numbers: integers and bools become the default dtype."""
-    source = category(operand)[0]
+    source = _plain(operand) or category(operand)[0]
     return operand if source.kind in "fc" else cast(operand, _dtypes.default_numpy())
 
 

@@ -17,7 +17,7 @@ from ._attributes import Autograd
 from ._core import Carrier, Primitive
 from ._cuts import cut, cut_off
 from ._memory import storage_of
-from ._modes import mode, quiet
+from ._modes import RECORD, mode, quiet
 from ._nested import is_nested, read, sizes_of_old
 from ._node import AccumulateGrad, Node, new
 from ._promotion import cast, category
@@ -40,10 +40,11 @@ class Eager(Tape):
         tensor._node = node
         tensor._cell = None
         current = mode.get()
-        if current.inference:
-            tensor._inference = True
-        if current.born is not None:
-            current.born(tensor)
+        if current is not RECORD:
+            if current.inference:
+                tensor._inference = True
+            if current.born is not None:
+                current.born(tensor)
         return tensor
 
 
@@ -209,10 +210,13 @@ class Conversions(Autograd):
         return ops.clone(converted) if (copy or flags[1:] == [True]) and converted is self else converted
 
     def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
-        """The name of this tensor's type, or the tensor in another dtype: torch's old tensor types stand for theirs."""
-        return (
-            _dtypes.qualified(f"{self._type_name}Tensor") if dtype is None else self.to(_dtypes.of_tensor_type(dtype))
-        )
+        """The name of this tensor's type, or the tensor in another dtype: torch's old tensor types stand for theirs.
+
+        `Tensor` itself stands for the default dtype.
+        """
+        if dtype is None:
+            return _dtypes.qualified(f"{self._type_name}Tensor")
+        return self.to(_dtypes.get_default_dtype() if dtype is Tensor else _dtypes.of_tensor_type(dtype))
 
     def type_as(self, other: Any) -> Any:
         """This tensor in the dtype of another."""

@@ -103,7 +103,7 @@ def alias(tensor: Any, result: Any, *, counted: bool = True) -> Any:
 
     With `counted=False`, as for `.data`, the writes of each do not count as writes of the other.
     """
-    storage = storage_of(tensor)
+    storage = tensor._storage or storage_of(tensor)
     (storage if counted else Storage(storage)).join(result)
     return result
 

@@ -9,6 +9,7 @@ forward function of the primitive of that name.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import operator
@@ -34,7 +35,6 @@ from numpy import (
     exp,
     expand_dims,
     expm1,
-    flip,
     floor,
     floor_divide,
     greater,
@@ -69,7 +69,6 @@ from numpy import (
     tanh,
     trunc,
     where,
-    zeros_like,
 )
 
 of_primitive: list[Callable[[str], Callable[..., Any]]] = []  # `ops` adds how to find a primitive's forward function
@@ -108,11 +107,39 @@ def broadcast_to(x: Any, *, shape: tuple[int, ...]) -> Array:
 _add: Any = np.add.reduce  # (x, axis, dtype, out, keepdims): np.sum without its Python wrapper
 
 
-HALF, LONG, BLOCK = np.dtype(np.float16), 1 << 15, 512
+HALF, FLOAT, DOUBLE = map(np.dtype, (np.float16, np.float32, np.float64))
+LONG, BLOCK = 1 << 15, 512
+SMALL = 1 << 13  # elements up to which BLAS multiplies a matrix and a vector in one thread
+
+
+@functools.lru_cache(maxsize=256)
+def ones(count: int, dtype: np.dtype[Any]) -> Array:
+    """So many ones, to multiply by: a product of a matrix and a vector is quicker than a sum."""
+    vector = np.ones(count, dtype)
+    vector.flags.writeable = False
+    return vector
+
+
+def sums_by_products(shape: tuple[int, ...], dtype: np.dtype[Any], axis: tuple[int, ...]) -> bool:
+    """Whether sums over axes are those of the rows or columns of a matrix that BLAS multiplies in one thread."""
+    return (
+        len(shape) == 2
+        and len(axis) == 1
+        and (dtype is FLOAT or dtype is DOUBLE)
+        and shape[axis[0]] <= BLOCK
+        and shape[0] * shape[1] <= SMALL
+    )
 
 
 def sum(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
-    """The sum over axes, in the dtype of x; NumPy's, with its error kept small where NumPy adds one after another."""
+    """The sum over axes, in the dtype of x; NumPy's, with its error kept small where NumPy adds one after another.
+
+    That of the rows or columns of a small matrix is BLAS's, in a third of the time; BLAS raises no flags.
+    """
+    if sums_by_products(x.shape, x.dtype, axis):
+        factors = ones(x.shape[axis[0]], x.dtype)
+        total = x.dot(factors) if axis[0] else factors.dot(x)
+        return total if not keepdims else total[:, None] if axis[0] else total[None]
     if x.dtype is HALF:
         return np.asarray(_add(x, axis, np.float32, None, keepdims)).astype(np.float16)
     if x.size > LONG:
@@ -166,6 +193,19 @@ def number(x: Any) -> Any:
 def is_complex(x: Any) -> bool:
     """Whether the elements are complex numbers."""
     return x.dtype.kind == "c"  # type: ignore[no-any-return]  # an array's
+
+
+def zeros_like(x: Any) -> Array:
+    """Zeros with the shape and dtype of x: a third of the time of NumPy's function of that name."""
+    return np.zeros(x.shape, x.dtype)
+
+
+def flip(x: Array, *, axis: int | tuple[int, ...]) -> Array:
+    """x in the opposite order along axes, as a view."""
+    index = [slice(None)] * x.ndim
+    for i in (axis,) if isinstance(axis, int) else axis:
+        index[i] = slice(None, None, -1)
+    return x[tuple(index)]
 
 
 def zeros(shape: tuple[int, ...], *, like: Any) -> Array:
@@ -366,20 +406,27 @@ def sign(x: Array) -> Any:
 
 def relu(x: Array) -> Any:
     """max(x, 0); NaN stays NaN. NumPy vectorises the maximum of two arrays, not that of an array and a number."""
-    return np.maximum(x, np.zeros(x.shape[-1:] if x.size > 2048 else (), x.dtype))
+    return np.maximum(x, np.zeros(x.shape[-1:], x.dtype) if x.size > 2048 else zero(x.dtype))
 
 
 def select(condition: Any, x: Any) -> Any:
     """x where a condition holds, that is, is not zero; else 0.
 
-    For many elements a product with the condition, a ninth of the time of `np.where` (54 us against 494 for 65 536),
-    unless an inf or NaN makes 0 times x wrong.
+    Of many real numbers the bits are multiplied by 1 or 0 as whole numbers, so that inf and NaN become 0 as well: a
+    quarter of the time of `np.where` (14 us against 59 for 10 000).
     """
-    if x.size < 1024 or x.dtype.kind != "f" or condition.shape != x.shape:
-        return np.where(condition, x, x.dtype.type(0))
-    out = np.multiply(x, condition.astype(np.bool_))
-    flat = out.reshape(-1)
-    return out if np.isfinite(np.dot(flat, flat)) else np.where(condition, x, x.dtype.type(0))
+    if x.size < 2048 or x.dtype.kind != "f" or condition.shape != x.shape:
+        return np.where(condition, x, zero(x.dtype))
+    bits = np.multiply(x.view(f"i{x.dtype.itemsize}"), condition.astype(np.bool_, copy=False))
+    return bits.view(x.dtype)
+
+
+@functools.cache
+def zero(dtype: np.dtype[Any]) -> Array:
+    """0 in a dtype: to make one anew takes as long as to choose among a hundred numbers."""
+    array = np.zeros((), dtype)
+    array.flags.writeable = False
+    return array
 
 
 def modulo(x: Any, *, divisor: float) -> Any:

@@ -61,7 +61,7 @@ def _converted(input: Any, dtype: Any) -> Any:
 
 
 def _axes(input: Any, dim: Dim) -> tuple[int, ...]:
-    return normalize_axes(None if dim in ((), []) else dim, input.ndim)
+    return normalize_axes(None if isinstance(dim, tuple | list) and not dim else dim, input.ndim)
 
 
 # Reductions

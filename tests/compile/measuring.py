@@ -232,8 +232,8 @@ def true_values(name, x):
 
 WIDER = {
     "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
-    "softplus": lambda x: np.logaddexp(0, x),
-    "logsigmoid": lambda x: -np.logaddexp(0, -x),
+    "softplus": lambda x: np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x))),
+    "logsigmoid": lambda x: np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x))),
     "erf": special.erf,
     "erfc": special.erfc,
     "erfinv": special.erfinv,
@@ -242,14 +242,19 @@ WIDER = {
 }
 
 
-def wider_values(name, x, wide=np.float64):
-    """The function in a wider dtype than that of x, float64 or longdouble, as rows of `split`."""
+def wider(name, x, wide):
+    """The function in a wider dtype than that of x."""
     with np.errstate(all="ignore"):
         x = x.astype(wide)
-        y = WIDER[name](x) if name in WIDER else getattr(np, name)(x)
-        scaled, power = np.frexp(y)
+        return WIDER[name](x) if name in WIDER else getattr(np, name)(x)
+
+
+def wider_values(name, x, wide=np.float64):
+    """The same, float64 or longdouble, as rows of `split`."""
+    with np.errstate(all="ignore"):
+        scaled, power = np.frexp(wider(name, x, wide))
         head = scaled.astype(np.float64)
-        return np.stack([head, np.where(np.isfinite(y), scaled - head, 0).astype(np.float64), power], axis=1)
+        return np.stack([head, np.where(np.isfinite(scaled), scaled - head, 0).astype(np.float64), power], axis=1)
 
 
 def distance(y, truth, dtype):

@@ -129,6 +129,25 @@ def test_threads_share_a_compiled_function():
     assert not wrong
 
 
+def test_threads_that_are_all_the_first_to_call_make_one_record():
+    """There are more of them than records may be made for one kind of call."""
+    compiled = pullback.compile(lambda x: (x * 2).sum())
+    line = threading.Barrier(12)
+    answers = []
+
+    def work():
+        line.wait()
+        answers.append(compiled(pullback.ones(3)).item())
+
+    threads = [threading.Thread(target=work) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == [6.0] * 12
+    assert (compiled.report().records, compiled.refused) == ([(1, "a first call")], {})
+
+
 PROGRAM = """
     import pullback
     f = pullback.compile(lambda x: (x.exp() * x).sum())

@@ -141,6 +141,29 @@ def test_one_equation_for_a_thousand_steps():
     assert len(prepared.record.program.equations) < 5
 
 
+def test_the_way_back_computes_again_what_is_cheap():
+    def step(s, _):
+        return s + 0.1 * pullback.sin(s * W) * pullback.exp(-s), None
+
+    def function(x):
+        return gradients(lambda x: pullback.scan(step, x, length=50)[0], x)(x)
+
+    x = pullback.tensor([0.1, 0.2, 0.3], requires_grad=True, **DOUBLE)
+    compiled = Compiled(function)
+    for _ in range(2):
+        (found,), grads = compiled(x)
+        (expected,), plain = function(x)
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+        for mine, its in zip(grads, plain, strict=True):
+            np.testing.assert_allclose(mine, its, rtol=1e-12, atol=1e-15)
+    (prepared,) = next(iter(compiled.records.values()))
+    there, back = [e.params["loop"].body for e in prepared.machinery.program.equations if e.name == "scan_loop"]
+    assert {"sin", "cos", "exp"} <= {equation.name for equation in there.equations}
+    names = {equation.name for equation in back.equations}
+    assert "multiply" in names
+    assert not {"sin", "cos", "exp"} & names
+
+
 def test_random_numbers_in_a_loop():
     def function(x):
         return pullback.scan(lambda s, _: (s + pullback.nn.functional.dropout(s, 0.5), None), x, length=4)[0]

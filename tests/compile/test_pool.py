@@ -74,6 +74,31 @@ def test_threads_of_python_that_call_at_the_same_time():
     assert not any(wrong)
 
 
+FIRST = """
+import sys, threading, numpy as np, pullback
+sys.setswitchinterval(1e-6)
+x = pullback.rand(1 << 19)
+line, found = threading.Barrier(8), []
+def run():
+    for name in ("sin", "exp", "tanh"):
+        for _ in range(2):
+            line.wait()
+            found.append(bool(np.allclose(getattr(x, name)().numpy(), getattr(np, name)(x.numpy()), rtol=1e-5)))
+threads = [threading.Thread(target=run) for _ in range(8)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+print(set(found), len(found))
+"""
+
+
+def test_threads_that_are_all_the_first_to_need_code(monkeypatch):
+    """Code is made while other threads run: none may use what another one makes and drops."""
+    monkeypatch.setenv("PULLBACK_CACHE", "off")
+    for _ in range(3):
+        run = subprocess.run([sys.executable, "-c", FIRST], check=False, capture_output=True, text=True, timeout=120)
+        assert (run.returncode, run.stdout, run.stderr) == (0, "{True} 48\n", "")
+
+
 @pytest.mark.skipif(_blas.control() is None, reason="NumPy's BLAS is not OpenBLAS")
 def test_openblas_keeps_its_threads():
     control = _blas.control()

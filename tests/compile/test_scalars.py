@@ -198,7 +198,7 @@ VECTORS = "exp exp2 expm1 sinh cosh sigmoid log sin cos tanh erf erfc arctan cbr
 
 
 @pytest.mark.parametrize("name", VECTORS)
-@pytest.mark.parametrize("width", [8, 16])  # with 64 bytes in all a whole register of AVX-512
+@pytest.mark.parametrize("width", [8, 16])  # a whole register of AVX-512 for floats, two for doubles
 @of_reals
 def test_vectors_are_what_scalars_are(name, dtype, width, rng):
     arrays = [x[: x.size // width * width] for x in operands(dtype, rng, 400)[: COUNTS.get(name, 1)]]

@@ -304,3 +304,26 @@ def test_methods_take_torchs_names_of_their_arguments(t):
     pieces = [*x.split(split_size=[2, 4], dim=-1), *x.split(split_size=4), *t.split(x, split_size_or_sections=3)]
     raises(TypeError, "split() missing 1 required positional argument", x.split)
     return [*pieces, x.outer(vec2=x), t.zeros(6).copy_(other=x)]
+
+
+@parity
+def test_integers_of_numpy_are_dims_and_sizes(t):
+    x, one = t.arange(6.0).reshape(2, 3), np.int64(1)
+    reduced = [getattr(x, name)(one) for name in "sum mean std var amax amin nansum prod argmax norm".split()]
+    chosen = [*x.max(one), *x.min(one), *x.median(one), *t.std_mean(x, one), x.sum(dim=one, keepdim=True)]
+    pieces = x.chunk(np.int64(2), one)
+    layer = t.nn.LayerNorm(np.int64(3))
+    moved = [x.movedim(np.int64(0), one), t.linalg.vector_norm(x, 2, one), layer(x)]
+    return [*reduced, *chosen, *pieces, *moved, (x > 1).any(one), (x > 1).all(one), t.count_nonzero(x, one)]
+
+
+@parity
+def test_numbers_of_numpy_fill_as_pythons_do(t):
+    values = (np.float64(3), np.float32(3), np.float16(3), np.int64(3), np.int32(3), np.complex128(1j), 3.0, 3, True)
+    return [t.full((2,), value) for value in values] + [t.full((2,), np.float64(3), dtype=t.int32)]
+
+
+@parity
+def test_the_class_of_tensors_is_a_type_of_the_default_dtype(t):
+    x = t.tensor([1, 0])
+    return [x.type(t.Tensor), (x > 0).type(t.Tensor), x.type(t.DoubleTensor), x.type("torch.LongTensor")]

@@ -60,6 +60,9 @@ FAMILIES = {
         {"total_count": [1.0, 2.5, 4.0], "logits": [-2.0, 0.0, 1.0]},
         [0.0, 3.0, 1.0],
     ),
+    "InverseGamma": ("InverseGamma", {"concentration": [0.5, 1.5, 3.0], "rate": B}, [0.5, 2.0, 1.0]),
+    "Kumaraswamy": ("Kumaraswamy", {"concentration1": A, "concentration0": B}, [0.5, 0.2, 0.9]),
+    "FisherSnedecor": ("FisherSnedecor", {"df1": [1.0, 3.0, 5.0], "df2": [1.5, 3.0, 9.0]}, [0.5, 2.0, 1.0]),
     "VonMises": ("VonMises", {"loc": A, "concentration": [0.2, 1.0, 30.0]}, [0.1, -1.0, 1.9]),
     "Wishart": ("Wishart", {"df": 4.5, "covariance_matrix": MATRIX}, SCATTER),
     "Wishart-precision": ("Wishart", {"df": [5.5, 6.5], "precision_matrix": MATRIX}, SCATTER),
@@ -434,3 +437,101 @@ def test_independent_and_mixtures():
         assert tuple(mixture.sample((5,)).shape) == (5, 3)
     for ours, theirs in zip(*results, strict=True):
         same(ours, theirs)
+
+
+def sets(t):
+    """Constraints, with a shape of free numbers that their transforms take."""
+    c = t.distributions.constraints
+    flat = (c.real, c.positive, c.nonnegative, c.unit_interval, c.simplex, c.corr_cholesky, c.real_vector)
+    bounded = (c.greater_than(2.0), c.less_than(1.0), c.interval(0.0, 2.0), c.half_open_interval(-1.0, 2.0))
+    made = (c.independent(c.positive, 1), c.cat([c.positive, c.real], 0, [2, 4]))
+    sides = (c.stack([c.positive, c.less_than(0.0)], -1), c.stack([c.positive, c.unit_interval, c.real], 0))
+    return [(each, (6,)) for each in (*flat, *bounded, *made)] + [(each, (3, 2)) for each in sides]
+
+
+@pytest.mark.parametrize("registry", ["biject_to", "transform_to"])
+@pytest.mark.parametrize("place", range(15))
+def test_transforms_to_sets(registry, place):
+    results = []
+    for t in both:
+        constraint, shape = sets(t)[place]
+        transform = getattr(t.distributions, registry)(constraint)
+        x = t.tensor([0.1, -0.7, 1.2, 0.3, 0.2, -2.0], dtype=t.float64, requires_grad=True)
+        y = transform(x.reshape(shape))
+        assert constraint.check(y).all()
+        (gradient,) = t.autograd.grad((y * y).sum(), x)
+        found = [y, transform.inv(y), gradient]
+        if transform.bijective:
+            found.append(transform.log_abs_det_jacobian(x.reshape(shape), y))
+            np.testing.assert_allclose(transform.inv(y).detach().numpy(), x.reshape(shape).detach().numpy(), atol=1e-9)
+        results.append([np.asarray(each.detach()) for each in found] + [repr(constraint)])
+    assert results[0][-1] == results[1][-1]
+    for ours, theirs in zip(results[0][:-1], results[1][:-1], strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
+
+
+MATRICES = (
+    "square symmetric lower_triangular positive_definite positive_semidefinite lower_cholesky corr_cholesky".split()
+)
+
+
+@pytest.mark.parametrize("name", MATRICES)
+def test_sets_of_matrices(name):
+    factors = np.tril(np.random.default_rng(0).normal(size=(2, 3, 3)))
+    factors[:, range(3), range(3)] = 1 + np.arange(3)
+    scaled = factors / np.linalg.norm(factors, axis=-1, keepdims=True)
+    symmetric = factors @ factors.swapaxes(1, 2)
+    for matrices in (factors, scaled, symmetric, symmetric - 2 * np.eye(3), factors[:, :2], factors + 1.5):
+        ours, theirs = (getattr(t.distributions.constraints, name).check(t.tensor(matrices)).tolist() for t in both)
+        assert ours == theirs
+
+
+@pytest.mark.parametrize("t", both, ids=["pullback", "torch"])
+def test_sets_of_ones_own(t):
+    constraints = t.distributions.constraints
+
+    class Even(constraints.Constraint):
+        is_discrete = True
+
+        def check(self, value):
+            return value % 2 == 0
+
+    class Wheel(t.distributions.Distribution):
+        arg_constraints = {"size": constraints.positive_integer}  # noqa: RUF012  # torch's form
+
+        def __init__(self, size):
+            self.size = size
+            super().__init__()
+
+        @constraints.dependent_property(is_discrete=True, event_dim=0)
+        def support(self):
+            return constraints.integer_interval(0, self.size)
+
+    registry = t.distributions.transform_to
+    with pytest.raises(NotImplementedError, match="Cannot transform Even constraints"):
+        registry(Even())
+    registry.register(Even, lambda constraint: t.distributions.transforms.AffineTransform(0, 2))
+    assert registry(Even())(t.tensor([1.0, 3.0])).tolist() == [2.0, 6.0]
+    with pytest.raises(TypeError, match="Expected constraint to be either a Constraint subclass or instance"):
+        registry.register(3, lambda constraint: None)
+    assert constraints.is_dependent(Wheel.support) and Wheel.support.is_discrete and Wheel.support.event_dim == 0
+    assert repr(Wheel(t.tensor(4)).support) == "IntegerInterval(lower_bound=0, upper_bound=4)"
+    with pytest.raises(ValueError, match="Expected parameter size"):
+        Wheel(t.tensor(0))
+    with pytest.raises(NotImplementedError):
+        constraints.dependent.is_discrete  # reading it is the test
+    with pytest.raises(ValueError, match="Cannot determine validity of dependent constraint"):
+        constraints.dependent.check(t.ones(1))
+
+
+@pytest.mark.parametrize("diag", [-2, -1, 0, 1, 2])
+def test_triangles_as_vectors(diag):
+    from pullback.distributions import correlations
+
+    theirs = torch.distributions.utils
+    vector = correlations.tril_matrix_to_vec(pullback.arange(25.0).reshape(5, 5), diag)
+    assert vector.tolist() == theirs.tril_matrix_to_vec(torch.arange(25.0).reshape(5, 5), diag).tolist()
+    matrix = correlations.vec_to_tril_matrix(vector, diag)
+    assert matrix.tolist() == theirs.vec_to_tril_matrix(torch.tensor(vector.tolist()), diag).tolist()
+    with pytest.raises(ValueError, match="cannot be expressed as the lower triangular part"):
+        correlations.vec_to_tril_matrix(pullback.ones(2), diag)

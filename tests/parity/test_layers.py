@@ -94,6 +94,8 @@ CALLS = {
     "Conv2d(2, 4, (3, 2), stride=(2, 1), padding=(1, 0), dilation=(1, 2), groups=2)": [(2, 2, 6, 5)],
     "Conv2d(2, 3, (3, 2), padding=(1, 2), padding_mode='replicate', bias=False)": [(2, 2, 6, 5)],
     "Conv2d(2, 3, 3, padding='same')": [(2, 6, 5)],
+    "Conv2d(16, 32, 3, padding=1)": [(16, 16, 8, 8)],  # by machine code, where there is some, as the next ones
+    "Conv2d(3, 20, (3, 2), stride=(2, 1), dilation=(1, 2), bias=False)": [(8, 3, 24, 25)],
     "Conv3d(2, 3, 2)": [(1, 2, 4, 3, 3)],
     "Conv3d(2, 2, (2, 1, 2), padding=1, groups=2)": [(1, 2, 4, 3, 3)],
     "ConvTranspose1d(4, 6, 3)": [(2, 4, 5)],
@@ -139,6 +141,8 @@ CALLS = {
     "MaxPool1d(3, stride=2, padding=1, dilation=2, ceil_mode=True)": [(2, 3, 9)],
     "MaxPool2d(2)": [(2, 3, 6, 5)],
     "MaxPool2d((2, 3), (2, 1), return_indices=True)": [(2, 3, 6, 5)],
+    "MaxPool2d(2, ceil_mode=True)": [(4, 8, 17, 16)],
+    "MaxPool2d(3, 2, 1, return_indices=True)": [(4, 8, 17, 16)],
     "MaxPool3d(2)": [(1, 2, 4, 4, 4)],
     "MaxUnpool1d(2)": [(1, 2, 3), ("indices 1", 1, 2, 3)],
     "MaxUnpool2d(2, stride=2)": [(1, 2, 3, 3), ("indices 2", 1, 2, 3, 3)],

@@ -428,3 +428,36 @@ def test_schedules_warn_of_their_order(t):
     raises(
         ValueError, "optimizer must support momentum or beta1", lambda: s.CyclicLR(t.optim.Rprop([t.ones(1)]), 0.1, 1.0)
     )
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+def test_rows_of_tables(maximize):
+    found = []
+    for t in (pullback, torch):
+        rng = np.random.default_rng(0)
+        table = t.nn.Embedding(6, 3, sparse=True, dtype=t.float64)
+        with t.no_grad():
+            table.weight.copy_(t.tensor(rng.normal(size=(6, 3))))
+        optimizer = t.optim.SparseAdam(table.parameters(), lr=0.05, betas=(0.8, 0.95), maximize=maximize)
+        course = []
+        for _ in range(200):
+            optimizer.zero_grad()
+            ((table(t.tensor(rng.integers(0, 6, 3))) - 1) ** 2).sum().backward()
+            optimizer.step()
+            course.append(table.weight.detach().numpy().copy())
+        found.append(course)
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("t", [pullback, torch], ids=["pullback", "torch"])
+@pytest.mark.parametrize(
+    ("options", "wording"),
+    [
+        ({"lr": 0}, "Invalid learning rate: 0"),
+        ({"eps": 0.0}, "Invalid epsilon value: 0.0"),
+        ({"betas": (0.9, 1.0)}, "Invalid beta parameter at index 1: 1.0"),
+    ],
+)
+def test_options_of_tables_that_make_no_sense(t, options, wording):
+    with pytest.raises(ValueError, match=wording):
+        t.optim.SparseAdam([t.nn.Parameter(t.ones(2))], **options)

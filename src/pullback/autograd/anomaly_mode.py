@@ -10,6 +10,7 @@ is not finite, the pass is walked again, with a ledger.
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
 import weakref
 from collections.abc import Callable, Sequence
@@ -39,15 +40,35 @@ TAME = {
     "sin", "split", "squeeze", "stack", "tanh", "unbind", "where",
 }  # fmt: skip
 """Operations whose results are finite wherever their operands are: looked at only where a suspect may go in."""
-FLAGGED = {"add", "divide", "mean", "multiply", "reciprocal", "rsub", "rsqrt", "sqrt", "square", "subtract", "sum"}
+FLAGGED = {"add", "divide", "multiply", "reciprocal", "rsub", "rsqrt", "sqrt", "square", "subtract"}
 """Operations made of IEEE 754's own, which raise a flag for every NaN and inf that they make of finite numbers.
 
-Functions such as exp are not among them: it depends on their authors. Nor are products of matrices, whose threads have
-flags of their own.
+Products of matrices are not among them: their threads have flags of their own. Nor are sums, which may be such products.
 """
-CALM = frozenset(getattr(ops, name) for name in TAME | FLAGGED)
-"""Operations whose results need not be seen while there is no suspect, and no flag has been raised."""
+POLES = {"exp": (2e4,), "expm1": (2e4,), "log": (0, -1), "log1p": (-1, -2)}
+"""Functions whose authors may raise flags or not, which is tried out, and what they make NaN and inf of."""
 ALL_SEEN: frozenset[Primitive] = frozenset()
+
+Walk = Callable[..., None]
+ndarray = np.ndarray
+
+
+@functools.cache
+def calm() -> frozenset[Primitive]:
+    """Operations whose results need not be seen while there is no suspect, and no flag has been raised."""
+    heard: list[str] = []
+    copy = Computing(lambda kind, flag: heard.append(kind)).copy
+
+    def raises(name: str, pole: float, dtype: str, place: int, step: int) -> bool:
+        array = np.ones(step * 67, dtype)[::step]  # some registers full of numbers, and a rest
+        array[place] = pole
+        heard.clear()
+        result = copy().run(getattr(ops, name).forward, array)
+        return bool(heard or np.isfinite(result).all())
+
+    tries = list(itertools.product("efdgFDG", (0, 33, 66), (1, 2)))
+    told = {name for name, poles in POLES.items() if all(raises(name, pole, *one) for pole in poles for one in tries)}
+    return frozenset(getattr(ops, name) for name in TAME | FLAGGED | told)
 
 
 class AnomalyError(RuntimeError):
@@ -125,7 +146,7 @@ class Anomalies(Observer):
         self.suspects: dict[int, Suspect] = {}
         self.nodes: weakref.WeakKeyDictionary[Node, Birth] | None = None
         self.dropped: Birth | None = None
-        self.unseen = CALM
+        self.calm = self.unseen = calm()
         _looking.add(self)
 
     def fields(self) -> dict[str, Any]:
@@ -136,7 +157,7 @@ class Anomalies(Observer):
         """Look at a result: most are finite, and that is all."""
         suspects = self.suspects
         if not suspects and (finite(out._array) if type(out) is not tuple else all(finite(p._array) for p in out)):
-            self.unseen = CALM
+            self.unseen = self.calm
             return
         for piece in pieces(out):
             array = piece._array
@@ -185,28 +206,33 @@ class Anomalies(Observer):
 
     # 2. Backward
 
-    def starts(self, walker: Pass, roots: Sequence[tuple[Node, Any]]) -> None:
+    def begins(self, walker: Pass, order: list[Node], roots: Sequence[tuple[Node, Any]], needed: Any) -> Walk:
         """Look at the roots now, and at what the pass ends with."""
+        walk = walker.walk if self.before is None else self.before.begins(walker, order, roots, needed)
         if not self.check_nan:
-            return
+            return walk
         if self.nodes is not None:
             for node, _ in roots:
                 if (birth := self.nodes.get(node)) is not None:
                     raise birth.error("backward starts from it, or from what was made of it")
-        walker.walk = functools.partial(self._walk, walker, walker.walk)  # type: ignore[method-assign]  # this one's
+        return functools.partial(self._walk, walker, walk)
 
     def _walk(
-        self, walker: Pass, walk: Any, order: list[Node], pending: dict[Node, Any], wanted: Any, needed: Any
+        self, walker: Pass, walk: Walk, order: list[Node], pending: dict[Node, Any], wanted: Any, needed: Any
     ) -> None:
         """Walk, and if a gradient is not finite, give the graph back what it kept and find out where that began.
 
         Where hooks or functions of users run, which may answer differently the next time, the first walk has a ledger.
         """
-        del walker.walk  # it refers to the walker itself
-        kept = list(map(_saved, order))
-        start = dict(pending)
+        kept, start = [*map(_saved, order)], pending.copy()
         ledger = Ledger(pending) if walker.foreign else None
         walk(order, pending if ledger is None else ledger, wanted, needed)
+        for _, g in walker.leaves:
+            if type(g) is not ndarray or not finite(g):
+                break
+        else:
+            if not walker.found and not walker.retained:
+                return
         broken = self._broken(walker)
         if broken is None:
             return
@@ -220,9 +246,9 @@ class Anomalies(Observer):
 
     def _broken(self, walker: Pass) -> tuple[Node, tuple[int, ...]] | None:
         """A node whose gradient is not finite among those that a pass has found, and where."""
-        retained = ((tensor._node, g) for tensor, g in walker.retained) if walker.retained else ()
+        retained = ((tensor._node, g) for tensor, g in walker.retained)
         for node, g in (*walker.leaves, *walker.found.items(), *retained):
-            for array in (g,) if type(g) is np.ndarray else arrays(g):
+            for array in arrays(g):
                 if not finite(array) and (bad := self.bad(array)).any():
                     return node, first(bad)
         return None

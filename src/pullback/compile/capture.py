@@ -37,7 +37,8 @@ from .recorder import Memory, Recorded, Recorder, RefusedError
 from .state import PLAIN, Holder, Mapping, State, attached, equal, hooks_on
 
 ndarray = np.ndarray
-_turn = threading.RLock()
+turn = threading.RLock()
+"""For who records: meanwhile what the function reaches holds recorded values."""
 
 
 class Place:
@@ -243,38 +244,37 @@ class Run:
 
         `prepare` makes of a record something with `execute`: it computes what the run has put off.
         """
-        with _turn:
-            try:
-                with self.recorder:
-                    self.mode = mode.get()
-                    self._take_in()
-                    given = [self._number(i, leaf) for i, leaf in enumerate(self.leaves)]
-                    args, kwargs = unflatten(self.structure, given)
-                    arguments = (args, dict(kwargs))
-                    token = runner.set(Recording())
-                    try:
-                        result = self.function(*args, **kwargs)
-                    finally:
-                        runner.reset(token)
-                    self._restore_rates()
-                    self._unchanged(given, arguments)
-                    self._settled()
-                    finished = self._finished(result)
-                self._compute(finished[0], prepare)
-            except BaseException as error:
-                self.recorder.deferred.abandon(error)
-                self._put_back(committed=False)
-                self.state.restore()
-                for tensor, grad, _ in self.grads:
-                    set_grad(tensor, grad)
-                self.moment.restore()
-                raise
-            self._connect(result)
-            for leaf in flatten(result)[0]:
-                if isinstance(leaf, Carrier):
-                    settle(leaf)
-            self._put_back(committed=True)
-            return result, *finished
+        try:
+            with self.recorder:
+                self.mode = mode.get()
+                self._take_in()
+                given = [self._number(i, leaf) for i, leaf in enumerate(self.leaves)]
+                args, kwargs = unflatten(self.structure, given)
+                arguments = (args, dict(kwargs))
+                token = runner.set(Recording())
+                try:
+                    result = self.function(*args, **kwargs)
+                finally:
+                    runner.reset(token)
+                self._restore_rates()
+                self._unchanged(given, arguments)
+                self._settled()
+                finished = self._finished(result)
+            self._compute(finished[0], prepare)
+        except BaseException as error:
+            self.recorder.deferred.abandon(error)
+            self._put_back(committed=False)
+            self.state.restore()
+            for tensor, grad, _ in self.grads:
+                set_grad(tensor, grad)
+            self.moment.restore()
+            raise
+        self._connect(result)
+        for leaf in flatten(result)[0]:
+            if isinstance(leaf, Carrier):
+                settle(leaf)
+        self._put_back(committed=True)
+        return result, *finished
 
     # Before
 

@@ -20,7 +20,7 @@ from .._tensor import Tensor
 from .._trees import LEAF, flatten, unflatten
 from .._views import view
 from ..nn.modules.module import Module
-from .capture import Argument, Gradient, Place, Record, Run, signature
+from .capture import Argument, Gradient, Place, Record, Run, signature, turn
 from .costs import peak, works
 from .machinery import Machinery
 from .program import DepartedError
@@ -200,7 +200,7 @@ class Compiled:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function gives."""
-        if self._rest:
+        if self._rest > 0:
             self._rest -= 1
             return self.function(*args, **kwargs)
         if not kwargs:
@@ -216,7 +216,8 @@ class Compiled:
         if key in self.refused:
             self._rest = 0 if self.records else REST
             return self.function(*args, **kwargs)
-        for prepared in self.records.get(key, ()):
+        known = [*self.records.get(key, ())]
+        for prepared in known:
             arrays = prepared.arrays(leaves)
             if arrays is None:
                 continue
@@ -233,19 +234,24 @@ class Compiled:
             if prepared.quickened < QUICK:  # memory has been exchanged since
                 self._make_quick(prepared, leaves, structure)
             return answer
-        return self._record(key, leaves, structure, args, kwargs)
+        with turn:
+            late = key in self.refused or known != self.records.get(key, [])  # another thread has recorded it meanwhile
+            made = None if late else self._record(key, leaves, structure)
+        if made is not None:
+            return made[0]
+        return self(*args, **kwargs) if late else self.function(*args, **kwargs)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
 
-    def _record(self, key: Any, leaves: list[Any], structure: Any, args: Any, kwargs: Any) -> Any:
-        """Run the function, and keep a record of the run if there can be one."""
+    def _record(self, key: Any, leaves: list[Any], structure: Any) -> tuple[Any] | None:
+        """Run the function, and keep a record of the run; its result. None where it cannot be recorded: it has to run as it is."""
         tries = self._tries[key] = self._tries.get(key, 0) + 1
         if tries > PATIENCE:
             self._refuse(
                 key, f"it was recorded {PATIENCE} times for one kind of call, the last because {self.reasons[-1]}"
             )
-            return self.function(*args, **kwargs)
+            return None
         prepare = functools.cache(functools.partial(Prepared, fuse=self.fuse))
         try:
             result, record, reason = Run(self.function, leaves, structure).make(prepare)
@@ -253,13 +259,13 @@ class Compiled:
             if not self.lenient:
                 raise
             self._refuse(key, str(asked))
-            return self.function(*args, **kwargs)
+            return None
         except RefusedError as refusal:
             self._refuse(key, str(refusal))
-            return self.function(*args, **kwargs)
+            return None
         except Exception as error:  # noqa: BLE001  # whatever it is, the function itself says it better
             self.reasons.append(f"{type(error).__name__}: {error}")
-            return self.function(*args, **kwargs)
+            return None
         if record is None:
             self.reasons.append(reason)
         else:
@@ -267,7 +273,7 @@ class Compiled:
             prepared = prepare(record)
             self.records.setdefault(key, []).insert(0, prepared)
             self._make_quick(prepared, leaves, structure)
-        return result
+        return (result,)
 
     # What it is made of
 

@@ -83,8 +83,14 @@ def _branch(e: Equation) -> int:
     return max(sum(flops(inner) for inner in body.equations) for body in e.params["bodies"])
 
 
+def _transpose_times(e: Equation) -> int:
+    return 2 * e.output.size * e.inputs[0].shape[0]
+
+
 _COUNTED: dict[str, Callable[[Equation], int]] = {
     "matmul": _matmul,
+    "times_transpose": _matmul,
+    "transpose_times": _transpose_times,
     "einsum": _einsum,
     "project": _project,
     "affine": _project,

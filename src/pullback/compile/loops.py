@@ -20,6 +20,7 @@ from .._pass import pull_back, youngest_first
 from .._random import Moment, sources
 from .._tensor import Tensor
 from ..control import Runner
+from .costs import flops
 from .program import Equation, Program, Value, run
 from .recorder import Recorded, Recorder, RefusedError
 from .source import compile_source
@@ -183,25 +184,58 @@ SCAN = zero("scan_loop", forward=_scan, inputs=("*arrays",))
 SCAN.outputs = 2
 
 
-SMALL = 256
-"""Elements of a step's largest value up to which the way back computes it again: that costs less than memory."""
+SMALL, DEAR = 256, 16
+"""Elements of a step's largest value up to which the way back computes again what is cheap: that costs less than memory;
+and the additions for each of its elements from which on a value is dear, and kept."""
 
 
-def _kept(body: Body, carries: int) -> list[Value]:
-    """What the way back needs of each step, besides the columns; what is cheap it computes again, from the carries."""
+class Halves(NamedTuple):
+    """A body with a way back: what each step keeps, besides the columns, and the equations of the step and of its way back."""
+
+    kept: list[Value]
+    there: tuple[Equation, ...]
+    back: tuple[Equation, ...]
+
+
+def _halves(body: Body, carries: int) -> Halves:
+    """A body cut in two; small steps also compute what is dear on the way back, where that needs no gradient."""
     small = all(value.size <= SMALL for equation in body.forward for value in equation.outputs)
-    if small and not any(equation.primitive.kind == "effect" for equation in body.forward):
-        return body.given[:carries]
-    made = {value for equation in body.forward for value in equation.outputs}
-    used = dict.fromkeys(value for equation in body.backward for value in equation.inputs)
-    used |= dict.fromkeys(v for v in (*body.gradients, *[value for _, value in body.reached]) if v is not None)
-    return [value for value in used if value in made or value in body.given[:carries]]
+    again = small and not any(equation.primitive.kind == "effect" for equation in body.forward)
+    early, late = _parted(body) if again else ([], [*body.backward])
+    there = [*body.forward, *early]
+    makers = {value: equation for equation in there for value in equation.outputs}
+    waiting = [value for equation in late for value in equation.inputs]
+    waiting += [value for value in (*body.gradients, *[value for _, value in body.reached]) if value is not None]
+    seen: dict[Value, bool] = {}  # whether it is kept
+    while waiting:
+        value = waiting.pop()
+        if value not in seen:
+            maker = makers.get(value)
+            seen[value] = value in body.given[:carries] if maker is None else not (again and _is_cheap(maker))
+            waiting.extend(() if maker is None or seen[value] else maker.inputs)
+    redone = [e for e in there if any(value in seen and not seen[value] for value in e.outputs)]
+    return Halves([value for value, kept in seen.items() if kept], tuple(there), (*redone, *late))
 
 
-def _back_of(body: Body, kept: list[Value], carries: int, columns: int, count: int, reverse: bool) -> Any:
+def _parted(body: Body) -> tuple[list[Equation], list[Equation]]:
+    """The equations of the way back that need no gradient, and the others."""
+    early: list[Equation] = []
+    late: list[Equation] = []
+    moved = {value for value in body.cotangents if value is not None}
+    for equation in body.backward:
+        (early if moved.isdisjoint(equation.inputs) else late).append(equation)
+        moved.update(equation.outputs if late and late[-1] is equation else ())
+    return early, late
+
+
+def _is_cheap(equation: Equation) -> bool:
+    """Whether the way back computes it again: then all of its results are."""
+    return len(equation.outputs) > 1 or flops(equation) < DEAR * equation.output.size
+
+
+def _back_of(body: Body, halves: Halves, carries: int, columns: int, count: int, reverse: bool) -> Any:
     """The way back through a loop, as a function of cotangents, inputs and outputs."""
-    again = {*kept} == {*body.given[:carries]}
-    equations = [*(body.forward if again else ()), *body.backward]
+    kept, equations = halves.kept, [*halves.back]
     moving = [i for i in range(carries) if body.cotangents[i] is not None or body.gradients[i] is not None]
     outputs = [i for i in range(carries, len(body.results)) if body.cotangents[i] is not None]
     constants = dict(body.constants)
@@ -303,11 +337,11 @@ class Recording(Runner):
         body = recorded_body(recorder, one, samples)
         lifted, _, anchors = _outside([body])
         tracked = mode.get().grad and any(leaf._node is not None for leaf in (*given, *anchors))
-        kept = _kept(body, len(moving)) if tracked else []
-        program = body.program([*body.given, *body.lifted_values], body.forward, [*body.results, *kept])
+        halves = _halves(body, len(moving)) if tracked else Halves([], body.forward, ())
+        program = body.program([*body.given, *body.lifted_values], halves.there, [*body.results, *halves.kept])
         found = _untracked(SCAN, *given, *lifted, loop=Scan(program, len(moving), len(cut), count, reverse))
         if tracked:
-            back = _back_of(body, kept, len(moving), len(cut), count, reverse)
+            back = _back_of(body, halves, len(moving), len(cut), count, reverse)
             results, stacks = found[: len(body.results)], found[len(body.results) :]
             found = recorded((*given, *lifted, *anchors, *stacks), [each._array for each in results], back)
         left = iter(found[len(moving) : len(body.results)])

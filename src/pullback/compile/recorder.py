@@ -11,6 +11,7 @@ its block to it; a write makes a new value of the whole block.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Self
 from weakref import ref
@@ -27,7 +28,7 @@ from .._tensor import Tensor
 from .._views import pieces
 from .._xp import replay
 from ..interpreters import Boxed, Interpreter
-from .deferred import VIEWS, Deferred, begins, foreseen
+from .deferred import LARGE, VIEWS, Deferred, begins, foreseen
 from .numbers import Number
 from .program import Equation, Program, Value
 
@@ -370,7 +371,8 @@ class Recorder(Interpreter):
         """The result of an operation that is written down and not computed yet; None where it is to be computed now."""
         if not self.patient or not self._tokens:
             return None
-        if not self.deferred.memories and primitive.kind != "elementwise" and primitive.name != "scan_loop":
+        long = primitive.kind == "elementwise" and math.prod(map(_size, args)) >= LARGE
+        if not (self.deferred.memories or long or primitive.name == "scan_loop"):
             return None
         held = [arg for arg in args if isinstance(arg, Recorded)]
         forms = [arg.form if isinstance(arg, Recorded) else np.asarray(arg) for arg in args]
@@ -503,6 +505,11 @@ def _as_array(number: Any, dtypes: list[Any]) -> Array:
         return own
     dtype = np.result_type(*dtypes)
     return own if "biufc".index(own.dtype.kind) > "biufc".index(dtype.kind) else own.astype(dtype)
+
+
+def _size(arg: Any) -> int:
+    """The elements of an argument."""
+    return (arg._view if isinstance(arg, Recorded) else np.asarray(arg)).size
 
 
 def _own(result: Array, arrays: Sequence[Any]) -> Array:

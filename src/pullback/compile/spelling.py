@@ -82,10 +82,11 @@ def _select(e: Equation, args: Sequence[str]) -> str | None:
 @spelling("sum", "total")
 def _sum(e: Equation, args: Sequence[str]) -> str | None:
     (x,) = e.inputs
-    if e.name == "total" or x.dtype == _xp.HALF or x.size > _xp.LONG:
+    axis = e.params["axis"]
+    if e.name == "total" or x.dtype == _xp.HALF or x.size > _xp.LONG or _xp.sums_by_products(x.shape, x.dtype, axis):
         return None
     keep = ", keepdims=True" if e.params["keepdims"] else ""
-    return f"np.sum({args[0]}, axis={e.params['axis']}{keep})"
+    return f"np.sum({args[0]}, axis={axis}{keep})"
 
 
 @spelling("amax", "amin", "largest", "smallest")

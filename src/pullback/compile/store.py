@@ -234,7 +234,7 @@ def digest(program: Program, *extra: object) -> str | None:
         return None
     for part in (surroundings(), *map(repr, extra)):
         text.add(part)
-    return text.hash.hexdigest()
+    return text.digest().hex()
 
 
 class _NoTextError(Exception):
@@ -245,13 +245,15 @@ class _Text:
     """A program, part by part: each part with its length, so that no two programs have the same parts."""
 
     def __init__(self) -> None:
-        self.hash = hashlib.sha256()
+        self.parts: list[bytes] = []
         self.numbers: dict[Value, int] = {}
 
     def add(self, part: str | bytes) -> None:
         data = part.encode() if isinstance(part, str) else part
-        self.hash.update(struct.pack("<q", len(data)))
-        self.hash.update(data)
+        self.parts += _LENGTH.pack(len(data)), data
+
+    def digest(self) -> bytes:
+        return hashlib.sha256(b"".join(self.parts)).digest()
 
     def made(self, values: Sequence[Value]) -> None:
         for value in values:
@@ -271,7 +273,8 @@ class _Text:
         for equation in program.equations:
             self.add(equation.name)
             self.used(equation.inputs)
-            self.entry(equation.params)
+            if equation.params:
+                self.entry(equation.params)
             self.made(equation.outputs)
         self.add("ends")
         self.used(program.outputs)
@@ -306,11 +309,12 @@ class _Text:
         elif isinstance(entry, Program):
             inside = _Text()
             inside.program(entry)
-            self.add(inside.hash.digest())
+            self.add(inside.digest())
         elif entry is not _xp.array:
             raise _NoTextError
 
 
+_LENGTH = struct.Struct("<q")
 _SIMPLE = {int, bool, str, bytes, type(None), type(Ellipsis)}
 
 

@@ -15,17 +15,20 @@ INDEX: dict[str, str] = {
     "circular": "VonMises",
     "counts": "Multinomial NegativeBinomial",
     "discrete": "Bernoulli Binomial Categorical Geometric OneHotCategorical Poisson",
-    "gamma": "Beta Chi2 Dirichlet Gamma StudentT",
+    "gamma": "Beta Chi2 Dirichlet FisherSnedecor Gamma StudentT",
     "lowrank": "LowRankMultivariateNormal",
     "matrices": "LKJCholesky Wishart",
     "multivariate": "Independent MixtureSameFamily MultivariateNormal",
-    "transformed": "HalfCauchy HalfNormal LogisticNormal Pareto TransformedDistribution Weibull",
+    "transformed": "HalfCauchy HalfNormal InverseGamma Kumaraswamy LogisticNormal Pareto TransformedDistribution Weibull",
     "relaxed": "OneHotCategoricalStraightThrough RelaxedBernoulli RelaxedOneHotCategorical",
     "transforms": (
         "AbsTransform AffineTransform ComposeTransform CumulativeDistributionTransform ExpTransform IndependentTransform "
         "LowerCholeskyTransform PositiveDefiniteTransform PowerTransform ReshapeTransform SigmoidTransform SoftmaxTransform "
         "SoftplusTransform StickBreakingTransform TanhTransform Transform identity_transform"
     ),
+    "correlations": "CorrCholeskyTransform",
+    "joined": "CatTransform StackTransform",
+    "constraint_registry": "biject_to transform_to",
     "kl": "kl_divergence register_kl",
 }
 _MODULES = {*INDEX, "constraints"}

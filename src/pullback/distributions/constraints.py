@@ -1,19 +1,60 @@
-"""Which values a parameter or a sample of a distribution may have."""
+"""Which values a parameter or a sample of a distribution may have: classes of sets, and the sets that have names."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import functools
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
 from .._functions import all as all_
 from .._functions import isnan
-from ..linalg import cholesky_ex
+from .._functions import stack as stacked
+from ..linalg import cholesky_ex, eigvalsh
+from ..vocabulary.shapes import cat as joined
+
+__all__ = [
+    "Constraint",
+    "MixtureSameFamilyConstraint",
+    "boolean",
+    "cat",
+    "corr_cholesky",
+    "dependent",
+    "dependent_property",
+    "greater_than",
+    "greater_than_eq",
+    "half_open_interval",
+    "independent",
+    "integer_interval",
+    "interval",
+    "is_dependent",
+    "less_than",
+    "lower_cholesky",
+    "lower_triangular",
+    "multinomial",
+    "nonnegative",
+    "nonnegative_integer",
+    "one_hot",
+    "positive",
+    "positive_definite",
+    "positive_integer",
+    "positive_semidefinite",
+    "real",
+    "real_vector",
+    "simplex",
+    "square",
+    "stack",
+    "symmetric",
+    "unit_interval",
+]
 
 
 class Constraint:
-    """A set of values: `check` says, for each one, whether it is in it; its last `event_dim` axes are one value.
+    """A set of values: the base of those below and of your own, which define `check`.
+
+    `check` says, for each value, whether it is in the set; the last `event_dim` axes are one value.
 
     >>> import pullback
     >>> from pullback.distributions import constraints
@@ -21,138 +62,366 @@ class Constraint:
     (GreaterThan(lower_bound=0.0), tensor([ True, False]))
     """
 
-    def __init__(
-        self, text: str, check: Callable[[Any], Any], *, event_dim: int = 0, is_discrete: bool = False, **bounds: Any
-    ) -> None:
-        self._text, self._check = text, check
-        self.event_dim, self.is_discrete = event_dim, is_discrete
-        self.__dict__.update(bounds)
+    is_discrete = False
+    event_dim = 0
 
     def check(self, value: Any) -> Any:
         """Whether each value is in the set."""
-        return self._check(value)
+        raise NotImplementedError(f"{type(self).__name__} does not say which values it has: define check")
 
     def __repr__(self) -> str:
-        return self._text
+        bounds = ", ".join(f"{name}={value}" for name, value in vars(self).items() if name.endswith("_bound"))
+        return f"{type(self).__name__.removeprefix('_')}({bounds})"
+
+
+class _Dependent(Constraint):
+    """A set that depends on the parameters of the distribution, so that it cannot be told here."""
+
+    def __init__(self, *, is_discrete: bool | None = None, event_dim: int | None = None) -> None:
+        self._is_discrete, self._event_dim = is_discrete, event_dim
+
+    def _told(self, name: str, value: Any) -> Any:
+        if value is None:
+            raise NotImplementedError(f".{name} cannot be determined statically")
+        return value
+
+    @property
+    def is_discrete(self) -> bool:  # type: ignore[override]  # told by whoever made it, or not at all
+        """Whether the values are discrete; NotImplementedError if that was not told."""
+        return bool(self._told("is_discrete", self._is_discrete))
+
+    @property
+    def event_dim(self) -> int:  # type: ignore[override]
+        """How many axes are one value; NotImplementedError if that was not told."""
+        return int(self._told("event_dim", self._event_dim))
+
+    def __call__(self, *, is_discrete: bool | None = None, event_dim: int | None = None) -> Any:
+        """The same with more that is told of it."""
+        discrete = self._is_discrete if is_discrete is None else is_discrete
+        return type(self)(is_discrete=discrete, event_dim=self._event_dim if event_dim is None else event_dim)
+
+    def check(self, value: Any) -> Any:
+        raise ValueError("Cannot determine validity of dependent constraint")
+
+
+class dependent_property(property, _Dependent):  # noqa: N801  # torch's name
+    """A property that is a set of an instance, and on the class one that depends.
+
+    >>> from pullback.distributions import constraints
+    >>> class Below:
+    ...     @constraints.dependent_property(is_discrete=False, event_dim=0)
+    ...     def support(self):
+    ...         return constraints.less_than(1.0)
+    >>> Below.support.event_dim, Below().support
+    (0, LessThan(upper_bound=1.0))
+    """
+
+    def __init__(
+        self, fn: Callable[..., Any] | None = None, *, is_discrete: bool | None = None, event_dim: int | None = None
+    ) -> None:
+        property.__init__(self, fn)
+        _Dependent.__init__(self, is_discrete=is_discrete, event_dim=event_dim)
+
+    def __call__(self, fn: Callable[..., Any]) -> Any:  # type: ignore[override]  # a decorator that was told more
+        """The property of a function."""
+        return type(self)(fn, is_discrete=self._is_discrete, event_dim=self._event_dim)
+
+
+def is_dependent(constraint: Any) -> bool:
+    """Whether a set depends on the parameters of the distribution."""
+    return isinstance(constraint, _Dependent)
+
+
+class _Independent(Constraint):
+    """Values whose last axes are one value of which every part is in another set."""
+
+    def __init__(self, base_constraint: Any, reinterpreted_batch_ndims: int) -> None:
+        self.base_constraint, self.reinterpreted_batch_ndims = base_constraint, reinterpreted_batch_ndims
+        self.is_discrete = base_constraint.is_discrete
+        self.event_dim = base_constraint.event_dim + reinterpreted_batch_ndims
+
+    def check(self, value: Any) -> Any:
+        found = self.base_constraint.check(value)
+        if found.ndim < self.reinterpreted_batch_ndims:
+            needed = self.base_constraint.event_dim + self.reinterpreted_batch_ndims
+            raise ValueError(f"Expected value.dim() >= {needed} but got {value.ndim}")
+        for _ in range(self.reinterpreted_batch_ndims):
+            found = all_(found, -1)
+        return found
+
+    def __repr__(self) -> str:
+        return f"IndependentConstraint({self.base_constraint!r}, {self.reinterpreted_batch_ndims})"
+
+
+class MixtureSameFamilyConstraint(Constraint):
+    """What a mixture of distributions of one set has: the set's values, without the axis of the mixture."""
+
+    def __init__(self, base_constraint: Any) -> None:
+        self.base_constraint = base_constraint
+        self.is_discrete, self.event_dim = base_constraint.is_discrete, base_constraint.event_dim
+
+    def check(self, value: Any) -> Any:
+        """Whether each value is in the set for all parts of the mixture."""
+        event = self.event_dim
+        found = self.base_constraint.check(value.unsqueeze(-1 - event))
+        return all_(found, -1) if found.ndim > value.ndim - event else found
+
+    def __repr__(self) -> str:
+        return f"MixtureSameFamilyConstraint({self.base_constraint!r})"
+
+
+class _Boolean(Constraint):
+    is_discrete = True
+
+    def check(self, value: Any) -> Any:
+        return (value == 0) | (value == 1)
+
+
+class _OneHot(Constraint):
+    is_discrete, event_dim = True, 1
+
+    def check(self, value: Any) -> Any:
+        return all_(boolean.check(value), -1) & (value.sum(-1) == 1)
 
 
 def _whole(value: Any) -> Any:
     return value % 1 == 0
 
 
-def _text(name: str, **bounds: Any) -> str:
-    """A constraint as it prints: a bound that is a tensor of several elements by its shape."""
-    return f"{name}({', '.join(f'{key}={value}' for key, value in bounds.items())})"
+class _Bounded(Constraint):
+    """Numbers with a lower bound, an upper one, or both; each has the class's own comparison."""
+
+    above: ClassVar[Any] = None
+    below: ClassVar[Any] = None
+
+    def check(self, value: Any) -> Any:
+        kept = [
+            compare(value, getattr(self, name))
+            for compare, name in ((type(self).above, "lower_bound"), (type(self).below, "upper_bound"))
+            if compare is not None
+        ]
+        kept += [_whole(value)] if self.is_discrete else []
+        return functools.reduce(operator.and_, kept)
 
 
-def greater_than(lower_bound: Any) -> Constraint:
+def _more(value: Any, bound: Any) -> Any:
+    return value > bound
+
+
+def _no_less(value: Any, bound: Any) -> Any:
+    return value >= bound
+
+
+def _less(value: Any, bound: Any) -> Any:
+    return value < bound
+
+
+def _no_more(value: Any, bound: Any) -> Any:
+    return value <= bound
+
+
+class _Lower(_Bounded):
+    def __init__(self, lower_bound: Any) -> None:
+        self.lower_bound = lower_bound
+
+
+class _Upper(_Bounded):
+    def __init__(self, upper_bound: Any) -> None:
+        self.upper_bound = upper_bound
+
+
+class _Both(_Bounded):
+    above = _no_less
+
+    def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
+        self.lower_bound, self.upper_bound = lower_bound, upper_bound
+
+
+class _GreaterThan(_Lower):
     """Numbers above a bound."""
-    text = _text("GreaterThan", lower_bound=lower_bound)
-    return Constraint(text, lambda value: value > lower_bound, lower_bound=lower_bound)
+
+    above = _more
 
 
-def greater_than_eq(lower_bound: Any) -> Constraint:
+class _GreaterThanEq(_Lower):
     """Numbers not below a bound."""
-    text = _text("GreaterThanEq", lower_bound=lower_bound)
-    return Constraint(text, lambda value: value >= lower_bound, lower_bound=lower_bound)
+
+    above = _no_less
 
 
-def less_than(upper_bound: Any) -> Constraint:
+class _LessThan(_Upper):
     """Numbers below a bound."""
-    text = _text("LessThan", upper_bound=upper_bound)
-    return Constraint(text, lambda value: value < upper_bound, upper_bound=upper_bound)
+
+    below = _less
 
 
-def interval(lower_bound: Any, upper_bound: Any) -> Constraint:
+class _Interval(_Both):
     """Numbers between two bounds, both included."""
-    bounds = {"lower_bound": lower_bound, "upper_bound": upper_bound}
-    return Constraint(
-        _text("Interval", **bounds), lambda value: (value >= lower_bound) & (value <= upper_bound), **bounds
-    )
+
+    below = _no_more
 
 
-def half_open_interval(lower_bound: Any, upper_bound: Any) -> Constraint:
+class _HalfOpenInterval(_Both):
     """Numbers between two bounds, of which the upper one is not included."""
-    bounds = {"lower_bound": lower_bound, "upper_bound": upper_bound}
-    return Constraint(
-        _text("HalfOpenInterval", **bounds), lambda value: (value >= lower_bound) & (value < upper_bound), **bounds
-    )
+
+    below = _less
 
 
-def integer_interval(lower_bound: Any, upper_bound: Any) -> Constraint:
+class _IntegerInterval(_Both):
     """Whole numbers between two bounds, both included."""
-    bounds = {"lower_bound": lower_bound, "upper_bound": upper_bound}
 
-    def check(value: Any) -> Any:
-        return _whole(value) & (value >= lower_bound) & (value <= upper_bound)
-
-    return Constraint(_text("IntegerInterval", **bounds), check, is_discrete=True, **bounds)
+    is_discrete = True
+    below = _no_more
 
 
-def multinomial(upper_bound: Any) -> Constraint:
+class _IntegerGreaterThan(_Lower):
+    """Whole numbers not below a bound."""
+
+    is_discrete = True
+    above = _no_less
+
+
+class _Real(Constraint):
+    def check(self, value: Any) -> Any:
+        return ~isnan(value)
+
+
+class _Simplex(Constraint):
+    event_dim = 1
+
+    def check(self, value: Any) -> Any:
+        return all_(value >= 0, -1) & ((value.sum(-1) - 1).abs() < 1e-6)
+
+
+class _Multinomial(Constraint):
     """Vectors of whole numbers that are not negative, and together not more than a bound."""
 
-    def check(value: Any) -> Any:
-        return all_((value >= 0) & _whole(value), -1) & (value.sum(-1) <= upper_bound)
+    is_discrete, event_dim = True, 1
 
-    return Constraint("Multinomial()", check, event_dim=1, is_discrete=True, upper_bound=upper_bound)
+    def __init__(self, upper_bound: Any) -> None:
+        self.upper_bound = upper_bound
 
+    def check(self, value: Any) -> Any:
+        return all_((value >= 0) & _whole(value), -1) & (value.sum(-1) <= self.upper_bound)
 
-def independent(base: Constraint, reinterpreted_batch_ndims: int) -> Constraint:
-    """Values whose last axes are one value of which every part is in another set."""
-
-    def check(value: Any) -> Any:
-        found = base.check(value)
-        for _ in range(reinterpreted_batch_ndims):
-            found = all_(found, -1)
-        return found
-
-    return Constraint(
-        f"IndependentConstraint({base}, {reinterpreted_batch_ndims})",
-        check,
-        event_dim=base.event_dim + reinterpreted_batch_ndims,
-        is_discrete=base.is_discrete,
-    )
+    def __repr__(self) -> str:
+        return "Multinomial()"
 
 
-def _symmetric(value: Any) -> Any:
-    scale = value.detach().abs().amax((-2, -1), True).clamp(min=1e-30)
-    return all_((((value - value.mT) / scale).abs() <= 1e-6).flatten(-2), -1)
+class _Square(Constraint):
+    event_dim = 2
+
+    def check(self, value: Any) -> Any:
+        return value.new_full(value.shape[:-2], value.shape[-2] == value.shape[-1], dtype="bool")
 
 
-def _positive_definite(value: Any) -> Any:
-    return _symmetric(value) & (cholesky_ex(value.detach()).info == 0)
+class _LowerTriangular(Constraint):
+    event_dim = 2
+
+    def check(self, value: Any) -> Any:
+        return all_((value.tril() == value).flatten(-2), -1)
 
 
-def _lower_cholesky(value: Any) -> Any:
-    lower = all_((value.tril() == value).flatten(-2), -1)
-    return lower & all_(value.diagonal(dim1=-2, dim2=-1) > 0, -1)
+class _LowerCholesky(_LowerTriangular):
+    def check(self, value: Any) -> Any:
+        return super().check(value) & all_(value.diagonal(dim1=-2, dim2=-1) > 0, -1)
 
 
-def _correlation_factor(value: Any) -> Any:
-    lengths = value.detach().norm(dim=-1)
-    room = 10 * value.shape[-1] * float(np.finfo(value._dtype).eps)
-    return _lower_cholesky(value) & all_((lengths - 1).abs() <= room, -1)
+class _CorrCholesky(_LowerCholesky):
+    def check(self, value: Any) -> Any:
+        lengths = value.detach().norm(dim=-1)
+        room = 10 * value.shape[-1] * float(np.finfo(value._dtype).eps)
+        return super().check(value) & all_((lengths - 1).abs() <= room, -1)
 
 
-dependent = Constraint("Dependent()", lambda value: _refuse())
-real = Constraint("Real()", lambda value: ~isnan(value))
-positive = greater_than(0.0)
-nonnegative = greater_than_eq(0.0)
-unit_interval = interval(0.0, 1.0)
-boolean = Constraint("Boolean()", lambda value: (value == 0) | (value == 1), is_discrete=True)
-nonnegative_integer = Constraint(
-    "IntegerGreaterThan(lower_bound=0)", lambda value: _whole(value) & (value >= 0), is_discrete=True, lower_bound=0
-)
-real_vector = independent(real, 1)
-simplex = Constraint("Simplex()", lambda value: all_(value >= 0, -1) & ((value.sum(-1) - 1).abs() < 1e-6), event_dim=1)
-one_hot = Constraint(
-    "OneHot()", lambda value: all_(boolean.check(value), -1) & (value.sum(-1) == 1), event_dim=1, is_discrete=True
-)
-positive_definite = Constraint("PositiveDefinite()", _positive_definite, event_dim=2)
-lower_cholesky = Constraint("LowerCholesky()", _lower_cholesky, event_dim=2)
-corr_cholesky = Constraint("CorrCholesky()", _correlation_factor, event_dim=2)
+class _Symmetric(_Square):
+    def check(self, value: Any) -> Any:
+        square = super().check(value)
+        if value.shape[-2] != value.shape[-1]:
+            return square
+        scale = value.detach().abs().amax((-2, -1), True).clamp(min=1e-30)
+        return all_((((value - value.mT) / scale).abs() <= 1e-6).flatten(-2), -1)
 
 
-def _refuse() -> Any:
-    raise ValueError("Cannot determine validity of dependent constraint")
+class _PositiveSemidefinite(_Symmetric):
+    def check(self, value: Any) -> Any:
+        symmetric = super().check(value)
+        if not symmetric.all():
+            return symmetric
+        smallest = eigvalsh(value.detach())[..., 0]
+        return smallest >= -value.shape[-1] * float(np.finfo(value._dtype).eps) * value.detach().abs().amax((-2, -1))
+
+
+class _PositiveDefinite(_Symmetric):
+    def check(self, value: Any) -> Any:
+        symmetric = super().check(value)
+        return symmetric & (cholesky_ex(value.detach()).info == 0) if symmetric.all() else symmetric
+
+
+class _Joined(Constraint):
+    """Values whose parts along an axis are each in a set of their own."""
+
+    def __init__(self, cseq: Sequence[Any], dim: int = 0) -> None:
+        if not all(isinstance(part, Constraint) for part in cseq):
+            raise TypeError(f"cseq must be constraints, got {[type(part).__name__ for part in cseq]}")
+        self.cseq, self.dim = list(cseq), dim
+        self.is_discrete = any(part.is_discrete for part in self.cseq)
+        self.event_dim = max(part.event_dim for part in self.cseq)
+
+    def _axis(self, value: Any) -> int:
+        if not -value.ndim <= self.dim < value.ndim:
+            raise ValueError(f"a value of shape {tuple(value.shape)} has no axis {self.dim}")
+        return self.dim % int(value.ndim)
+
+
+class _Cat(_Joined):
+    """Values in pieces along an axis, of some lengths (1 where none are given), each in a set of its own."""
+
+    def __init__(self, cseq: Sequence[Any], dim: int = 0, lengths: Sequence[int] | None = None) -> None:
+        super().__init__(cseq, dim)
+        self.lengths = [1] * len(self.cseq) if lengths is None else list(lengths)
+        if len(self.lengths) != len(self.cseq):
+            raise ValueError(f"as many lengths as constraints are needed: {len(self.lengths)} for {len(self.cseq)}")
+
+    def check(self, value: Any) -> Any:
+        axis = self._axis(value)
+        pieces = value.split(self.lengths, axis)
+        return joined([part.check(piece) for part, piece in zip(self.cseq, pieces, strict=True)], axis)
+
+
+class _Stack(_Joined):
+    """Values whose slices along an axis are each in a set of its own."""
+
+    def __init__(self, cseq: Sequence[Any], dim: int = 0) -> None:
+        super().__init__(cseq, dim)
+        self.event_dim += dim < 0
+
+    def check(self, value: Any) -> Any:
+        axis = self._axis(value)
+        slices = value.unbind(axis)
+        return stacked([part.check(piece) for part, piece in zip(self.cseq, slices, strict=True)], axis)
+
+
+greater_than, greater_than_eq, less_than = _GreaterThan, _GreaterThanEq, _LessThan
+interval, half_open_interval, integer_interval = _Interval, _HalfOpenInterval, _IntegerInterval
+independent, multinomial = _Independent, _Multinomial
+cat, stack = _Cat, _Stack
+
+dependent = _Dependent()
+real: Constraint = _Real()
+boolean: Constraint = _Boolean()
+one_hot: Constraint = _OneHot()
+simplex: Constraint = _Simplex()
+positive: Constraint = greater_than(0.0)
+nonnegative: Constraint = greater_than_eq(0.0)
+unit_interval: Constraint = interval(0.0, 1.0)
+nonnegative_integer: Constraint = _IntegerGreaterThan(0)
+positive_integer: Constraint = _IntegerGreaterThan(1)
+real_vector: Constraint = independent(real, 1)
+square: Constraint = _Square()
+symmetric: Constraint = _Symmetric()
+lower_triangular: Constraint = _LowerTriangular()
+positive_definite: Constraint = _PositiveDefinite()
+positive_semidefinite: Constraint = _PositiveSemidefinite()
+lower_cholesky: Constraint = _LowerCholesky()
+corr_cholesky: Constraint = _CorrCholesky()

@@ -43,20 +43,20 @@ class Distribution:
     has_enumerate_support = False
     arg_constraints: ClassVar[dict[str, Constraint]] = {}
     support: Any = None
-    _validate = True
+    _validate_args = True
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
         """Choose whether parameters and values are checked where nothing is said."""
         if value not in {True, False}:
             raise ValueError(f"validate_args is True or False, not {value!r}")
-        Distribution._validate = value
+        Distribution._validate_args = value
 
     def __init__(self, batch_shape: Any = (), event_shape: Any = (), validate_args: bool | None = None) -> None:
         self._batch_shape, self._event_shape = Size(batch_shape), Size(event_shape)
         if validate_args is not None:
-            self._validate = validate_args
-        if self._validate:
+            self._validate_args = validate_args
+        if self._validate_args:
             self._check_parameters()
 
     def _check_parameters(self) -> None:
@@ -158,7 +158,7 @@ class Distribution:
 
     def _validate_sample(self, value: Any) -> None:
         """Refuse a value that the distribution cannot have."""
-        if not self._validate:
+        if not self._validate_args:
             return
         if not isinstance(value, Carrier):
             raise ValueError(f"The value argument to log_prob must be a Tensor, not {type(value).__name__}")

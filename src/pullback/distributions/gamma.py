@@ -289,3 +289,54 @@ class StudentT(Distribution):
         y, n = (value - self.loc) / self.scale, self.df
         constant = self.scale.log() + 0.5 * n.log() + 0.5 * np.log(np.pi) + lgamma(n / 2) - lgamma((n + 1) / 2)
         return -0.5 * (n + 1) * log1p(y**2 / n) - constant
+
+
+class FisherSnedecor(Distribution):
+    """The distribution of Fisher and Snedecor: of the ratio of two means of `df1` and `df2` squared normal numbers.
+
+    >>> import pullback
+    >>> from pullback.distributions import FisherSnedecor
+    >>> FisherSnedecor(2.0, 4.0).mean
+    tensor(2.)
+    """
+
+    has_rsample = True
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"df1": constraints.positive, "df2": constraints.positive}
+    support = constraints.positive
+
+    def __init__(self, df1: Any, df2: Any, validate_args: bool | None = None) -> None:
+        self.df1, self.df2 = broadcast_all(df1, df2)
+        super().__init__(self.df1.shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Any:
+        """The mean; NaN where there is none."""
+        return (self.df2 / (self.df2 - 2)).masked_fill(self.df2 <= 2, float("nan"))
+
+    @property
+    def mode(self) -> Any:
+        """The most probable value; NaN where there is none."""
+        found = (self.df1 - 2) / self.df1 * self.df2 / (self.df2 + 2)
+        return found.masked_fill(self.df1 <= 2, float("nan"))
+
+    @property
+    def variance(self) -> Any:
+        """The variance; NaN where there is none."""
+        n, m = self.df1, self.df2
+        found = 2 * m**2 * (n + m - 2) / (n * (m - 2) ** 2 * (m - 4))
+        return found.masked_fill(m <= 4, float("nan"))
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        """Values drawn at random, as differentiable functions of the parameters."""
+        shape = self._extended_shape(sample_shape)
+        means = [_standard_gamma((df / 2).expand(shape)) / (df / 2) for df in (self.df1, self.df2)]
+        tiny = float(np.finfo(self.df1._dtype).tiny)
+        return (means[0] / means[1].clamp(min=tiny)).clamp(min=tiny)
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the density at a value."""
+        self._validate_sample(value)
+        a, b = self.df1 / 2, self.df2 / 2
+        ratio = self.df1 / self.df2
+        constant = lgamma(a + b) - lgamma(a) - lgamma(b) + a * ratio.log()
+        return constant + (a - 1) * value.log() - (a + b) * log1p(ratio * value)

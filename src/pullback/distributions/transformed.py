@@ -9,8 +9,9 @@ from .._modes import no_grad
 from .._shapes import Size
 from . import constraints
 from .constraints import Constraint
-from .continuous import Cauchy, Exponential, Normal
+from .continuous import Cauchy, Exponential, Normal, Uniform
 from .distribution import Distribution, broadcast_all, summed
+from .gamma import Gamma
 from .multivariate import Independent
 from .transforms import (
     AbsTransform,
@@ -21,6 +22,9 @@ from .transforms import (
     StickBreakingTransform,
     Transform,
 )
+
+EULER = 0.57721566490153286
+"""The constant of Euler and Mascheroni."""
 
 
 class TransformedDistribution(Distribution):
@@ -312,8 +316,118 @@ class Weibull(TransformedDistribution):
 
     def entropy(self) -> Any:
         """The entropy, in nats."""
-        euler = 0.57721566490153286
-        return euler * (1 - self.concentration.reciprocal()) + (self.scale / self.concentration).log() + 1
+        return EULER * (1 - self.concentration.reciprocal()) + (self.scale / self.concentration).log() + 1
+
+
+class InverseGamma(TransformedDistribution):
+    """The distribution of 1 / x for x of the gamma distribution with a concentration and a rate.
+
+    >>> from pullback.distributions import InverseGamma
+    >>> InverseGamma(3.0, 4.0).mean
+    tensor(2.)
+    """
+
+    arg_constraints: ClassVar[dict[str, Constraint]] = {
+        "concentration": constraints.positive,
+        "rate": constraints.positive,
+    }
+    support = constraints.positive
+
+    def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
+        base = Gamma(concentration, rate, validate_args=validate_args)
+        super().__init__(base, PowerTransform(base.rate.new_tensor(-1.0)), validate_args)
+
+    @property
+    def concentration(self) -> Any:
+        """The concentration of the gamma distribution."""
+        return self.base_dist.concentration
+
+    @property
+    def rate(self) -> Any:
+        """Its rate."""
+        return self.base_dist.rate
+
+    @property
+    def mean(self) -> Any:
+        """The mean; infinite where there is none."""
+        found = self.rate / (self.concentration - 1)
+        return found.masked_fill(self.concentration <= 1, math.inf)
+
+    @property
+    def mode(self) -> Any:
+        """The most probable value."""
+        return self.rate / (self.concentration + 1)
+
+    @property
+    def variance(self) -> Any:
+        """The variance; infinite where there is none."""
+        found = self.rate.square() / ((self.concentration - 1).square() * (self.concentration - 2))
+        return found.masked_fill(self.concentration <= 2, math.inf)
+
+    def entropy(self) -> Any:
+        """The entropy, in nats."""
+        a = self.concentration
+        return a + self.rate.log() + a.lgamma() - (1 + a) * a.digamma()
+
+
+class Kumaraswamy(TransformedDistribution):
+    """The distribution of Kumaraswamy: values above x, between 0 and 1, have probability (1 - x ** a) ** b.
+
+    a is `concentration1`, b is `concentration0`.
+
+    >>> from pullback.distributions import Kumaraswamy
+    >>> Kumaraswamy(1.0, 1.0).mean
+    tensor(0.5000)
+    """
+
+    arg_constraints: ClassVar[dict[str, Constraint]] = {
+        "concentration1": constraints.positive,
+        "concentration0": constraints.positive,
+    }
+    support = constraints.unit_interval
+
+    def __init__(self, concentration1: Any, concentration0: Any, validate_args: bool | None = None) -> None:
+        self.concentration1, self.concentration0 = broadcast_all(concentration1, concentration0)
+        ones = self.concentration0 * 0 + 1
+        base = Uniform(ones * 0, ones, validate_args=validate_args)
+        transforms = [
+            PowerTransform(self.concentration0.reciprocal()),
+            AffineTransform(1.0, -1.0),
+            PowerTransform(self.concentration1.reciprocal()),
+        ]
+        super().__init__(base, transforms, validate_args)
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        """The same distribution with its parameters repeated to another batch shape."""
+        return type(self)(self.concentration1.expand(batch_shape), self.concentration0.expand(batch_shape))
+
+    def _moment(self, order: int) -> Any:
+        a = 1 + order / self.concentration1
+        b = self.concentration0
+        return (b.log() + a.lgamma() + b.lgamma() - (a + b).lgamma()).exp()
+
+    @property
+    def mean(self) -> Any:
+        """The mean."""
+        return self._moment(1)
+
+    @property
+    def mode(self) -> Any:
+        """The most probable value; NaN where the density grows without bound."""
+        a, b = self.concentration1, self.concentration0
+        found = a.reciprocal() * ((-b).log1p() - (-a * b).log1p())
+        return found.exp().masked_fill((a < 1) | (b < 1), math.nan)
+
+    @property
+    def variance(self) -> Any:
+        """The variance."""
+        return self._moment(2) - self._moment(1).square()
+
+    def entropy(self) -> Any:
+        """The entropy, in nats."""
+        a, b = self.concentration1, self.concentration0
+        harmonic = (b + 1).digamma() + EULER
+        return 1 - b.reciprocal() + (1 - a.reciprocal()) * harmonic - a.log() - b.log()
 
 
 class LogisticNormal(TransformedDistribution):

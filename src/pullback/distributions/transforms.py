@@ -81,7 +81,7 @@ class Transform:
     @property
     def inv(self) -> Transform:
         """The inverse, as a transform."""
-        return _Inverse(self)
+        return _InverseTransform(self)
 
     @property
     def sign(self) -> Any:
@@ -124,7 +124,7 @@ def _same(a: Any, b: Any) -> bool:
     return bool((a == b).all()) if isinstance(a == b, Carrier) else bool(a == b)
 
 
-class _Inverse(Transform):
+class _InverseTransform(Transform):
     """The inverse of a transform."""
 
     def __init__(self, transform: Transform) -> None:

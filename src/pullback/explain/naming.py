@@ -151,6 +151,10 @@ def leaf_name(number: int, words: Words, known: str | None) -> str:
 # What a node keeps
 
 
+COMPUTED = {"known"}
+"""Metadata that are numbers which the function had computed already: its rules would compute them themselves."""
+
+
 def settings(node: Node) -> list[tuple[str, str]]:
     """What a node's rules read besides arrays, as name and text: an index, an exponent, the shape of an input."""
     if isinstance(node, (AccumulateGrad, Output)) or node.foreign:
@@ -165,7 +169,7 @@ def settings(node: Node) -> list[tuple[str, str]]:
             continue
         code = rule.__code__
         for name in code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]:
-            if isinstance(node.params, dict) and name in node.params:
+            if isinstance(node.params, dict) and name in node.params and name not in COMPUTED:
                 found[name] = setting(node.params[name])
         for name in code.co_varnames[2 : code.co_argcount]:
             if name.endswith("_shape") and name[:-6] in primitive.inputs:

@@ -182,10 +182,15 @@ class Recording(Explanation):
 
     # Passes
 
-    def begins(self, walker: Any, order: Sequence[Node], roots: Sequence[Any], needed: set[Node] | None) -> None:
-        """A pass is about to walk: have its nodes tell, and find out what must be known before anything is freed."""
-        if self._before.watcher is not None:
-            self._before.watcher.begins(walker, order, roots, needed)
+    def begins(self, walker: Any, order: Sequence[Node], roots: Sequence[Any], needed: set[Node] | None) -> Any:
+        """A pass is about to walk: have its nodes tell. The function that walks is not this watcher's."""
+        before = self._before.watcher
+        walk = walker.walk if before is None else before.begins(walker, order, roots, needed)
+        self._opens(walker, order, roots, needed)
+        return walk
+
+    def _opens(self, walker: Any, order: Sequence[Node], roots: Sequence[Any], needed: set[Node] | None) -> None:
+        """Find out what must be known of a pass before anything is freed."""
         if walker.tape.level or (self._open is not None and running.get(None) is self._open.walker):
             return
         self._close()

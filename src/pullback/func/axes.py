@@ -169,6 +169,8 @@ RULES: dict[str, Rule] = {
     "broadcast_to": broadcast_to,
     "tile": tile,
     "matmul": products.matmul,
+    "times_transpose": products.times_transpose,
+    "transpose_times": products.transpose_times,
     "einsum": products.einsum,
     "project": products.affine,
     "affine": products.affine,

@@ -116,7 +116,8 @@ def _added(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params
     return _elementwise(rows, primitive, args, params) if all(map(rows.holds, args)) else None
 
 
-def _quotient(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
+def _by_first(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
+    """An operation that is linear in its first operand."""
     return None if rows.holds(args[1]) else _elementwise(rows, primitive, args, params)
 
 
@@ -156,6 +157,14 @@ def _matmul(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Param
         return primitive(a, b._array, **params), 1
     columns = ops.matrix_transpose(a)
     return _outer(columns, b._array) if b.ndim == 2 else columns * ops.reshape(b._array, shape=(rows.size, 1))
+
+
+def _times_transpose(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
+    return _matmul(rows, ops.matmul, (args[0], ops.matrix_transpose(args[1])), params)
+
+
+def _transpose_times(rows: Rows, primitive: Primitive, args: Sequence[Any], params: Params) -> Any:
+    return _matmul(rows, ops.matmul, (ops.matrix_transpose(args[0]), args[1]), params)
 
 
 def _outer(left: Any, right: Any) -> Any:
@@ -215,11 +224,13 @@ RULES: dict[str, Callable[[Rows, Primitive, Sequence[Any], Params], Any]] = {
     **dict.fromkeys(("astype", "clone"), _same),
     **dict.fromkeys(("take_along_axis", "put_along_axis", "select_along", "cumsum", "flip", "put_rows"), _along),
     **dict.fromkeys(("softmax_pullback", "log_softmax_pullback"), _along),
-    "divide": _quotient,
+    **dict.fromkeys(("divide", "tanh_pullback", "sigmoid_pullback"), _by_first),
     "where": _chosen,
     "cross_entropy_pullback": _each_row,
     "sum": _sum,
     "matmul": _matmul,
+    "times_transpose": _times_transpose,
+    "transpose_times": _transpose_times,
     "reshape": _reshape,
     "permute_dims": _permute,
     "matrix_transpose": _transpose,

@@ -34,6 +34,22 @@ def matmul(size: int, primitive: Primitive, args: list[Argument], params: Params
     return ops.reshape(product, shape=tuple(shape))
 
 
+def times_transpose(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """A product with the transpose of the second matrix."""
+    a, b = args
+    return matmul(size, ops.matmul, [a, _transposed(b)], {})
+
+
+def transpose_times(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """A product with the transpose of the first matrix."""
+    a, b = args
+    return matmul(size, ops.matmul, [_transposed(a), b], {})
+
+
+def _transposed(arg: Argument) -> Argument:
+    return Argument(ops.matrix_transpose(arg.value), arg.batched)
+
+
 def _matrix(arg: Argument, axis: int) -> Argument:
     """A vector as a matrix with an axis of length 1; a matrix as it is."""
     if arg.rank > 1:
@@ -58,7 +74,7 @@ def affine(size: int, primitive: Primitive, args: list[Argument], params: Params
         return primitive(x.value, weight.value, *[arg.value for arg in bias], **params)
     if not x.batched and not weight.batched:
         return ops.add(ops.project(x.value, weight.value), raised(bias[0], x.rank))
-    product = matmul(size, ops.matmul, [x, Argument(ops.matrix_transpose(weight.value), weight.batched)], {})
+    product = matmul(size, ops.matmul, [x, _transposed(weight)], {})
     return ops.add(product, raised(bias[0], x.rank)) if bias else product
 
 

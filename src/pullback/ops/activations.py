@@ -30,16 +30,27 @@ def _leaky_factor(x: Any, *, slope: float) -> Any:
     return _xp.maximum(factor, x.dtype.type(slope)) if 0 <= slope <= 1 else factor + (1 - factor) * slope
 
 
+def _leaky_relu_forward(x: Any, *, slope: float) -> Any:
+    return np.maximum(x, x * x.dtype.type(slope)) if 0 < slope <= 1 else x * _leaky_factor(x, slope=slope)
+
+
+def _times(x: Any, factor: float) -> Any:
+    return x if factor == 1 else x * x.dtype.type(factor)
+
+
 def _elu_forward(x: Any, *, alpha: float, scale: float, input_scale: float) -> Any:
-    below = np.expm1(np.minimum(x, x.dtype.type(0)) * input_scale)
-    below *= alpha * scale
-    above = np.maximum(x, x.dtype.type(0))
-    return below + (above if scale == 1 else above * scale)
+    zero = _xp.zero(x.dtype)
+    below = np.expm1(_times(np.minimum(x, zero), input_scale))
+    return _times(below, alpha * scale) + _times(np.maximum(x, zero), scale)
+
+
+def _scaled(x: Any, factor: float) -> Any:
+    return x if factor == 1 else x * factor
 
 
 def _elu(xp: Any, g: Any, x: Any, *, alpha: float, scale: float, input_scale: float) -> Any:
-    below = xp.exp(xp.clip(x, lower=None, upper=0) * input_scale) * (alpha * scale * input_scale)
-    return xp.where(x <= 0, g * below, g if scale == 1 else g * scale)
+    slope = xp.exp(_scaled(xp.clip(x, lower=None, upper=0), input_scale))
+    return xp.where(x <= 0, g * _scaled(slope, alpha * scale * input_scale), _scaled(g, scale))
 
 
 def _softplus_forward(x: Any, *, beta: float, threshold: float) -> Any:
@@ -111,7 +122,7 @@ REAL: Any = {"complex": "refused"}
 # fmt: off
 #                            name            pullback per input
 leaky_relu   = elementwise("leaky_relu",   lambda xp, g, x, *, slope: g * xp.leaky_factor(x, slope=slope),
-                           forward=lambda x, *, slope: x * _leaky_factor(x, slope=slope), **REAL)
+                           forward=_leaky_relu_forward, **REAL)
 prelu        = elementwise("prelu",        lambda xp, g, x, weight: xp.where(xp.above(x, bound=0), g, g * weight),
                                            lambda xp, g, x: xp.select(x <= 0, g * x),
                            forward=lambda x, weight: np.where(x > 0, x, x * weight),

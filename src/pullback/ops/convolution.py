@@ -23,13 +23,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _blocks
+from .. import _blocks, _machine
 from .._core import elementwise, general, linear, multilinear
 
 Sizes = tuple[int, ...]
 
 FEW = 6
 """With fewer channels, rows are laid out as columns."""
+WORTH = 1 << 18
+"""Multiplications from which on machine code is worth its way."""
 SHARES = 8
 """How many sums of products there are at most: threads add up their own."""
 
@@ -242,9 +244,20 @@ def at_least_single(forward: Callable[..., Any]) -> Callable[..., Any]:
     return computed
 
 
+def _plan(x: Any, kernel: Sizes, lengths: Sizes, results: int, window: Window) -> Any:
+    """How machine code computes a convolution; None where there is none, or NumPy is as quick."""
+    work = len(x) * math.prod(lengths) * results * x.shape[1] * math.prod(kernel) // window.groups
+    if work < WORTH or not _machine.installed():
+        return None
+    weight = (results, x.shape[1] // window.groups, *kernel)
+    return _machine.module("convolution").plan(x.shape, weight, window, x.dtype)
+
+
 @at_least_single
 def _convolution_forward(x: Any, weight: Any, *, window: Window) -> Any:
     lengths = window.lengths(x.shape[2:], weight.shape[2:])
+    if (plan := _plan(x, weight.shape[2:], lengths, len(weight), window)) is not None:
+        return plan.convolved(x, weight)
     rows = _rows(x.shape, weight.shape, lengths, window, x.itemsize, runs=True, cut=True)
     matrices, out = rows.weights(weight), np.empty((len(x), len(weight), *lengths), x.dtype)
     grouped = rows.grouped(out)
@@ -257,30 +270,35 @@ def _convolution_forward(x: Any, weight: Any, *, window: Window) -> Any:
     return out
 
 
-def _turned(y: Any, weight: Any, size: Sizes, window: Window) -> tuple[Any, Window] | None:
-    """The weight and the window with which a convolution of y is this transpose; None where it is not, or not quicker.
+def _opposite(y: Any, weight: Any, size: Sizes, window: Window) -> Window | None:
+    """The window with which a convolution of y is this transpose; None where it is not, or not quicker.
 
     Where windows move by one, it is that with the weight turned around, and with as much padding as is missing. Then
     rows are copied, those of y; the other way those of the image are added up, which takes twice as long for each.
     """
-    kernel, groups = weight.shape[2:], window.groups
+    kernel, results = weight.shape[2:], window.groups * weight.shape[1]
     reach = tuple(d * (k - 1) for d, k in zip(window.dilation, kernel, strict=True))
     padding = tuple(r - p for r, p in zip(reach, window.padding, strict=True))
     opposite = window._replace(padding=padding)
     fits = all(s == 1 for s in window.stride) and min(padding, default=-1) >= 0
-    if not fits or math.prod(kernel) == 1 or len(weight) > 2 * groups * weight.shape[1]:
+    if not fits or math.prod(kernel) == 1 or opposite.lengths(y.shape[2:], kernel) != size:
         return None
-    if opposite.lengths(y.shape[2:], kernel) != size:
-        return None
+    quicker = len(weight) <= 2 * results or _plan(y, kernel, size, results, opposite) is not None
+    return opposite if quicker else None
+
+
+def _turned(weight: Any, groups: int) -> Any:
+    """A weight turned around, with its channels for results."""
+    kernel = weight.shape[2:]
     matrix = weight.reshape(groups, len(weight) // groups, *weight.shape[1:]).swapaxes(1, 2)
     flipped = matrix[(..., *(slice(None, None, -1) for _ in kernel))]
-    return flipped.reshape(groups * weight.shape[1], len(weight) // groups, *kernel), opposite
+    return flipped.reshape(groups * weight.shape[1], len(weight) // groups, *kernel)
 
 
 @at_least_single
 def _transpose_forward(y: Any, weight: Any, *, size: Sizes, window: Window) -> Any:
-    if (turned := _turned(y, weight, size, window)) is not None:
-        return _convolution_forward(y, turned[0], window=turned[1])
+    if (opposite := _opposite(y, weight, size, window)) is not None:
+        return _convolution_forward(y, _turned(weight, window.groups), window=opposite)
     shape = (len(y), weight.shape[1] * window.groups, *size)
     rows = _rows(shape, weight.shape, y.shape[2:], window, y.itemsize, runs=False, cut=False)
     matrices, grouped = rows.weights(weight).swapaxes(1, 2), rows.grouped(y)
@@ -309,6 +327,8 @@ def _overlaid(windows: Any, columns: Any, before: tuple[Any, ...], kernel: Sizes
 
 @at_least_single
 def _weight_forward(x: Any, y: Any, *, kernel: Sizes, window: Window) -> Any:
+    if (plan := _plan(x, kernel, y.shape[2:], y.shape[1], window)) is not None and plan.lengths == y.shape[2:]:
+        return plan.weights(x, y)
     shape = (y.shape[1], x.shape[1] // window.groups, *kernel)
     rows = _rows(x.shape, shape, y.shape[2:], window, y.itemsize, runs=False, cut=True)
     grouped, shares = rows.grouped(y), _cut(rows.count, SHARES)

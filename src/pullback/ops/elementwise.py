@@ -99,8 +99,8 @@ cos        = elementwise("cos",         lambda xp, g, x: g * -xp.sin(x))
 tan        = elementwise("tan",         lambda xp, g, y: g * (1 + y * y))
 sinh       = elementwise("sinh",        lambda xp, g, x: g * xp.cosh(x))
 cosh       = elementwise("cosh",        lambda xp, g, x: g * xp.sinh(x))
-tanh       = elementwise("tanh",        lambda xp, g, y: g - g * y * y)
-sigmoid    = elementwise("sigmoid",     lambda xp, g, y: (g - g * y) * y)
+tanh       = elementwise("tanh",        lambda xp, g, y: xp.tanh_pullback(g, y))
+sigmoid    = elementwise("sigmoid",     lambda xp, g, y: xp.sigmoid_pullback(g, y))
 relu       = elementwise("relu",        lambda xp, g, y: xp.select(y, g), **REAL)
 power      = elementwise("power",       _power,                                        title="PowBackward0")
 exponential = elementwise("exponential", _exponential,                                 title="PowBackward2")
@@ -116,6 +116,16 @@ rint       = elementwise("rint",        lambda xp, g: xp.zeros_like(g),         
 trunc      = elementwise("trunc",       lambda xp, g: xp.zeros_like(g), **REAL)
 sign       = elementwise("sign",        lambda xp, g: xp.zeros_like(g), **REAL)
 zeros_like = elementwise("zeros_like",  lambda xp, g: xp.zeros_like(g),                title="ZeroBackward0")
+
+# Pullbacks that are operations of their own, as in torch: their derivatives take half the steps.
+tanh_pullback    = elementwise("tanh_pullback",    lambda xp, g, t: xp.tanh_pullback(g, t),
+                                                   lambda xp, g, given, t: g * given * t * -2,
+                               inputs=("given", "t"), forward=lambda given, t: given - given * t * t,
+                               title="TanhBackwardBackward0")
+sigmoid_pullback = elementwise("sigmoid_pullback", lambda xp, g, s: xp.sigmoid_pullback(g, s),
+                                                   lambda xp, g, given, s: g * given * (1 - 2 * s),
+                               inputs=("given", "s"), forward=lambda given, s: (given - given * s) * s,
+                               title="SigmoidBackwardBackward0")
 
 isnan, isinf, isfinite, logical_not = map(zero, ("isnan", "isinf", "isfinite", "logical_not"))
 equal, not_equal, less, less_equal, greater, greater_equal = (

@@ -20,6 +20,7 @@ LONGEST = 1 << 14  # a sum of more numbers is left to `_xp.sum`, which keeps its
 
 # The sums of exponentials for which these need no shift by the maximum: of larger ones the logarithm has too few digits,
 # or they come near to infinity; of smaller ones, exponentials may be lost that are not small beside them.
+NEAR = 40.0**2
 PLAIN_SUMS, PLAIN_LOGARITHMS = (2.0**-10, 2.0**100), (2.0**-4, 2.0**17)
 
 
@@ -53,16 +54,18 @@ def _cut(part: Callable[..., None], axis: int, *arrays: Any) -> None:
 
 
 def _rows(x: Any, axis: int) -> Any:
-    """Whether the sums along an axis are those of many rows, which `einsum` has in half the time."""
-    return axis == x.ndim - 1 and x.size >= LARGE and x.shape[axis] <= LONGEST
+    """Whether the sums along an axis of a large array are those of many rows, which `einsum` has in half the time."""
+    return axis == x.ndim - 1 and x.shape[axis] <= LONGEST
 
 
 def _sums(x: Any, axis: int) -> Any:
-    return np.einsum("...i->...", x)[..., None] if _rows(x, axis) else _xp.sum(x, axis=(axis,), keepdims=True)
+    if x.size >= LARGE and _rows(x, axis):
+        return np.einsum("...i->...", x)[..., None]
+    return _xp.sum(x, axis=(axis,), keepdims=True)
 
 
 def _sums_of_products(a: Any, b: Any, axis: int) -> Any:
-    if _rows(a, axis):
+    if a.size >= LARGE and _rows(a, axis):
         return np.einsum("...i,...i->...", a, b)[..., None]
     return _xp.sum(a * b, axis=(axis,), keepdims=True)
 
@@ -71,35 +74,44 @@ _max: Any = np.maximum.reduce  # (x, axis, dtype, out, keepdims)
 
 
 def _highest(x: Any, axis: int) -> Any:
-    """The maxima along an axis; of rows, the place of the maximum takes half the time of the maximum."""
-    if _rows(x, axis):
-        return _xp.take_along_axis(x, x.argmax(axis)[..., None], axis=axis)
+    """The maxima along an axis; of many rows by their places, in half the time."""
+    if axis == 1 and x.size >= LARGE and x.ndim == 2:
+        return x.take(_places(x, x.argmax(1)))[:, None]
     return _max(x, axis, None, None, True)
 
 
+def _places(x: Any, indices: Any) -> Any:
+    """Where the elements of a matrix lie that `indices` takes of each row."""
+    return np.add(indices, np.arange(0, x.size, x.shape[1]), dtype=np.intp)
+
+
+def _near(x: Any) -> Any:
+    """Whether few numbers are so near to zero that sums of their exponentials need no shift: by their squares."""
+    flat = x.reshape(-1)
+    return flat.dot(flat) <= NEAR
+
+
 def _exponentials(x: Any, out: Any, axis: int, plain: tuple[float, float]) -> tuple[Any, Any]:
-    """Write exp(x - shift) into `out`: their sums along an axis, and the shift, None where none was needed."""
-    if x.size >= LARGE:
+    """Write exponentials into `out`: what of, which is x or x less its maxima along an axis, and their sums."""
+    near = x.size < LARGE and plain is PLAIN_SUMS and _near(x)
+    if near or x.size >= LARGE:
         np.exp(x, out)
         sums = _sums(out, axis)
-        if plain[0] <= np.minimum.reduce(sums, None) and np.maximum.reduce(sums, None) <= plain[1]:
-            return sums, None
-    shift = _highest(x, axis)
-    np.subtract(x, shift, out)
-    np.exp(out, out)
-    return _sums(out, axis), shift
+        if near or (plain[0] <= np.minimum.reduce(sums, None) and np.maximum.reduce(sums, None) <= plain[1]):
+            return x, sums
+    shifted = x - _highest(x, axis)
+    np.exp(shifted, out)
+    return shifted, _sums(out, axis)
 
 
 def _softmax_part(axis: int, out: Any, x: Any) -> None:
-    sums, _ = _exponentials(x, out, axis, PLAIN_SUMS)
+    _, sums = _exponentials(x, out, axis, PLAIN_SUMS)
     np.divide(out, sums, out)
 
 
 def _log_softmax_part(axis: int, out: Any, x: Any) -> None:
-    sums, shift = _exponentials(x, out, axis, PLAIN_LOGARITHMS)
-    np.subtract(x, np.log(sums) if shift is None else shift, out)
-    if shift is not None:
-        np.subtract(out, np.log(sums), out)
+    shifted, sums = _exponentials(x, out, axis, PLAIN_LOGARITHMS)
+    np.subtract(shifted, np.log(sums), out)
 
 
 def _softmax_pullback_part(axis: int, out: Any, g: Any, y: Any) -> None:
@@ -140,9 +152,24 @@ def _by_logs(xp: Any, g: Any, given: Any, logs: Any, *, axis: int) -> Any:
 
 # Cross-entropy
 #
-# The losses of rows of scores, each with the number of its class. `known` holds the logarithms of the probabilities
-# where the caller has computed them, which is right for scores that fit into the cache. Otherwise nothing so large is
-# kept: the pullback computes the exponentials again, which is quicker than to write them to memory and to read them.
+# The losses of rows of scores, each with the number of its class. `known` holds the logarithms of the probabilities,
+# and where among them those of the classes lie, where the caller has computed them, which is right for scores that fit
+# into the cache. Otherwise nothing so large is kept: the pullback computes the exponentials again, which is quicker
+# than to write them to memory and to read them.
+
+
+def known_logarithms(x: Any, indices: Any) -> Any:
+    """The logarithms of the probabilities of classes, and the places of some, where it pays to keep them; else None."""
+    if x.nbytes > _blocks.BLOCK or x.dtype is _xp.HALF:
+        return None
+    starts = np.arange(0, x.size, x.shape[1])
+    if x.size < LARGE:  # a step of a small network, whose time is that of calls
+        logs = x - x.take(x.argmax(1) + starts)[:, None]
+        logs -= np.log(np.exp(logs).dot(_xp.ones(x.shape[1], x.dtype)))[:, None]
+    else:
+        logs = np.empty(x.shape, x.dtype)
+        _log_softmax_part(1, logs, x)
+    return logs, starts + indices
 
 
 def _losses_of_rows(x: Any, indices: Any) -> Any:
@@ -150,10 +177,8 @@ def _losses_of_rows(x: Any, indices: Any) -> Any:
 
     def part(start: int, stop: int) -> None:
         rows = x[start:stop]
-        sums, shift = _exponentials(rows, np.empty(rows.shape, rows.dtype), 1, PLAIN_LOGARITHMS)
-        picked = _xp.take_rows(rows, indices[start:stop])
-        if shift is not None:
-            picked = picked - shift[:, 0]
+        shifted, sums = _exponentials(rows, np.empty(rows.shape, rows.dtype), 1, PLAIN_LOGARITHMS)
+        picked = shifted.take(_places(shifted, indices[start:stop]))
         np.subtract(np.log(sums[:, 0]), picked, losses[start:stop])
 
     _blocks.pieces(part, len(x), x.shape[1] * x.itemsize)
@@ -162,14 +187,16 @@ def _losses_of_rows(x: Any, indices: Any) -> Any:
 
 def _cross_entropy_forward(x: Any, indices: Any, *, reduction: str, known: Any) -> Any:
     if known is not None:
-        losses = np.negative(_xp.take_rows(known, indices))
+        logs, places = known
+        losses = -logs.take(places)
     elif x.dtype is _xp.HALF:
         losses = _losses_of_rows(x.astype(np.float32), indices).astype(_xp.HALF)
     else:
         losses = _losses_of_rows(x, indices)
     if reduction == "none":
         return losses
-    total = _xp.sum(losses, axis=(0,), keepdims=False)
+    few = len(losses) < LARGE
+    total = losses.dot(_xp.ones(len(losses), losses.dtype)) if few else _xp.sum(losses, axis=(0,), keepdims=False)
     return total if reduction == "sum" else total / total.dtype.type(len(losses))
 
 
@@ -178,34 +205,34 @@ def _cross_entropy_pullback_forward(given: Any, x: Any, indices: Any, *, reducti
         given, x = given.astype(np.float32), x.astype(np.float32)
         return _cross_entropy_pullback_forward(given, x, indices, reduction=reduction, known=None).astype(_xp.HALF)
     slopes = given / x.dtype.type(len(x)) if reduction == "mean" else given
+    if known is not None:
+        return _less_own(np.exp(known[0]), slopes if reduction != "none" else slopes[:, None], slopes, known[1])
     out = np.empty(x.shape, x.dtype)
 
     def part(start: int, stop: int) -> None:
-        rows = out[start:stop]
         own, spread = (slopes[start:stop], slopes[start:stop, None]) if reduction == "none" else (slopes, slopes)
-        if known is None:
-            sums, _ = _exponentials(x[start:stop], rows, 1, PLAIN_SUMS)
-            np.multiply(rows, spread / sums, rows)
-        else:
-            np.multiply(np.exp(known[start:stop], rows), spread, rows)
-        rows[np.arange(stop - start), indices[start:stop]] -= own
+        rows = out[start:stop]
+        _, sums = _exponentials(x[start:stop], rows, 1, PLAIN_SUMS)
+        _less_own(rows, spread / sums, own, _places(rows, indices[start:stop]))
 
     _blocks.pieces(part, len(x), x.shape[1] * x.itemsize)
     return out
+
+
+def _less_own(rows: Any, spread: Any, own: Any, places: Any) -> Any:
+    """Rows times what is spread over them, less at some places what is their own, in place."""
+    rows *= spread
+    rows.reshape(-1)[places] -= own
+    return rows
 
 
 def _cross_entropy(xp: Any, g: Any, x: Any, indices: Any, *, reduction: str, known: Any) -> Any:
     return xp.cross_entropy_pullback(g, x, indices, reduction=reduction, known=known)
 
 
-def known_logarithms(x: Any) -> Any:
-    """The logarithms of the probabilities of classes, where it pays to keep them; else None."""
-    return _log_softmax_forward(x, axis=1) if x.nbytes <= _blocks.BLOCK else None
-
-
 def _shares(xp: Any, x: Any, known: Any) -> Any:
     """The probabilities of classes; by their logarithms, where x is an array and nothing more is asked of it."""
-    return xp.softmax(x, axis=1) if known is None or type(x) is not np.ndarray else xp.exp(known)
+    return xp.softmax(x, axis=1) if known is None or type(x) is not np.ndarray else xp.exp(known[0])
 
 
 def _less_one_hot(xp: Any, x: Any, indices: Any, reduction: str, known: Any) -> Any:

@@ -6,6 +6,7 @@ may be shorter there than the array. What is written has the shape of `indices`.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -69,6 +70,27 @@ def _places(title: str) -> Any:
     return {"inputs": ("x", "src", "indices"), "title": lambda axis, label=title: label}
 
 
+SMALL = 1 << 12  # elements of a mask up to which it is kept
+
+
+@functools.lru_cache(maxsize=64)
+def _lower(rows: int, columns: int, k: int) -> Any:
+    """Where the elements of a matrix stand on its diagonal k or below."""
+    mask = np.tri(rows, columns, k, dtype=np.bool_)
+    mask.flags.writeable = False
+    return mask
+
+
+def _tril(x: Any, *, k: int) -> Any:
+    rows, columns = x.shape[-2:]
+    return np.where(_lower(rows, columns, k), x, _xp.zero(x.dtype)) if rows * columns <= SMALL else np.tril(x, k)
+
+
+def _triu(x: Any, *, k: int) -> Any:
+    rows, columns = x.shape[-2:]
+    return np.where(_lower(rows, columns, k - 1), _xp.zero(x.dtype), x) if rows * columns <= SMALL else np.triu(x, k)
+
+
 REDUCED = _places("ScatterReduceBackward0")
 REAL_MATRIX: Any = {"complex": "as written"}  # linear with real coefficients: its transpose needs no conjugates
 
@@ -88,6 +110,6 @@ masked_fill  = general("masked_fill",  lambda xp, g, mask: xp.select(xp.logical_
                                        lambda xp, g, mask: xp.select(mask, g),
                        inputs=("x", "mask", "value"),  title=lambda label="MaskedFillBackward0": label,
                        forward=lambda x, mask, value, *, label="": np.where(mask, value, x), **REAL_MATRIX)
-tril         = linear("tril",          lambda xp, g, *, k: xp.tril(g, k=k),  forward=lambda x, *, k: np.tril(x, k), **REAL_MATRIX)
-triu         = linear("triu",          lambda xp, g, *, k: xp.triu(g, k=k),  forward=lambda x, *, k: np.triu(x, k), **REAL_MATRIX)
+tril         = linear("tril",          lambda xp, g, *, k: xp.tril(g, k=k),  forward=_tril,                  **REAL_MATRIX)
+triu         = linear("triu",          lambda xp, g, *, k: xp.triu(g, k=k),  forward=_triu,                  **REAL_MATRIX)
 # fmt: on

@@ -14,7 +14,7 @@ def _left(xp: Any, g: Any, b: Any, a_shape: Any) -> Any:
         return g * b if len(a_shape) == 1 else _column(xp, g) * b
     if len(a_shape) == 1:
         return xp.matmul(b, g) if b.ndim == 2 else xp.sum(b * _row(xp, g), axis=(b.ndim - 1,), keepdims=False)
-    return xp.matmul(g, xp.matrix_transpose(b))
+    return xp.times_transpose(g, b) if b.ndim == 2 == g.ndim else xp.matmul(g, xp.matrix_transpose(b))
 
 
 def _right(xp: Any, g: Any, a: Any, b_shape: Any) -> Any:
@@ -25,7 +25,7 @@ def _right(xp: Any, g: Any, a: Any, b_shape: Any) -> Any:
         if a.ndim == 2:
             return xp.matmul(g, a)
         return xp.sum(_column(xp, g) * a, axis=tuple(range(a.ndim - 1)), keepdims=False)
-    return xp.matmul(xp.matrix_transpose(a), g)
+    return xp.transpose_times(a, g) if a.ndim == 2 == g.ndim else xp.matmul(xp.matrix_transpose(a), g)
 
 
 def _column(xp: Any, x: Any) -> Any:
@@ -70,4 +70,12 @@ def _einsum(xp: Any, g: Any, arrays: Any, *, equation: str, needs: Any) -> Any:
 #                         name      pullback per operand
 matmul = multilinear("matmul", _left, _right, title=_matmul_title, forward=lambda a, b, *, label="": _xp.matmul(a, b))
 einsum = multilinear("einsum", joint=_einsum, inputs=("*arrays",))
+
+# Products of two matrices, one of them transposed: of these three, the derivatives of each are made of the others.
+times_transpose = multilinear("times_transpose", lambda xp, g, b: xp.matmul(g, b),
+                                                 lambda xp, g, a: xp.transpose_times(g, a),
+                              title="MmBackward0", forward=lambda a, b: a.dot(b.T))
+transpose_times = multilinear("transpose_times", lambda xp, g, b: xp.times_transpose(b, g),
+                                                 lambda xp, g, a: xp.matmul(a, g),
+                              title="MmBackward0", forward=lambda a, b: a.T.dot(b))
 # fmt: on

@@ -1,7 +1,7 @@
 """Normalisation: values brought to a mean of zero and a variance of one along axes.
 
-`known` holds the mean and the reciprocal deviation where the caller has computed them. They are functions of x all the
-same: a rule that is to be differentiated itself computes them from x.
+`known` holds the statistics of x where the caller has computed them. They are functions of x all the same: a rule that
+is to be differentiated itself computes them from x.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,18 +18,21 @@ from .._core import general, linear
 
 FEW = 1 << 10  # a sum of fewer numbers is left to `_xp.sum`, which begins quicker
 LONGEST = 1 << 14  # a sum of more numbers is left to `_xp.sum`, which keeps its error small
+SHORTEST = 1 << 6  # of parts of sums: `einsum` begins anew for each
+
+
+class _Plan(NamedTuple):
+    """How to sum over the first and the last axes of an array."""
+
+    cut: int  # elements to sum at the end,
+    end: int  # as parts of so many,
+    front: int  # and at the front
+    shape: tuple[int, ...]  # of the result
 
 
 @functools.lru_cache(maxsize=256)
-def _ones(count: int, dtype: np.dtype[Any]) -> Any:
-    ones = np.ones(count, dtype)
-    ones.flags.writeable = False
-    return ones
-
-
-@functools.lru_cache(maxsize=256)
-def _plan(shape: tuple[int, ...], axis: tuple[int, ...]) -> tuple[int, int, tuple[int, ...]] | None:
-    """How many elements to sum at the end, how many at the front, and the shape then; None for other axes."""
+def _plan(shape: tuple[int, ...], axis: tuple[int, ...]) -> _Plan | None:
+    """How to sum over axes; None for axes in the middle, and where numbers are too many, or too few."""
     last = len(shape)
     while last and last - 1 in axis:
         last -= 1
@@ -37,9 +40,16 @@ def _plan(shape: tuple[int, ...], axis: tuple[int, ...]) -> tuple[int, int, tupl
     while first < last and first in axis:
         first += 1
     front, end = math.prod(shape[:first]), math.prod(shape[last:])
-    if first + len(shape) - last != len(axis) or 0 in shape or max(front, end) > LONGEST:
+    if first + len(shape) - last != len(axis) or 0 in shape or front > LONGEST:
         return None
-    return end, front, tuple(1 if i in axis else size for i, size in enumerate(shape))
+    cut = 1
+    for size in reversed(shape[last:]):
+        if cut * size > LONGEST:
+            break
+        cut *= size
+    if cut < min(end, SHORTEST):
+        return None
+    return _Plan(cut, end, front, tuple(1 if i in axis else size for i, size in enumerate(shape)))
 
 
 def inner(axis: tuple[int, ...], x: Any, *others: Any) -> Any:
@@ -50,14 +60,15 @@ def inner(axis: tuple[int, ...], x: Any, *others: Any) -> Any:
     plan = _plan(x.shape, axis) if x.size >= FEW and x.dtype.kind == "f" and x.dtype.itemsize >= 4 else None
     if plan is None:
         return _xp.sum(np.multiply(x, *others) if others else x, axis=axis, keepdims=True)
-    end, front, shape = plan
-    if end > 1:
-        x = np.einsum("ij,ij->i" if others else "ij->i", *(part.reshape(-1, end) for part in (x, *others)))
+    if plan.end > 1:
+        x = np.einsum("ij,ij->i" if others else "ij->i", *(part.reshape(-1, plan.cut) for part in (x, *others)))
+        if plan.end > plan.cut:
+            x = np.add.reduce(x.reshape(-1, plan.end // plan.cut), 1)
     elif others:
         x = np.multiply(x, *others)
-    if front > 1:
-        x = _ones(front, x.dtype).dot(x.reshape(front, -1))
-    return x.reshape(shape)
+    if plan.front > 1:
+        x = _xp.ones(plan.front, x.dtype).dot(x.reshape(plan.front, -1))
+    return x.reshape(plan.shape)
 
 
 def _total(xp: Any, g: Any, x_shape: Any, *, axis: tuple[int, ...]) -> Any:
@@ -69,10 +80,14 @@ def count(shape: tuple[int, ...], axis: tuple[int, ...]) -> int:
     return math.prod([shape[i] for i in axis])
 
 
+@functools.lru_cache(maxsize=256)
+def _number(shape: tuple[int, ...], axis: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    """The number of elements along axes, at least 1, in a dtype."""
+    return dtype.type(max(count(shape, axis), 1))
+
+
 def _over(function: Callable[[slice], Any], x: Any) -> list[Any]:
-    """What a function makes of parts of the first axis of x, in their order; of a small x in one part."""
-    if x.nbytes <= _blocks.BLOCK:
-        return [function(slice(None))]
+    """What a function makes of parts of the first axis of x, in their order."""
     found: dict[int, Any] = {}
 
     def part(start: int, stop: int) -> None:
@@ -82,11 +97,9 @@ def _over(function: Callable[[slice], Any], x: Any) -> list[Any]:
     return [found[start] for start in sorted(found)]
 
 
-def _merged(parts: list[Any], axis: tuple[int, ...]) -> Any:
-    """Sums over parts of the first axis as one array."""
-    if len(parts) == 1:
-        return parts[0]
-    return functools.reduce(np.add, parts) if 0 in axis else np.concatenate(parts)
+def _merged(parts: list[Any], axis: tuple[int, ...]) -> list[Any]:
+    """Several sums over parts of the first axis, each as one array."""
+    return [functools.reduce(np.add, part) if 0 in axis else np.concatenate(part) for part in zip(*parts, strict=True)]
 
 
 def _of(value: Any, rows: slice) -> Any:
@@ -94,35 +107,58 @@ def _of(value: Any, rows: slice) -> Any:
     return value if len(value) == 1 else value[rows]
 
 
-def statistics(x: Any, axis: tuple[int, ...], eps: float) -> tuple[Any, Any, Any]:
-    """The mean, the variance and the reciprocal deviation of an array over axes, which stay with length 1."""
-    number = x.dtype.type(max(count(x.shape, axis), 1))
-    mean = _merged(_over(lambda rows: inner(axis, x[rows]), x), axis) / number
+class Known(NamedTuple):
+    """The statistics of an array over axes, which stay with length 1."""
 
-    def squares(rows: slice) -> Any:
+    mean: Any
+    variance: Any
+    scale: Any  # the reciprocal deviation
+    centred: Any  # the array less its mean, where it is small; else None
+
+
+def statistics(x: Any, axis: tuple[int, ...], eps: float) -> Known:
+    """The statistics of an array over axes."""
+    number = _number(x.shape, axis, x.dtype)
+    centred = None
+    if x.nbytes <= _blocks.BLOCK:
+        mean = inner(axis, x) / number
+        centred = x - mean
+        variance = inner(axis, centred, centred) / number
+    else:
+        mean, variance = _moments(x, axis, number)
+    return Known(mean, variance, np.reciprocal(np.sqrt(variance + x.dtype.type(eps))), centred)
+
+
+def _moments(x: Any, axis: tuple[int, ...], number: Any) -> tuple[Any, Any]:
+    """The mean and the variance of a large array: in one pass over it, unless a large mean costs the variance digits."""
+
+    def sums(rows: slice) -> tuple[Any, Any]:
+        return inner(axis, x[rows]), inner(axis, x[rows], x[rows])
+
+    def squares(rows: slice) -> tuple[Any]:
         centred = x[rows] - _of(mean, rows)
-        return inner(axis, centred, centred)
+        return (inner(axis, centred, centred),)
 
-    variance = _merged(_over(squares, x), axis) / number
-    return mean, variance, np.reciprocal(np.sqrt(variance + x.dtype.type(eps)))
+    mean, second = (total / number for total in _merged(_over(sums, x), axis))
+    variance = second - mean * mean
+    if not (4 * variance >= mean * mean).all():
+        variance = _merged(_over(squares, x), axis)[0] / number
+    return mean, variance
 
 
-def _centred(xp: Any, x: Any, axis: tuple[int, ...], eps: float, known: Any) -> tuple[Any, Any]:
-    """x less its mean, and the reciprocal of its deviation."""
+def _centred(xp: Any, x: Any, axis: tuple[int, ...], eps: float, known: Known | None) -> tuple[Any, Any]:
+    """x less its mean, not to be written, and the reciprocal of its deviation."""
     if known is not None and xp is _xp:
-        return x - known[0], known[1]
+        return x - known.mean if known.centred is None else known.centred, known.scale
     number = max(count(x.shape, axis), 1)
     centred = x - xp.total(x, axis=axis) / number
     return centred, xp.rsqrt(xp.total(centred * centred, axis=axis) / number + eps)
 
 
-def _known(x: Any, axis: tuple[int, ...], eps: float, known: Any) -> tuple[Any, Any]:
-    """The mean and the reciprocal deviation."""
-    return known or statistics(x, axis, eps)[::2]
-
-
-def _standardize_forward(x: Any, *, axis: tuple[int, ...], eps: float, known: Any = None) -> Any:
-    mean, scale = _known(x, axis, eps, known)
+def _standardize_forward(x: Any, *, axis: tuple[int, ...], eps: float, known: Known | None = None) -> Any:
+    mean, _, scale, centred = known or statistics(x, axis, eps)
+    if centred is not None:
+        return centred * scale
     out = np.empty(x.shape, x.dtype)
 
     def write(rows: slice) -> None:
@@ -134,9 +170,13 @@ def _standardize_forward(x: Any, *, axis: tuple[int, ...], eps: float, known: An
     return out
 
 
-def _standardize_pullback_forward(given: Any, x: Any, *, axis: tuple[int, ...], eps: float, known: Any = None) -> Any:
-    mean, scale = _known(x, axis, eps, known)
-    number = x.dtype.type(max(count(x.shape, axis), 1))
+def _standardize_pullback_forward(
+    given: Any, x: Any, *, axis: tuple[int, ...], eps: float, known: Known | None = None
+) -> Any:
+    mean, _, scale, centred = known or statistics(x, axis, eps)
+    number = _number(x.shape, axis, x.dtype)
+    if centred is not None:
+        return _to_input(given, centred, scale, scale, inner(axis, given), inner(axis, given, centred), number)
     out = np.empty(x.shape, x.dtype)
 
     def sums(rows: slice) -> tuple[Any, Any, Any, Any]:
@@ -153,21 +193,22 @@ def _standardize_pullback_forward(given: Any, x: Any, *, axis: tuple[int, ...], 
         np.subtract(part, centred, part)
         np.multiply(part, factor, part)
 
-    whole = None
-    if 0 in axis and x.nbytes > _blocks.BLOCK:
-        whole = _merged(_over(lambda rows: np.stack(sums(rows)[:2]), x), axis)
+    whole = _merged(_over(lambda rows: sums(rows)[:2], x), axis) if 0 in axis else None
     _over(write, x)
     return out
 
 
-def _affine_forward(x: Any, weight: Any, bias: Any, *, axis: tuple[int, ...], eps: float, known: Any = None) -> Any:
+def _affine_forward(
+    x: Any, weight: Any, bias: Any, *, axis: tuple[int, ...], eps: float, known: Known | None = None
+) -> Any:
     centred, scale = _centred(_xp, x, axis, eps, known)
+    own = None if known is not None and centred is known.centred else centred
     if _constant(x.shape, weight.shape, axis):
-        np.multiply(centred, scale * weight, out=centred)
+        out = np.multiply(centred, scale * weight, own)
     else:
-        np.multiply(centred, scale, out=centred)
-        np.multiply(centred, weight, out=centred)
-    return np.add(centred, bias, out=centred)
+        out = np.multiply(centred, scale, own)
+        np.multiply(out, weight, out)
+    return np.add(out, bias, out)
 
 
 def _repeated(shape: tuple[int, ...], weight_shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -192,11 +233,13 @@ def _to_input(g: Any, centred: Any, scale: Any, gain: Any, sums: Any, products: 
     return (g - sums / number) * gain - centred * (products * (gain * scale * scale / number))
 
 
-def _standardize(xp: Any, g: Any, x: Any, *, axis: tuple[int, ...], eps: float, known: Any = None) -> Any:
+def _standardize(xp: Any, g: Any, x: Any, *, axis: tuple[int, ...], eps: float, known: Known | None = None) -> Any:
     return xp.standardize_pullback(g, x, axis=axis, eps=eps, known=known)
 
 
-def _by_values(xp: Any, g: Any, given: Any, x: Any, *, axis: tuple[int, ...], eps: float, known: Any = None) -> Any:
+def _by_values(
+    xp: Any, g: Any, given: Any, x: Any, *, axis: tuple[int, ...], eps: float, known: Known | None = None
+) -> Any:
     """With n = standardize(x), the pullback is scale * (given - mean(given) - n * mean(given * n)), which projects."""
     number = max(count(x.shape, axis), 1)
     centred, scale = _centred(xp, x, axis, eps, None)
@@ -209,7 +252,7 @@ def _by_values(xp: Any, g: Any, given: Any, x: Any, *, axis: tuple[int, ...], ep
 
 
 def _affine(
-    xp: Any, g: Any, x: Any, weight: Any, *, axis: tuple[int, ...], eps: float, needs: Any, known: Any = None
+    xp: Any, g: Any, x: Any, weight: Any, *, axis: tuple[int, ...], eps: float, needs: Any, known: Known | None = None
 ) -> Any:
     centred, scale = _centred(xp, x, axis, eps, known)
     number = max(count(x.shape, axis), 1)

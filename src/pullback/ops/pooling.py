@@ -12,16 +12,19 @@ import functools
 import itertools
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _blocks
+from .. import _blocks, _machine
 from .._core import general, linear, zero
 from .convolution import Sizes, Window, at_least_single
 
 SHORT = 4
 """With as few windows in a line, or fewer, tiles are worked on as one long array for each element of a window."""
+
+WORTH = 1 << 12
+"""Elements from which on machine code is worth its way; windows that have fewer are read by a table of them all."""
 
 Meeting = tuple[slice, slice]  # the places of a result, and the elements that one step of a window meets there
 
@@ -39,6 +42,54 @@ def _meetings(size: int, length: int, kernel: int, window: Window, i: int) -> li
     """The meetings of each element of a window along one axis."""
     padding, dilation = window.padding[i], window.dilation[i]
     return [_meeting(size, length, j * dilation - padding, window.stride[i]) for j in range(kernel)]
+
+
+def elements_along(size: Sizes, lengths: Sizes, kernel: Sizes, window: Window) -> list[Any] | None:
+    """Along each axis, which element of an image is that of each window, (kernel, windows).
+
+    One outside the image becomes the nearest of its window inside; None if a window has none.
+    """
+    found = []
+    for i, (n, length, k) in enumerate(zip(size, lengths, kernel, strict=True)):
+        starts, step = np.arange(length) * window.stride[i] - window.padding[i], window.dilation[i]
+        first, last = -(np.minimum(starts, 0) // step), np.minimum((n - 1 - starts) // step, k - 1)
+        if (first > last).any():
+            return None
+        found.append(starts + np.clip(np.arange(k)[:, None], first, last) * step)
+    return found
+
+
+def places_of(along: list[Any], size: Sizes) -> Any:
+    """The places in a flattened image of the elements of all windows, (kernel, windows), both flattened."""
+    found = np.zeros((1, 1), np.int64)
+    for each, step in zip(along, _steps(size), strict=True):
+        found = (found[:, None, :, None] + each[None, :, None, :] * step).reshape(len(found) * len(each), -1)
+    return found
+
+
+class _Table(NamedTuple):
+    """The elements of all windows of some small images."""
+
+    elements: Any  # places in the flattened images, (kernel, *results)
+    order: Any  # the numbers of the results
+    windows: Any  # for each element the result whose window has it; None if it is not exactly one
+
+
+@functools.lru_cache(maxsize=64)
+def _table(shape: Sizes, lengths: Sizes, kernel: Sizes, window: Window) -> _Table | None:
+    """The table of images that have few windows, and one element inside each."""
+    results = (*shape[:2], *lengths)
+    entries, size = math.prod(results) * math.prod(kernel), math.prod(shape)
+    along = elements_along(shape[2:], lengths, kernel, window) if 0 < entries < WORTH else None
+    if along is None:
+        return None
+    starts = np.arange(math.prod(shape[:2])) * math.prod(shape[2:])
+    elements = (starts[:, None] + places_of(along, shape[2:])[:, None]).reshape(-1, *results)
+    order, windows = np.arange(math.prod(results)).reshape(results), None
+    if entries == size and np.bincount(elements.reshape(-1), minlength=size).max() == 1:
+        windows = np.empty(shape, np.int64)
+        windows.reshape(-1)[elements] = order
+    return _Table(elements, order, windows)
 
 
 @functools.lru_cache(maxsize=256)
@@ -91,7 +142,11 @@ def _counts(
 
 @at_least_single
 def _mean_forward(x: Any, *, kernel: Sizes, window: Window, lengths: Sizes, divisor: int | None, inside: bool) -> Any:
-    total = _reduced(x, np.add, 0, kernel, window, lengths)
+    table = _few(x, lengths, kernel, window)
+    if table is not None and table.windows is not None:
+        total = np.add.reduce(x.take(table.elements))
+    else:
+        total = _reduced(x, np.add, 0, kernel, window, lengths)
     count = _counts(x.shape[2:], lengths, kernel, window, inside, divisor, total.real.dtype)
     if x.dtype.kind in "iu":
         return np.trunc(total / count).astype(x.dtype)
@@ -100,7 +155,11 @@ def _mean_forward(x: Any, *, kernel: Sizes, window: Window, lengths: Sizes, divi
 
 @at_least_single
 def _spread_forward(g: Any, *, size: Sizes, kernel: Sizes, window: Window, divisor: int | None, inside: bool) -> Any:
-    g = g / _counts(size, g.shape[2:], kernel, window, inside, divisor, g.real.dtype)
+    lengths = g.shape[2:]
+    g = g / _counts(size, lengths, kernel, window, inside, divisor, g.real.dtype)
+    table = _table((*g.shape[:2], *size), lengths, kernel, window) if g.size < WORTH else None
+    if table is not None and table.windows is not None:
+        return g.take(table.windows)
     for i in reversed(range(len(size))):
         before = (slice(None),) * (i + 2)
         out = np.zeros((*g.shape[: i + 2], size[i], *g.shape[i + 3 :]), g.dtype)
@@ -155,7 +214,34 @@ def _put_together(planes: Any, out: Any, kernel: Sizes) -> None:
         part = given.reshape(-1).view(planes.dtype)
 
 
+def _plan(x: Any, lengths: Sizes, kernel: Sizes, window: Window) -> Any:
+    """How machine code finds maxima; None where there is none, or NumPy is as quick."""
+    if x.size < WORTH or not _machine.installed():
+        return None
+    return _machine.module("pooling").plan(x.shape, lengths, kernel, window, x.dtype)
+
+
+def _few(x: Any, lengths: Sizes, kernel: Sizes, window: Window) -> _Table | None:
+    return _table(x.shape, lengths, kernel, window) if x.size < WORTH else None
+
+
+def _highest_of_few(x: Any, y: Any, table: _Table) -> Any:
+    """The places of maxima in the flattened images."""
+    found = x.take(table.elements)
+    chosen = (found == y).argmax(0)
+    lost = y != y  # noqa: PLR0124, NaN
+    if lost.any():
+        chosen[lost] = len(found) - 1 - (found != found)[::-1].argmax(0)[lost]  # noqa: PLR0124
+    chosen *= y.size
+    chosen += table.order
+    return table.elements.take(chosen)
+
+
 def _max_forward(x: Any, *, kernel: Sizes, window: Window, lengths: Sizes) -> Any:
+    if (table := _few(x, lengths, kernel, window)) is not None:
+        return np.maximum.reduce(x.take(table.elements))
+    if (plan := _plan(x, lengths, kernel, window)) is not None:
+        return plan.highest(x)
     if _tiled(x.shape[2:], kernel, window):
         return np.maximum.reduce(_planes(x, kernel)).reshape(*x.shape[:2], *lengths)
     return _reduced(x, np.maximum, _lowest(x.dtype), kernel, window, lengths)
@@ -168,6 +254,10 @@ def _steps(size: Sizes) -> Sizes:
 
 def _max_places_forward(x: Any, y: Any, *, kernel: Sizes, window: Window) -> Any:
     """Where in the flattened image each maximum of a window stands: the first of equals, the last of NaNs."""
+    if (table := _few(x, y.shape[2:], kernel, window)) is not None:
+        return _highest_of_few(x, y, table) % math.prod(x.shape[2:])
+    if (plan := _plan(x, y.shape[2:], kernel, window)) is not None and y.dtype == x.dtype:
+        return plan.places(x, y)
     size, lengths = x.shape[2:], y.shape[2:]
     elements = _elements(size, lengths, kernel, window)
     order = np.zeros(y.shape, np.uint8 if len(elements) < 256 else np.int64)
@@ -189,6 +279,13 @@ def _max_places_forward(x: Any, y: Any, *, kernel: Sizes, window: Window) -> Any
 
 def _max_spread_forward(given: Any, x: Any, highest: Any, *, kernel: Sizes, window: Window) -> Any:
     """Each element of `given` at the place of its maximum, in zeros like x."""
+    if (table := _few(x, highest.shape[2:], kernel, window)) is not None:
+        out = np.zeros(x.shape, given.dtype)
+        np.add.at(out.reshape(-1), _highest_of_few(x, highest, table), given)
+        return out
+    plan = _plan(x, highest.shape[2:], kernel, window)
+    if plan is not None and given.dtype == highest.dtype == x.dtype:
+        return plan.spread(given, x, highest)
     axes = zip(window.stride, window.dilation, kernel, strict=True)
     apart = all(s >= d * (k - 1) + 1 for s, d, k in axes)
     if apart and (out := _spread_apart(given, x, highest, kernel, window)) is not None:

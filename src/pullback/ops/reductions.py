@@ -17,7 +17,7 @@ from .._core import general, linear, zero
 def _spread(xp: Any, g: Any, shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool) -> Any:
     """g, the cotangent of a reduction, laid out again over the reduced axes."""
     if not keepdims and axis and g.shape and max(axis) >= len(axis):  # the first axes come by broadcasting
-        g = xp.reshape(g, shape=tuple(1 if i in axis else size for i, size in enumerate(shape)))
+        g = xp.reshape(g, shape=tuple([1 if i in axis else size for i, size in enumerate(shape)]))
     return xp.broadcast_to(g, shape=shape)
 
 
@@ -30,7 +30,7 @@ def _mean(xp: Any, g: Any, x_shape: Any, *, axis: Any, keepdims: bool) -> Any:
 
 
 def _count(shape: tuple[int, ...], axis: tuple[int, ...]) -> int:
-    return math.prod(shape[i] for i in axis)
+    return math.prod([shape[i] for i in axis])
 
 
 def _variance_forward(x: Any, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Any:
@@ -135,6 +135,9 @@ def _reduced_by(ufunc: Any) -> Any:
     return lambda x, *, axis, keepdims: reduce(x, axis, None, None, keepdims)
 
 
+_multiply: Any = np.multiply.reduce  # (x, axis, dtype, out, keepdims)
+
+
 def _by_axis(name: str) -> Any:
     """torch numbers the variants: 0 reduces everything, 1 some axes."""
     titles = f"{name}Backward0", f"{name}Backward1"
@@ -145,7 +148,7 @@ def _by_axis(name: str) -> Any:
 #                         name         pullback
 sum         = linear("sum",         _sum,      forward=_sum_forward,                    title=_by_axis("Sum"))
 mean        = linear("mean",        _mean,     forward=_mean_forward,                   title=_by_axis("Mean"))
-prod        = general("prod",       _prod,     forward=lambda x, *, axis, keepdims: np.prod(x, axis, x.dtype, None, keepdims),
+prod        = general("prod",       _prod,     forward=lambda x, *, axis, keepdims: _multiply(x, axis, x.dtype, None, keepdims),
                       complex="holomorphic")
 var         = general("var",        _variance, forward=_variance_forward,          complex="as written")
 std         = general("std",        _deviation,                                    complex="as written",

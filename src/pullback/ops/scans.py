@@ -35,10 +35,10 @@ def _accumulated(xp: Any, g: Any, decay: Any, axis: int) -> Any:
 def _cumprod_forward(x: Any, *, axis: int, exclusive: bool) -> Any:
     """The running product; exclusive, of what stands before each element alone."""
     if not exclusive:
-        return np.cumprod(x, axis, x.dtype)
-    out = np.ones_like(x)
+        return np.multiply.accumulate(x, axis, x.dtype)
+    out = np.ones(x.shape, x.dtype)
     before = (slice(None),) * axis
-    np.cumprod(x[(*before, slice(0, -1))], axis, x.dtype, out[(*before, slice(1, None))])
+    np.multiply.accumulate(x[(*before, slice(0, -1))], axis, x.dtype, out[(*before, slice(1, None))])
     return out
 
 

@@ -21,6 +21,7 @@ _INDEX = {
     "RMSprop": "rmsprop",
     "Rprop": "rprop",
     "SGD": "sgd",
+    "SparseAdam": "sparse_adam",
 }
 _MODULES = {*_INDEX.values(), "lr_scheduler", "swa_utils"}
 

@@ -260,6 +260,22 @@ def matmul(primitive: Primitive, values: Sequence[Any], params: Params, local: b
     return reshaped(product, tuple(n for i, n in enumerate(product.shape, -product.ndim) if i not in dropped))
 
 
+def times_transpose(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern | None:
+    """A product with the transpose of the second matrix."""
+    a, b = values
+    return matmul(primitive, (a, _transposed(b)), params, local)
+
+
+def transpose_times(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern | None:
+    """A product with the transpose of the first matrix."""
+    a, b = values
+    return matmul(primitive, (_transposed(a), b), params, local)
+
+
+def _transposed(value: Any) -> Any:
+    return moved(ops.matrix_transpose, (value,), {}, False) if isinstance(value, Pattern) else np.transpose(value)
+
+
 def einsum(primitive: Primitive, values: Sequence[Any], params: Params, local: bool) -> Pattern | None:
     """Sums over the labels that the result lacks, repetition along those that the pattern lacks."""
     place = _one(values)
@@ -477,6 +493,8 @@ STRUCTURES: dict[str, Structure] = {
     "biased": biased,
     "cumsum": cumulative,
     "matmul": matmul,
+    "times_transpose": times_transpose,
+    "transpose_times": transpose_times,
     "einsum": einsum,
     "convolve": convolve,
     "convolve_transpose": convolve_transpose,

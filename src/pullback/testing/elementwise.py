@@ -17,6 +17,11 @@ ROWS: list[Row] = [
         for name in ("add", "subtract", "rsub", "multiply", "divide", "maximum", "minimum")
         for a, b in [((3, 2), (3, 2)), ((3, 1), (2,)), ((), (3,)), ((2, 1), (1, 3))]
     ),
+    *(
+        (name, [reals(*a), reals(*b)], {})
+        for name in ("tanh_pullback", "sigmoid_pullback")
+        for a, b in [((3, 2), (3, 2)), ((), ()), ((2, 3), (3,))]
+    ),
     ("remainder", [between(3, 2), positive(2)], {}),
     *(("modulo", [between(3, 2)], {"divisor": divisor}) for divisor in (1, 2.5, -3)),
     *(("exponential", [reals(3)], {"base": base}) for base in (2.0, 0.5, 1.0)),

@@ -49,6 +49,7 @@ FUNCTIONS: dict[str, str] = {
     "_alike": "fill",
     "_legacy": "detach from_dlpack frombuffer get_device is_same_size range vander",
     "_blocks": "get_num_threads set_num_threads",
+    "_storages": "TypedStorage UntypedStorage is_storage",
     "_creation": "empty_permuted empty_strided logspace scalar_tensor tril_indices triu_indices",
     "_placement": (
         "channels_last channels_last_3d contiguous_format device layout memory_format preserve_format strided"
@@ -138,6 +139,8 @@ PAIRS: dict[str, str] = {
 METHODS: dict[str, str] = {
     "_legacy": "apply_ cuda get_device is_pinned is_same_size map_ new pin_memory",
     "_sharing": "is_shared share_memory_",
+    "_storages": "set_ storage untyped_storage",
+    "_subclasses": "_make_subclass as_subclass",
     "_layouts": (
         "coalesce indices is_coalesced sparse_mask to_dense to_sparse to_sparse_coo to_sparse_csc to_sparse_csr values "
         "_indices _nnz _values"

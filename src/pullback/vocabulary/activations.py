@@ -27,7 +27,9 @@ def _tensor(name: str, input: Any) -> Any:
 
 def _real(name: str, input: Any, kinds: str = "f") -> Any:
     """The input of a function that is there for some kinds of dtypes only."""
-    if _tensor(name, input)._dtype.kind not in kinds:
+    if not isinstance(input, Carrier):
+        raise _refusals.no_tensor(name, "input", 1, input)
+    if input._dtype.kind not in kinds:
         raise NotImplementedError(f'"{name}" not implemented for {input._type_name!r}: convert first, x.float()')
     return input
 
@@ -228,33 +230,31 @@ def glu(input: Any, dim: int = -1) -> Any:
 
 
 def _softmax_dim(name: str, ndim: int) -> int:
+    """The dim that torch once chose for the softmax."""
     warnings.warn(
         f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
         UserWarning,
-        stacklevel=4,
+        stacklevel=3,
     )
     return 0 if ndim in (0, 1, 3) else 1
 
 
-def _softmax(name: str, function: Callable[..., Any], input: Any, dim: int | None, dtype: Any) -> Any:
-    _tensor(name, input)
-    return function(input, _softmax_dim(name, input.ndim) if dim is None else dim, dtype=dtype)
-
-
 def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """exp(input) divided by its sum along a dim."""
-    return _softmax("softmax", reductions.softmax, input, dim, dtype)
+    _tensor("softmax", input)
+    return reductions.softmax(input, _softmax_dim("softmax", input.ndim) if dim is None else dim, dtype=dtype)
 
 
 def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """The logarithm of softmax along a dim, without overflow."""
-    return _softmax("log_softmax", reductions.log_softmax, input, dim, dtype)
+    _tensor("log_softmax", input)
+    return reductions.log_softmax(input, _softmax_dim("log_softmax", input.ndim) if dim is None else dim, dtype=dtype)
 
 
 def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """The softmax of -input."""
     negated = -_tensor("softmin", input) if dtype is None else -cast(input, _dtypes.as_dtype(dtype).numpy)
-    return _softmax("softmin", reductions.softmax, negated, dim, None)
+    return reductions.softmax(negated, _softmax_dim("softmin", negated.ndim) if dim is None else dim)
 
 
 def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Any:

@@ -66,7 +66,7 @@ def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
 
 
 def _summed(a: Any, b: Any, dims: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    if isinstance(dims, int):
+    if isinstance(dims, int | np.integer):
         if dims < 0:
             raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
         if dims > min(a.ndim, b.ndim):

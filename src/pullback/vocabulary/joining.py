@@ -209,7 +209,7 @@ def tensor_split(input: Any, indices_or_sections: Any = None, dim: int = 0, *, i
     axis = normalize_axis(dim, input.ndim, "tensor_split")
     places = _places(indices if indices_or_sections is None else indices_or_sections)
     length = input.shape[axis]
-    if isinstance(places, int):
+    if isinstance(places, int | np.integer):
         if places < 1:
             raise RuntimeError(f"number of sections must be larger than 0, got {places}")
         size, longer = divmod(length, places)
@@ -230,7 +230,7 @@ def _along(name: str, least: int, axis_of: Callable[[int], int]) -> Callable[...
             )
         axis = axis_of(input.ndim)
         places = _places(indices_or_sections)
-        if isinstance(places, int) and (places < 1 or input.shape[axis] % places):
+        if isinstance(places, int | np.integer) and (places < 1 or input.shape[axis] % places):
             raise RuntimeError(
                 f"torch.{name} attempted to split along dimension {axis}, but the size of the dimension "
                 f"{input.shape[axis]} is not divisible by the split_size {places}!"

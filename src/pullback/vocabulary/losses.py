@@ -207,23 +207,27 @@ def cross_entropy(
         require_tensors("cross_entropy", input=input, target=target)
     if size_average is not None or reduce is not None or reduction not in REDUCTIONS:
         reduction = chosen(size_average, reduce, reduction)
-    if weight is None and not label_smoothing and input.ndim == 2 and target._dtype.kind in "iu":
-        count, width = input.shape
-        if (
-            target.shape == (count,)
-            and input._dtype.kind == "f"
-            and count * width
-            and (classes := every(target)).size
-            and (least := np.minimum.reduce(classes, None)) >= 0
-            and (ignore_index < least or not (classes == ignore_index).any())
-        ):
-            scores = shared(input)
-            known = None if scores is None else quiet.copy().run(known_logarithms, scores)
-            try:
-                return ops.cross_entropy(input, target, reduction=reduction, known=known)
-            except IndexError:
-                raise IndexError(f"Target {classes.max()} is out of bounds: there are {width} classes") from None
+    if weight is None and not label_smoothing:
+        scores, classes = shared(input), shared(target)
+        if scores is None or classes is None:
+            if _are_classes(input.shape, input._dtype, target.shape, every(target), ignore_index):
+                return ops.cross_entropy(input, target, reduction=reduction, known=None)
+        elif _are_classes(scores.shape, scores.dtype, classes.shape, classes, ignore_index):
+            known = quiet.copy().run(known_logarithms, scores, classes)
+            return ops.cross_entropy(input, target, reduction=reduction, known=known)
     return _cross_entropy(input, target, weight, ignore_index, reduction, label_smoothing)
+
+
+def _are_classes(
+    shape: tuple[int, ...], dtype: np.dtype[Any], target_shape: tuple[int, ...], classes: Any, ignore_index: int
+) -> bool:
+    """Whether scores are real, of shape (N, C), and targets are N class numbers, none of them to be ignored."""
+    if len(shape) != 2 or target_shape != (shape[0],) or dtype.kind != "f" or classes.dtype.kind != "i":
+        return False
+    numbers = classes.astype(np.uint64)  # negative ones become large
+    if not numbers.size or numbers.item(numbers.argmax()) >= shape[1]:
+        return False
+    return ignore_index < 0 or not (classes == ignore_index).any()
 
 
 def _cross_entropy(

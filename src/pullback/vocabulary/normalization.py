@@ -14,7 +14,7 @@ from .._promotion import cast
 from .._shapes import parse_sizes
 from .._values import data
 from .._views import write
-from ..ops.normalization import count, statistics
+from ..ops.normalization import Known, count, statistics
 from . import arithmetic, reductions, shapes
 
 HALF, SINGLE = np.dtype(np.float16), np.dtype(np.float32)
@@ -28,10 +28,10 @@ def _real(name: str, input: Any, kinds: str = "f") -> Any:
     return input
 
 
-def _statistics(input: Any, axis: tuple[int, ...], eps: float) -> tuple[Any, Any, Any] | None:
-    """The mean, the variance and the reciprocal deviation over axes, if it is a plain tensor that holds an array."""
+def _statistics(input: Any, axis: tuple[int, ...], eps: float) -> Known | None:
+    """What is known of a tensor's elements over axes, if it is a plain tensor that holds an array."""
     array = data(input)
-    return quiet.run(statistics, array, axis, eps) if type(array) is np.ndarray else None
+    return quiet.copy().run(statistics, array, axis, eps) if type(array) is np.ndarray else None
 
 
 def _standardized(
@@ -41,16 +41,15 @@ def _standardized(
     shape: tuple[int, ...],
     axis: tuple[int, ...],
     eps: float,
-    found: tuple[Any, Any, Any] | None = None,
+    known: Known | None = None,
 ) -> Any:
     """The input less its mean over axes, over its deviation, times a weight plus a bias, both reshaped to `shape`."""
-    if input._dtype == HALF:
+    dtype = input._dtype
+    if dtype is HALF:
         return cast(_standardized(cast(input, SINGLE), weight, bias, shape, axis, eps), HALF)
-    found = found or _statistics(input, axis, eps)
-    known = None if found is None else (found[0], found[2])
+    known = known or _statistics(input, axis, eps)
     if weight is None and bias is None:
         return ops.standardize(input, axis=axis, eps=eps, known=known)
-    dtype = input._dtype
     parts = []
     for part, neutral in ((weight, np.ones), (bias, np.zeros)):
         if part is None:
@@ -76,12 +75,14 @@ def _normalized_axes(input: Any, normalized_shape: Any, **parts: Any) -> tuple[t
                 f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape {list(part.shape)} "
                 f"and normalized_shape = {list(shape)}"
             )
-    if tuple(input.shape[-len(shape) :]) != shape:
+    sizes = tuple(input.shape)
+    first = len(sizes) - len(shape)
+    if sizes[first:] != shape:
         raise RuntimeError(
             f"Given normalized_shape={list(shape)}, expected input with shape [*, {', '.join(map(str, shape))}], but got "
-            f"input of size{list(input.shape)}"
+            f"input of size{list(sizes)}"
         )
-    return tuple(range(input.ndim - len(shape), input.ndim)), shape
+    return tuple(range(first, len(sizes))), shape
 
 
 def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
@@ -124,9 +125,9 @@ def _check_channels(name: str, channels: int, **parts: Any) -> None:
             )
 
 
-def _column(input: Any) -> tuple[int, ...]:
-    """The shape of what has one element for each channel of an input, so that they broadcast."""
-    return (int(input.shape[1]), *(1 for _ in input.shape[2:]))
+def _column(sizes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of what has one element for each channel of an input of so many sizes, so that they broadcast."""
+    return sizes[1], *(1,) * (len(sizes) - 2)
 
 
 def batch_norm(
@@ -153,32 +154,33 @@ def batch_norm(
     >>> mean, var
     (tensor([0.2000]), tensor([1.1000]))
     """
-    if _real("batch_norm", input).ndim < 2 and input.numel() == 0:
-        return ops.clone(input)
-    if input.ndim < 2:
-        raise RuntimeError(f"batch_norm expects at least 2 dimensions, batch and channels, but got {input.ndim}")
+    sizes = tuple(_real("batch_norm", input).shape)
+    if len(sizes) < 2:
+        if 0 in sizes:
+            return ops.clone(input)
+        raise RuntimeError(f"batch_norm expects at least 2 dimensions, batch and channels, but got {len(sizes)}")
     _check_channels(
-        "batch_norm", input.shape[1], running_mean=running_mean, running_var=running_var, weight=weight, bias=bias
+        "batch_norm", sizes[1], running_mean=running_mean, running_var=running_var, weight=weight, bias=bias
     )
     if not training:
         if running_mean is None or running_var is None:
             raise RuntimeError("Expected running_mean and running_var to be defined in evaluation mode")
         return _by_running(input, running_mean, running_var, weight, bias, eps)
-    axes = (0, *range(2, input.ndim))
-    number = count(tuple(input.shape), axes)
+    axes = (0, *range(2, len(sizes)))
+    number = count(sizes, axes)
     if number == 1:
         raise ValueError(
-            f"Expected more than 1 value per channel when training, got input size {_refusals.size(input.shape)}"
+            f"Expected more than 1 value per channel when training, got input size {_refusals.size(sizes)}"
         )
-    found = _statistics(input, axes, eps)
+    known = _statistics(input, axes, eps)
     if number and (running_mean is not None or running_var is not None):
-        _move_running(input, running_mean, running_var, axes, found, momentum)
-    return _standardized(input, weight, bias, _column(input), axes, eps, found)
+        _move_running(input, running_mean, running_var, axes, known, momentum)
+    return _standardized(input, weight, bias, _column(sizes), axes, eps, known)
 
 
 def _by_running(input: Any, running_mean: Any, running_var: Any, weight: Any, bias: Any, eps: float) -> Any:
     """Channels normalised by statistics that are given."""
-    shape = _column(input)
+    shape = _column(tuple(input.shape))
     scale = arithmetic.rsqrt(running_var + eps)
     scale = scale if weight is None else scale * weight
     shift = -running_mean * scale
@@ -189,10 +191,11 @@ def _by_running(input: Any, running_mean: Any, running_var: Any, weight: Any, bi
 
 
 def _move_running(
-    input: Any, running_mean: Any, running_var: Any, axes: tuple[int, ...], found: Any, momentum: float
+    input: Any, running_mean: Any, running_var: Any, axes: tuple[int, ...], known: Known | None, momentum: float
 ) -> None:
     """Move running statistics towards those of a batch; the variance without its bias."""
     with no_grad():
+        found: tuple[Any, ...] | None = known
         if found is None:
             values = input.detach()
             found = reductions.mean(values, axes, True), reductions.var(values, axes, correction=0, keepdim=True)
@@ -214,21 +217,19 @@ def instance_norm(
     eps: float = 1e-5,
 ) -> Any:
     """Each channel of each sample less its mean, over its deviation, times a weight plus a bias for each channel."""
-    if _real("instance_norm", input).ndim < 3:
-        raise RuntimeError(f"instance_norm expects samples with channels and elements, not shape {tuple(input.shape)}")
+    sizes = tuple(_real("instance_norm", input).shape)
+    if len(sizes) < 3:
+        raise RuntimeError(f"instance_norm expects samples with channels and elements, not shape {sizes}")
     _check_channels(
-        "instance_norm", input.shape[1], running_mean=running_mean, running_var=running_var, weight=weight, bias=bias
+        "instance_norm", sizes[1], running_mean=running_mean, running_var=running_var, weight=weight, bias=bias
     )
     if not use_input_stats:
         if running_mean is None or running_var is None:
             raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
         return _by_running(input, running_mean, running_var, weight, bias, eps)
-    axes = tuple(range(2, input.ndim))
-    number = count(tuple(input.shape), axes)
-    if number == 1:
-        raise ValueError(
-            f"Expected more than 1 spatial element when training, got input size {_refusals.size(input.shape)}"
-        )
+    axes = tuple(range(2, len(sizes)))
+    if count(sizes, axes) == 1:
+        raise ValueError(f"Expected more than 1 spatial element when training, got input size {_refusals.size(sizes)}")
     if running_mean is not None or running_var is not None:
         values = input.detach()
         means = reductions.mean(reductions.mean(values, axes), 0)
@@ -237,7 +238,7 @@ def instance_norm(
             for running, value in ((running_mean, means), (running_var, variances)):
                 if running is not None:
                     write(running, running * (1 - momentum) + value * momentum, "instance_norm")
-    return _standardized(input, weight, bias, _column(input), axes, eps)
+    return _standardized(input, weight, bias, _column(sizes), axes, eps)
 
 
 def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:

@@ -59,7 +59,7 @@ def vector_norm(
     x = _converted(name, x, dtype)
     if isinstance(ord, (str, complex)):
         raise TypeError(f"{name}: ord must be a number, not {ord!r}")
-    axes = normalize_axes(None if dim in ((), []) else dim, x.ndim)
+    axes = normalize_axes(None if isinstance(dim, tuple | list) and not dim else dim, x.ndim)
     if (ord < 0 or ord == math.inf) and 0 in x.shape:
         if dim is None or not axes:
             raise RuntimeError(
@@ -92,7 +92,7 @@ def matrix_norm(
     A = _converted(name, A, dtype)
     if A.ndim < 2:
         raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions. It has shape {tuple(A.shape)}")
-    if isinstance(dim, int) or len(dim) != 2:
+    if isinstance(dim, int | np.integer) or len(dim) != 2:
         raise RuntimeError(f"{name}: dim must be a 2-tuple. Got {dim}")
     first, second = (normalize_axes(axis, A.ndim)[0] for axis in dim)
     if first == second:
@@ -151,7 +151,7 @@ def norm(
     """
     if not isinstance(A, Carrier):
         raise _refusals.no_tensor("linalg_norm", "A", 1, A)
-    count = None if dim is None else 1 if isinstance(dim, int) else len(dim)
+    count = None if dim is None else 1 if isinstance(dim, int | np.integer) else len(dim)
     if ord is None:
         return vector_norm(A, 2, dim, keepdim, dtype=dtype)
     if count not in (None, 1, 2):

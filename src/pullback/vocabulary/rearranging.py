@@ -26,6 +26,8 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
     if dims is None or (isinstance(dims, (list, tuple)) and not dims and len(by) == 1):
         if len(by) != 1:
             raise RuntimeError(f"shifts and dimensions must align. shifts: {len(by)}, dims:0")
+        if input.ndim == 1:
+            return ops.roll(input, shifts=by, axes=(0,))
         return shapes.reshape(roll(shapes.ravel(input), by, 0), input.shape)
     axes = parse_sizes((dims if isinstance(dims, (list, tuple)) else (dims,),), "roll", "dims")
     if not by:

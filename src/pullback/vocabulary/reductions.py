@@ -36,7 +36,7 @@ def _axes(name: str, input: Any, dim: Dim, axis: Dim) -> tuple[int, ...]:
         dim = _one_of(name, "dim", dim, axis)
     if type(dim) is int and 0 <= dim < input.ndim:
         return (dim,)
-    return normalize_axes(None if dim in ((), []) else dim, input.ndim, name)
+    return normalize_axes(None if isinstance(dim, tuple | list) and not dim else dim, input.ndim, name)
 
 
 def _converted(input: Any, dtype: Any) -> Any:
@@ -85,7 +85,7 @@ def prod(
     if dim is None or not input.ndim:
         if dim is not None:
             normalize_axis(dim, 0, "prod")
-        return ops.prod(shapes.reshape(input, -1), axis=0, keepdims=False)
+        return ops.prod(input if input.ndim == 1 else shapes.reshape(input, -1), axis=0, keepdims=False)
     return ops.prod(input, axis=normalize_axis(dim, input.ndim, "prod"), keepdims=keepdim or keepdims)
 
 
@@ -182,7 +182,7 @@ def _with_mean(function: Any, input: Any, dim: Any, unbiased: Any, keepdim: bool
 def _extreme(name: str, input: Any, dim: Any, keepdim: bool, axis: Any, keepdims: bool) -> Any:
     """max and min: over everything, along an axis with indices, or against another tensor."""
     dim = _one_of(name, "dim", dim, axis)
-    if dim is not None and not isinstance(dim, int):
+    if dim is not None and not isinstance(dim, int | np.integer):
         return (ops.maximum if name == "max" else ops.minimum)(*together(input, dim))
     reduce, locate = (ops.largest, ops.argmax) if name == "max" else (ops.smallest, ops.argmin)
     if dim is None:
@@ -387,24 +387,28 @@ def logsumexp(input: Any, dim: Dim, keepdim: bool = False, *, keepdims: bool = F
 
 def softmax(input: Any, dim: int | None = None, *, dtype: Any = None, axis: int | None = None) -> Any:
     """exp(input) divided by its sum along a dim."""
-    return _along("softmax", ops.softmax, input, _one_of("softmax", "dim", dim, axis), dtype)
+    return _along("softmax", ops.softmax, input, dim, dtype, axis)
 
 
 def log_softmax(input: Any, dim: int | None = None, *, dtype: Any = None, axis: int | None = None) -> Any:
     """The logarithm of softmax along a dim, without overflow."""
-    return _along("log_softmax", ops.log_softmax, input, _one_of("log_softmax", "dim", dim, axis), dtype)
+    return _along("log_softmax", ops.log_softmax, input, dim, dtype, axis)
 
 
-def _along(name: str, primitive: Any, input: Any, dim: int | None, dtype: Any) -> Any:
+def _along(name: str, primitive: Any, input: Any, dim: int | None, dtype: Any, axis: int | None) -> Any:
+    if axis is not None:
+        dim = _one_of(name, "dim", dim, axis)
     if dim is None:
         raise TypeError(f"{name}() missing 1 required positional argument: 'dim', the axis that sums to one")
-    input = _converted(input, dtype)
+    if dtype is not None:
+        input = _converted(input, dtype)
     if input._dtype.kind != "f":
         raise NotImplementedError(
             f'"{name}" not implemented for {input._type_name!r}: it is for real numbers, x.float()'
         )
-    place = normalize_axis(dim, input.ndim)
-    if input.ndim:
+    ndim = input.ndim
+    place = dim if type(dim) is int and 0 <= dim < ndim else normalize_axis(dim, ndim)
+    if ndim:
         return primitive(input, axis=place)
     return ops.reshape(primitive(ops.reshape(input, shape=(1,)), axis=0), shape=())
 

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import _refusals, ops
+from .. import _dtypes, _refusals, ops
 from .._core import Carrier
 from .._promotion import cast, common
 from .._shapes import Shape, expand_shape, infer_shape, normalize_axes, normalize_axis, parse_sizes, sum_to
 from .._views import view as view_of
 from . import in_both_spellings
+from .reinterpreting import reinterpreted
 
 # What is asked of the same shapes again and again.
 _inferred = functools.lru_cache(maxsize=1024)(infer_shape)
@@ -27,8 +28,10 @@ def reshape(input: Any, *sizes: Any, shape: Any = None) -> Any:
     return view_of(ops.reshape, input, shape=_inferred(target, input.shape.numel()))
 
 
-def view(input: Any, *shape: Any, size: Any = None) -> Any:
-    """A view with another shape, refused where the layout would need a copy."""
+def view(input: Any, *shape: Any, size: Any = None, dtype: Any = None) -> Any:
+    """A view with another shape, refused where the layout would need a copy; with a dtype, the bytes as its numbers."""
+    if dtype is not None or (shape and type(shape[0]) is _dtypes.dtype):
+        return reinterpreted(input, shape[0] if dtype is None else dtype)
     array = input._array
     target = _inferred(parse_sizes(shape if size is None else (size,)), input.shape.numel())
     laid_out = input.level > 0 or not isinstance(array, np.ndarray) or array.flags.c_contiguous or not array.size
@@ -214,7 +217,7 @@ mH = property(lambda input: _conjugate(_of_matrices(input, "mH")), doc=adjoint._
 
 def movedim(input: Any, source: Any, destination: Any) -> Any:
     """Axes moved to other places; the others keep their order."""
-    places = [(axes,) if isinstance(axes, int) else parse_sizes((axes,)) for axes in (source, destination)]
+    places = [(axes,) if isinstance(axes, int | np.integer) else parse_sizes((axes,)) for axes in (source, destination)]
     if len(places[0]) != len(places[1]):
         raise RuntimeError(
             f"movedim: Invalid source or destination dims: source ({list(places[0])} dims) should contain the same number "
@@ -381,7 +384,7 @@ def split(input: Any, split_size_or_sections: Any = None, dim: int = 0, *, split
         split_size_or_sections = split_size
     place = normalize_axis(dim, input.ndim)
     length = input.shape[place]
-    if isinstance(split_size_or_sections, int):
+    if isinstance(split_size_or_sections, int | np.integer):
         size = split_size_or_sections
         if size < 0 or (size == 0 and length):
             raise RuntimeError(f"split expects split_size be positive, but got split_size={size}")

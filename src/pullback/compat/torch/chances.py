@@ -9,6 +9,7 @@ import numpy as np
 
 from ... import _sampling
 from ...distributions.distribution import broadcast_all as broadcast_all
+from ...distributions.distribution import summed
 from ...nn import functional
 
 euler_constant = float(np.euler_gamma)
@@ -17,6 +18,11 @@ euler_constant = float(np.euler_gamma)
 def _standard_normal(shape: Any, dtype: Any, device: Any) -> Any:
     """Standard normal numbers."""
     return _sampling.randn(shape, dtype=dtype, device=device)
+
+
+def _sum_rightmost(value: Any, dim: int) -> Any:
+    """The sum over the last axes, as many as are given."""
+    return summed(value, dim)
 
 
 def clamp_probs(probs: Any) -> Any:

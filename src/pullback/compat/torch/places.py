@@ -45,6 +45,16 @@ PLACES: dict[str, str] = {
     "torch.nn.parallel": f"{_HERE}.processes",
     "torch.nn.parallel.distributed": f"{_HERE}.processes",
     "torch.nn.parallel.data_parallel": f"{_HERE}.processes",
+    "torch.distributed.nn": f"{_HERE}.processes:distributed",
+    **dict.fromkeys(
+        ("torch.distributed.tensor", "torch.distributed.optim", "torch.distributed.fsdp"), f"{_HERE}.inner:processes"
+    ),
+    "torch.futures": f"{_HERE}.futures",
+    # what begins with an underscore
+    **dict.fromkeys(("torch._C", "torch._utils", "torch._vmap_internals", "torch._jit_internal"), f"{_HERE}.inner"),
+    "torch._tensor": f"{_HERE}.inner",
+    "torch.torch_version": f"{_HERE}.version",
+    "torch.storage": "pullback._storages",
     # profilers
     "torch.profiler": f"{_HERE}.profiling",
     "torch.autograd.profiler": f"{_HERE}.profiling",
@@ -52,13 +62,17 @@ PLACES: dict[str, str] = {
     **{
         f"torch.distributions.{name}": "pullback.distributions"
         for name in (
-            "bernoulli beta binomial categorical cauchy chi2 dirichlet exponential gamma geometric gumbel half_cauchy "
-            "half_normal independent kl laplace log_normal logistic_normal mixture_same_family multivariate_normal normal "
-            "one_hot_categorical pareto poisson relaxed_bernoulli relaxed_categorical studentT transformed_distribution "
-            "uniform weibull"
+            "bernoulli beta binomial categorical cauchy chi2 dirichlet exponential fishersnedecor gamma geometric gumbel "
+            "half_cauchy half_normal independent inverse_gamma kl kumaraswamy laplace lkj_cholesky log_normal "
+            "logistic_normal lowrank_multivariate_normal mixture_same_family multinomial multivariate_normal "
+            "negative_binomial normal one_hot_categorical pareto poisson relaxed_bernoulli relaxed_categorical studentT "
+            "transformed_distribution uniform von_mises weibull wishart"
         ).split()
     },
-    "torch.distributions.utils": f"{_HERE}.chances",
+    "torch.distributions.transforms": (
+        "pullback.distributions.transforms pullback.distributions.correlations pullback.distributions.joined"
+    ),
+    "torch.distributions.utils": f"{_HERE}.chances pullback.distributions.correlations",
     "torch.autograd": f"{_HERE}.autograd pullback.autograd",
     "torch.autograd.variable": "pullback.autograd",
     "torch.autograd.grad_mode": "pullback",
@@ -90,13 +104,13 @@ PLACES: dict[str, str] = {
             "torch.onnx",
             "torch.hub",
             "torch.utils.model_zoo",
-            "torch.fx",
             "torch.export",
             "torch.quantization",
             "torch.ao",
         ),
         "",
     ),
+    "torch.fx": f"{_HERE}.inner:fx",
     "torch.testing": f"{_HERE}.closeness pullback.testing",
 }
 

@@ -11,12 +11,13 @@ import io
 import os
 import pickle  # for programs that ask for it
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 from ...files import FileError, UnsafeFileError
 from ...files import load as load_values
 from ...files import save as save_values
 from ...files.opening import name_of, reading, writing
+from .kinds import FileLike as FileLike
 from .notes import note
 
 __all__ = [
@@ -43,6 +44,8 @@ _PLAIN = {
     ("numpy._core.multiarray", "scalar"),
     ("numpy.core.multiarray", "_reconstruct"),
     ("numpy.core.multiarray", "scalar"),
+    ("numpy._core.numeric", "_frombuffer"),  # from protocol 5 on, which is Python's own choice from 3.14 on
+    ("numpy.core.numeric", "_frombuffer"),
     ("_codecs", "encode"),
     ("collections", "OrderedDict"),
     ("builtins", "set"),
@@ -50,6 +53,9 @@ _PLAIN = {
 }
 
 _trusted: list[Any] = []
+
+MAP_LOCATION: TypeAlias = Any
+"""What `map_location` may be, for annotations."""
 
 
 def add_safe_globals(safe_globals: Iterable[Any]) -> None:

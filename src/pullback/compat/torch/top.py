@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import typing
 from typing import Any
 
@@ -41,7 +42,10 @@ class _Absent:
 
 sparse_coo, sparse_csr, sparse_csc = map(_placement.layout, ("sparse_coo", "sparse_csr", "sparse_csc"))
 bfloat16 = _Absent("bfloat16")
-float8_e4m3fn, float8_e5m2 = _Absent("float8_e4m3fn"), _Absent("float8_e5m2")
+float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz, float8_e8m0fnu, float4_e2m1fn_x2 = map(
+    _Absent, "float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu float4_e2m1fn_x2".split()
+)
+complex32 = _Absent("complex32")
 
 _precision = "highest"
 _deterministic = False
@@ -119,11 +123,6 @@ def typename(obj: Any) -> str:
     return str(obj.type()) if hasattr(obj, "requires_grad") and hasattr(obj, "type") else typename(type(obj))
 
 
-def is_storage(obj: Any) -> bool:
-    """False: memory is NumPy's."""
-    return False
-
-
 def is_distributed(input: Any) -> bool:
     """False: tensors are in one process."""
     return False
@@ -151,4 +150,6 @@ def clear_autocast_cache() -> None:
 def __getattr__(name: str) -> Any:
     if name == "default_generator":
         return _random.default_generator()
+    if name.startswith("_foreach_"):
+        return importlib.import_module("pullback.compat.torch.foreach").foreach(name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -58,8 +58,10 @@ def call(name: str, *words: Word) -> Word:
         return written(name, words)
     key = _key(name, words)
     module.uses[key] += 1
-    if desk.often and module.uses[key] <= INLINE and (
-        desk.branching or (desk.lanes is not None and (name in OF_ANGLE or name not in scalars.MODERATE))
+    if (
+        desk.often
+        and module.uses[key] <= INLINE
+        and (desk.branching or (desk.lanes is not None and (name in OF_ANGLE or name not in scalars.MODERATE)))
     ):
         return written(name, words)
     return Word(desk, kind, _called(key, words, desk.type(kind)))
@@ -281,7 +283,7 @@ _add("result", 1, add=_plus, multiply=_times, maximum=maximum, minimum=minimum,
      scale_and_shift=lambda x, scale, shift: x * scale + shift,
      zeros_like=lambda x: x.like(0), copy=lambda x, value: value, fill=lambda x, value: value,
      bitwise_and=lambda a, b: a & b, bitwise_or=lambda a, b: a | b, bitwise_xor=lambda a, b: a ^ b,
-     tanh_pullback=lambda given, t: given * (1 - t * t), sigmoid_pullback=lambda given, s: given * (s - s * s),
+     tanh_pullback=lambda given, t: given - given * t * t, sigmoid_pullback=lambda given, s: (given - given * s) * s,
      leaky_relu=lambda x, *, slope: x * _leaky_factor(x, slope=slope), leaky_factor=_leaky_factor,
      prelu=lambda x, weight: (x > 0).select(x, x * weight), lerp=_lerp,
      hardtanh=_clip,

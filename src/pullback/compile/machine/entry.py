@@ -8,7 +8,6 @@ function for all programs; what differs is in a block of words, which is the mem
 from __future__ import annotations
 
 import ctypes
-import functools
 import re
 from typing import Any
 
@@ -22,9 +21,7 @@ WORDS = """inputs outputs run arena heavy cell slots constants constant_table ar
 LINKS = """PyList_New PyList_SetItem Py_DecRef Py_IncRef PyErr_NoMemory PyMem_RawMalloc PyMem_RawFree PyEval_SaveThread
     PyEval_RestoreThread PyLong_FromLong PyArray_New ndarray None""".split()
 
-TEXT = """
-@links = global [{count} x ptr] zeroinitializer
-
+FITS = """
 define internal i1 @fits(ptr %object, ptr %row) {{
   %kind = call i64 @field(ptr %object, i64 {type})
   %array = call ptr @link(i64 {ndarray})
@@ -70,6 +67,11 @@ yes:
 no:
   ret i1 false
 }}
+"""
+"""Whether an object is an array as a row of six words has it."""
+
+TEXT = """
+@links = global [{count} x ptr] zeroinitializer
 
 define internal i1 @apart(ptr %table, ptr %rows, i64 %count, ptr %writes, i64 %written) {{
 top:
@@ -302,14 +304,14 @@ CONTIGUOUS, WRITABLE = 0x0101, 0x0400
 """NumPy's flags: contiguous and aligned, and writable."""
 
 
-@functools.cache
+@native.once
 def _entry() -> tuple[Any, Any] | None:
     """The function for all programs, compiled once in a process; None where Python's objects are not understood."""
     fields = native.offsets()
     if fields is None or native.POINTER_SIZE != 8:
         return None
     numbers = {name: place for place, name in enumerate(LINKS)}
-    text = expanded(TEXT.format(count=len(LINKS), **numbers, **fields))
+    text = expanded((FITS + TEXT).format(count=len(LINKS), **numbers, **fields))
     try:
         links = [native.address(name) for name in LINKS]
     except AttributeError:

@@ -342,7 +342,7 @@ def build(program: Program, *, fuse: bool = True) -> Executable:
 
 def stored(program: Program, *, of: Program) -> Executable:
     """A program as machine code, from the disk if it has been made before on such a machine; `of` is how it is known."""
-    key = store.digest(of)
+    key = store.digest(of) if store.directory() else None
     code = store.get(key)
     executable = Executable(program, code)
     if code is None:

@@ -1,166 +1,292 @@
-"""Single elementwise operations on large arrays, eager: machine code for one chunk, run over all of them by threads.
+"""Single elementwise operations on large arrays, eager: a loop for any length in machine code, shared by threads.
 
 NumPy computes them in one thread, and several functions one element at a time. The code is made when an operation meets
-large arrays for the second time; it depends on dtypes and metadata, and on no shape.
+large arrays for the second time; it depends on dtypes and metadata, and on no shape. A built-in function looks at the
+operands, makes the result, and has the threads do its parts.
 """
 
 from __future__ import annotations
 
-import ctypes
-import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 
 from ..._core import Primitive
-from ..program import Array, Equation, Program, Value
-from . import native, pool
-from .entry import expanded
-from .executable import Executable
+from ..._modes import quiet
+from ..mathematics.lanes import Desk, Target, Word, declared
+from ..program import Array
+from . import elements, library, native, pool
+from .elements import KINDS
+from .entry import CONTIGUOUS, FITS, expanded
+from .linking import Module
+from .memory import LONG, POINTER, count_up, element, load, load_lanes, long, splat, store_lanes
 
-# The words of a block: the function, how many addresses it is given and how many of those move from one chunk to the
-# next, bytes it needs, chunks in all and in a part, the elements of a chunk, where the second begins, and where the last;
-# the addresses; and by how many bytes they move for an element.
-DRIVER = """
-define void @drive(ptr %block, i64 %begin, i64 %end) {
+PART = 1 << 14
+"""Elements that a thread takes at a time."""
+TOGETHER = 2
+"""Registers of elements whose instructions alternate: of one alone, most would wait for the one before."""
+COSTLY, COOL = 20, 32
+"""The cost from which on an operation is worth the widest registers, and the bytes of those for all others.
+
+Processors run slower while they use the widest; what waits for memory or for divisions gains nothing by them.
+"""
+AHEAD, LINE = 1 << 11, 64
+"""How many bytes before their use operands are asked for, and the bytes of a line of the cache."""
+
+LINKS = "PyEval_SaveThread PyEval_RestoreThread Py_IncRef PyArray_New ndarray None".split()
+
+# The block: the function that shares parts, the function of some parts, operands, which of them is the first that has
+# axes, the number of the result's dtype; and of each operand its dtype and whether it has axes. The table: elements,
+# parts, the address of the result and those of the operands.
+TEXT = """
+@links = global [{count} x ptr] zeroinitializer
+
+define ptr @large(ptr %self, ptr %args, i64 %count) {{
 top:
-  %run_word = call i64 @word(ptr %block, i64 0)
-  %run = inttoptr i64 %run_word to ptr
-  %given = call i64 @word(ptr %block, i64 1)
-  %moving = call i64 @word(ptr %block, i64 2)
-  %bytes = call i64 @word(ptr %block, i64 3)
-  %chunks = call i64 @word(ptr %block, i64 4)
-  %each = call i64 @word(ptr %block, i64 5)
-  %size = call i64 @word(ptr %block, i64 6)
-  %second = call i64 @word(ptr %block, i64 7)
-  %final = call i64 @word(ptr %block, i64 8)
-  %addresses = getelementptr i64, ptr %block, i64 9
-  %moves = getelementptr i64, ptr %addresses, i64 %given
-  %table = alloca i64, i64 %given, align 16
-  %room = alloca i8, i64 %bytes, align 64
-  %first = mul i64 %begin, %each
-  %asked = mul i64 %end, %each
-  %fewer = icmp ult i64 %asked, %chunks
-  %last = select i1 %fewer, i64 %asked, i64 %chunks
-  %room_word = ptrtoint ptr %room to i64
-  br label %fill
-fill:
-  %m = phi i64 [ 0, %top ], [ %m_next, %filled ]
-  %m_more = icmp ult i64 %m, %given
-  br i1 %m_more, label %filled, label %ready
-filled:
-  %address = call i64 @word(ptr %addresses, i64 %m)
-  %cell = getelementptr i64, ptr %table, i64 %m
-  store i64 %address, ptr %cell
-  %m_next = add i64 %m, 1
-  br label %fill
-ready:
-  %room_cell = getelementptr i64, ptr %table, i64 %moving
-  store i64 %room_word, ptr %room_cell
-  br label %step
-step:
-  %t = phi i64 [ %first, %ready ], [ %t_next, %call ]
-  %more = icmp ult i64 %t, %last
-  br i1 %more, label %place, label %over
-place:
-  %before = sub i64 %t, 1
-  %along = mul i64 %before, %size
-  %regular = add i64 %along, %second
-  %beyond = icmp sgt i64 %regular, %final
-  %within = select i1 %beyond, i64 %final, i64 %regular
-  %early = icmp slt i64 %within, 0
-  %from = select i1 %early, i64 0, i64 %within
-  br label %move
-move:
-  %n = phi i64 [ 0, %place ], [ %n_next, %moved ]
-  %n_more = icmp ult i64 %n, %moving
-  br i1 %n_more, label %moved, label %call
-moved:
-  %start = call i64 @word(ptr %addresses, i64 %n)
-  %by = call i64 @word(ptr %moves, i64 %n)
-  %far = mul i64 %by, %from
-  %now = add i64 %start, %far
-  %target = getelementptr i64, ptr %table, i64 %n
-  store i64 %now, ptr %target
-  %n_next = add i64 %n, 1
-  br label %move
-call:
-  %status = call i32 %run(ptr %table)
-  %t_next = add i64 %t, 1
-  br label %step
-over:
-  ret void
-}
+  %block_word = call i64 @field(ptr %self, i64 {data})
+  %block = inttoptr i64 %block_word to ptr
+  %inputs = call i64 @word(ptr %block, i64 2)
+  %slots = add i64 %inputs, 3
+  %table = alloca i64, i64 %slots, align 16
+  %row = alloca [6 x i64], align 16
+  %first = call i64 @word(ptr %block, i64 3)
+  %model_at = getelementptr ptr, ptr %args, i64 %first
+  %model = load ptr, ptr %model_at
+  %kind = call i64 @field(ptr %model, i64 {type})
+  %array_type = call ptr @link(i64 {ndarray})
+  %array_word = ptrtoint ptr %array_type to i64
+  %is_array = icmp eq i64 %kind, %array_word
+  %as_many = icmp eq i64 %inputs, %count
+  %arrays = and i1 %is_array, %as_many
+  br i1 %arrays, label %shape, label %other
+shape:
+  %nd_at = getelementptr i8, ptr %model, i64 {nd}
+  %nd_short = load i32, ptr %nd_at
+  %nd = zext i32 %nd_short to i64
+  %dims_word = call i64 @field(ptr %model, i64 {dims})
+  %dims = inttoptr i64 %dims_word to ptr
+  br label %length
+length:
+  %d = phi i64 [ 0, %shape ], [ %d_next, %longer ]
+  %size = phi i64 [ 1, %shape ], [ %size_next, %longer ]
+  %d_more = icmp ult i64 %d, %nd
+  br i1 %d_more, label %longer, label %known
+longer:
+  %dim = call i64 @word(ptr %dims, i64 %d)
+  %size_next = mul i64 %size, %dim
+  %d_next = add i64 %d, 1
+  br label %length
+known:
+  %lengths_at = getelementptr i64, ptr %row, i64 1
+  store i64 %dims_word, ptr %lengths_at
+  %flags_at = getelementptr i64, ptr %row, i64 5
+  store i64 {flags_wanted}, ptr %flags_at
+  %parts = lshr i64 %size, {part_bits}
+  %large = icmp ne i64 %parts, 0
+  br i1 %large, label %input, label %other
+input:
+  %i = phi i64 [ 0, %known ], [ %i_next, %taken ]
+  %i_more = icmp ult i64 %i, %inputs
+  br i1 %i_more, label %take, label %result
+take:
+  %arg_at = getelementptr ptr, ptr %args, i64 %i
+  %arg = load ptr, ptr %arg_at
+  %twice = mul i64 %i, 2
+  %descr_place = add i64 %twice, 5
+  %axes_place = add i64 %twice, 6
+  %descr = call i64 @word(ptr %block, i64 %descr_place)
+  %axes = call i64 @word(ptr %block, i64 %axes_place)
+  %none = icmp eq i64 %axes, 0
+  %own_nd = select i1 %none, i64 0, i64 %nd
+  store i64 %own_nd, ptr %row
+  %descr_at = getelementptr i64, ptr %row, i64 2
+  store i64 %descr, ptr %descr_at
+  %fitting = call i1 @fits(ptr %arg, ptr %row)
+  br i1 %fitting, label %taken, label %other
+taken:
+  %address = call i64 @field(ptr %arg, i64 {data})
+  %slot_place = add i64 %i, 3
+  %slot = getelementptr i64, ptr %table, i64 %slot_place
+  store i64 %address, ptr %slot
+  %i_next = add i64 %i, 1
+  br label %input
+result:
+  %number_long = call i64 @word(ptr %block, i64 4)
+  %number = trunc i64 %number_long to i32
+  %new = call ptr @link(i64 {PyArray_New})
+  %out = call ptr %new(ptr %array_type, i32 %nd_short, ptr %dims, i32 %number, ptr null, ptr null, i32 0, i32 0, ptr null)
+  %no_out = icmp eq ptr %out, null
+  br i1 %no_out, label %failed, label %go
+go:
+  %out_address = call i64 @field(ptr %out, i64 {data})
+  store i64 %size, ptr %table
+  %parts_at = getelementptr i64, ptr %table, i64 1
+  store i64 %parts, ptr %parts_at
+  %out_at = getelementptr i64, ptr %table, i64 2
+  store i64 %out_address, ptr %out_at
+  %share_word = call i64 @word(ptr %block, i64 0)
+  %share = inttoptr i64 %share_word to ptr
+  %some_word = call i64 @word(ptr %block, i64 1)
+  %some = inttoptr i64 %some_word to ptr
+  %save = call ptr @link(i64 {PyEval_SaveThread})
+  %state = call ptr %save()
+  call void %share(ptr %some, ptr %table, i64 %parts)
+  %restore = call ptr @link(i64 {PyEval_RestoreThread})
+  call void %restore(ptr %state)
+  ret ptr %out
+other:
+  %nothing = call ptr @link(i64 {None})
+  %hold = call ptr @link(i64 {Py_IncRef})
+  call void %hold(ptr %nothing)
+  ret ptr %nothing
+failed:
+  ret ptr null
+}}
 """
 
 
-@functools.cache
-def driver() -> tuple[Any, int, native.Code]:
-    """The function that shares chunks with threads, the address of the one that runs some, and the code that holds it."""
-    code = native.Code(native.kept(expanded(DRIVER)), [])
-    share = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(pool.address("share"))
-    return share, code.address("drive"), code
+@native.once
+def _entry() -> tuple[native.Code, Any] | None:
+    """The built-in function of all kernels; None where Python's objects are not understood."""
+    fields = native.offsets()
+    if fields is None or native.POINTER_SIZE != 8:
+        return None
+    numbers = {name: place for place, name in enumerate(LINKS)}
+    words = {"count": len(LINKS), "flags_wanted": CONTIGUOUS, "part_bits": PART.bit_length() - 1}
+    text = expanded((FITS + TEXT).format(**words, **numbers, **fields))
+    code = native.Code(native.kept(text), [native.address(name) for name in LINKS])
+    return code, native.method(b"large", code.address("large"), b"Compute an operation on large arrays.")
 
 
-CHUNK, PART, LINE = 1 << 13, 2, 64
-"""Elements that the code computes in one call, calls in what a thread takes, and bytes of a line of the cache."""
-_seen: dict[Any, Kernel | None] = {}
+Operands = Sequence[tuple[np.dtype[Any], bool]]
+"""Of each operand, its dtype and whether it has axes."""
 
 
-class Kernel:
-    """The code of an operation on a chunk of each operand; operands without axes are the same for all chunks."""
+class Writer:
+    """The code of an operation: a function of the table, for some of all parts.
 
-    def __init__(self, primitive: Primitive, arrays: Sequence[Array], params: dict[str, Any]) -> None:
-        small = [array.reshape(-1)[:1] if array.ndim else array for array in arrays]
-        self.dtype = np.asarray(primitive.forward(*small, **params)).dtype
-        inputs = tuple(Value((CHUNK,) if array.ndim else (), array.dtype) for array in arrays)
-        output = Value((CHUNK,), self.dtype)
-        program = Program(inputs, (Equation(primitive, inputs, params, (output,)),), (output,))
-        self.step = Executable(program, None)
-        self.native = not self.step._assembly.opaque
-        if self.native:
-            memory, constants = self.step._assembly.memory, len(self.step._held)
-            self.share, self.drive, _ = driver()  # made here, and not by several threads at once
-            self.moves = [array.itemsize if array.ndim else 0 for array in arrays] + [self.dtype.itemsize]
-            self.words = [
-                self.step._native.address("run"),
-                len(self.moves) + 1 + constants,
-                len(self.moves),
-                memory.arena,
-            ]
-            self.held = [0, *[constant.ctypes.data for constant in self.step._held]]
+    Vectors are stored where vectors begin in memory. The first and the last lie where the arrays begin and end: they have
+    elements in common with their neighbours.
+    """
 
-    def __call__(self, arrays: Sequence[Array], out: Array) -> None:
-        """Compute all elements, in chunks of which all but the first and the last begin at a line of the cache.
+    def __init__(self, primitive: Primitive, params: dict[str, Any], operands: Operands, out: np.dtype[Any]) -> None:
+        self.primitive, self.params, self.operands, self.out = primitive, params, operands, out
+        costly = elements.ELEMENTS[primitive.name].cost >= COSTLY
+        width = TOGETHER * native.width() if costly else min(native.width(), COOL)
+        self.lanes = width // max(4, out.itemsize, *[dtype.itemsize for dtype, _ in operands])
+        self.module = Module()
+        self.builder: Any = None
 
-        Those two have elements in common with their neighbours.
-        """
-        head, size = -out.ctypes.data % LINE // out.itemsize, out.size
-        chunks = 1 + -(-(size - head) // CHUNK)
-        addresses = [array.ctypes.data for array in (*arrays, out)]
-        words = (*self.words, chunks, PART, CHUNK, head, size - CHUNK, *addresses, *self.held, *self.moves)
-        self.share(self.drive, (ctypes.c_int64 * len(words))(*words), -(-chunks // PART))
+    def write(self) -> str:
+        """The text of the module."""
+        self._begin("vectors")
+        _, begin, end = self.builder.function.args
+        bases = [self.builder.inttoptr(self._word(place), POINTER) for place in range(2, len(self.operands) + 3)]
+        fixed = [
+            self._spread(dtype, base) for (dtype, axes), base in zip(self.operands, bases[1:], strict=True) if not axes
+        ]
+        count_up(self.builder, begin, end, lambda at: self._vector(at, bases, iter(fixed)), step=self.lanes)
+        self.builder.ret_void()
+        self.builder.function.linkage = "internal"
+        self._parts(self.builder.function)
+        return self.module.finished()
+
+    def _begin(self, name: str) -> None:
+        function = ir.Function(self.module, ir.FunctionType(ir.VoidType(), [POINTER, LONG, LONG]), name)
+        self.builder = ir.IRBuilder(function.append_basic_block())
+
+    def _parts(self, vectors: Any) -> None:
+        """Write the function of some parts, which calls that of vectors that begin from a place on, and before another."""
+        self._begin("some")
+        builder = self.builder
+        table, begin, end = builder.function.args
+        size, parts, address = [self._word(place) for place in range(3)]
+        first, last = builder.icmp_signed("==", begin, long(0)), builder.icmp_signed("==", end, parts)
+        bytes_missing = builder.and_(builder.neg(address), long(self.lanes * self.out.itemsize - 1))
+        head = builder.lshr(bytes_missing, long(self.out.itemsize.bit_length() - 1))
+        final = builder.sub(size, long(self.lanes))
+        start, stop = (builder.add(head, builder.mul(part, long(PART))) for part in (begin, end))
+        builder.call(vectors, [table, long(0), builder.zext(first, LONG)])
+        builder.call(vectors, [table, start, builder.select(last, final, stop)])
+        builder.call(vectors, [table, final, builder.select(last, size, final)])
+        builder.ret_void()
+
+    def _word(self, place: int) -> Any:
+        at = self.builder.gep(self.builder.function.args[0], [long(place)], source_etype=LONG)
+        return self.builder.load(at, typ=LONG, align=8)
+
+    def _spread(self, dtype: np.dtype[Any], address: Any) -> Any:
+        """An operand without axes, in all lanes."""
+        word = load(Desk(self.builder, Target.host(), None), KINDS[dtype], address)
+        return splat(self.builder, word.value, self.lanes)
+
+    def _vector(self, at: Any, bases: list[Any], fixed: Iterator[Any]) -> None:
+        """Write the code for one vector, from a place on."""
+        builder = self.builder
+        desk, words = Desk(builder, Target.host(), self.lanes, branching=True), []
+        for (dtype, axes), base in zip(self.operands, bases[1:], strict=True):
+            kind, address = KINDS[dtype], element(builder, base, KINDS[dtype], at)
+            for line in range(0, self.lanes * dtype.itemsize if axes else 0, LINE):
+                self._ask(builder.gep(address, [long(AHEAD + line)], source_etype=ir.IntType(8)))
+            words.append(load_lanes(desk, kind, address, 1, None) if axes else Word(desk, kind, next(fixed)))
+        dtypes = tuple([dtype for dtype, _ in self.operands])
+        word = elements.apply(self.primitive.name, words, dtypes, self.out, self.params)
+        store_lanes(word, element(builder, bases[0], word.kind, at), 1, None)
+
+    def _ask(self, address: Any) -> None:
+        number = ir.IntType(32)
+        of = ir.FunctionType(ir.VoidType(), [POINTER, number, number, number])
+        prefetch = declared(self.module, "llvm.prefetch.p0", of)
+        self.builder.call(prefetch, [address, number(0), number(3), number(1)])
+
+
+def _compiled(primitive: Primitive, arrays: Sequence[Array], params: dict[str, Any]) -> Function | None:
+    """The operation as a built-in function, which gives nothing for operands that it was not made for."""
+    small = [array.reshape(-1)[:1] if array.ndim else array for array in arrays]
+    out = np.asarray(quiet.run(primitive.forward, *small, **params)).dtype
+    operands = [(array.dtype, array.ndim > 0) for array in arrays]
+    entry = _entry()
+    if entry is None or not elements.lowers(primitive.name, tuple([dtype for dtype, _ in operands]), out, params):
+        return None
+    known = f"large {primitive.name} {params} {[(dtype.str, axes) for dtype, axes in operands]} {out.str}"
+    code = native.Code(native.kept(known, Writer(primitive, params, operands, out).write))
+    code.fill([library.address(name) for name in code.names])
+    _held.append(code)
+    first = [axes for _, axes in operands].index(True)
+    words = [pool.address("share"), code.address("some"), len(operands), first, out.num]
+    words += [word for dtype, axes in operands for word in (id(np.dtype(dtype.type)), int(axes))]
+    return native.builtin(entry[1], np.array(words, np.int64))  # type: ignore[no-any-return]  # as Python makes it
+
+
+Function = Callable[..., Array | None]
+MOST = 1000
+"""Operations, with their dtypes and metadata, for which there is code at most."""
+_met: set[Any] = set()
+_functions: dict[Any, Function | None] = {}
+_held: list[native.Code] = []
+
+
+def _begun(key: Any, primitive: Primitive, arrays: Sequence[Array], params: dict[str, Any]) -> Function | None:
+    """The function of an operation that has none yet, if it has been met before."""
+    if key not in _met:
+        if len(_met) < MOST:
+            _met.add(key)
+        return None
+    made = _functions[key] = _compiled(primitive, arrays, params)
+    return made
 
 
 def forward(primitive: Primitive, arrays: Sequence[Array], params: dict[str, Any]) -> Any:
     """What the primitive's forward function gives, by machine code where there is some."""
-    shape = max((array.shape for array in arrays), key=len)
-    plain = all(array.flags.carray if array.shape == shape else not array.ndim for array in arrays)
-    if not plain:
-        return primitive.forward(*arrays, **params)
-    key = (primitive, tuple(params.items()), *[(array.dtype, array.ndim == 0) for array in arrays])
     try:
-        kernel = _seen[key]
-    except KeyError:
-        _seen[key] = None
-        return primitive.forward(*arrays, **params)
+        key = (primitive, *params.items(), *[(array.dtype, array.ndim == 0) for array in arrays])
+        function = _functions.get(key)
     except TypeError:  # metadata that cannot be looked up
-        return primitive.forward(*arrays, **params)
-    if kernel is None:
-        kernel = _seen[key] = Kernel(primitive, arrays, params)
-    if not kernel.native:
-        return primitive.forward(*arrays, **params)
-    out = np.empty(shape, kernel.dtype)
-    kernel(arrays, out)
-    return out
+        function = None
+    else:
+        if function is None and key not in _functions:
+            function = _begun(key, primitive, arrays, params)
+    made = None if function is None else function(*arrays)
+    return quiet.copy().run(primitive.forward, *arrays, **params) if made is None else made

@@ -6,8 +6,6 @@ would take longer to compile than it ever saves.
 
 from __future__ import annotations
 
-import functools
-
 from llvmlite import ir
 
 from ..mathematics.lanes import Desk, Target, Word
@@ -34,7 +32,7 @@ def _text(name: str) -> str:
     return str(module)
 
 
-@functools.cache
+@native.once
 def _code(name: str) -> native.Code:
     return native.Code(native.kept(name, lambda: _text(name)))
 

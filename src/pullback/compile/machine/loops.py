@@ -37,6 +37,10 @@ from .reducing import Accumulator
 CHUNK = 1 << 16
 """Places that one thread takes at a time."""
 ALIGNED = 64
+TOGETHER = 4
+"""Registers full of places up to which the last places are masked in the same loop, and not in code of their own."""
+BRIEF = 8
+"""Registers full of places up to which functions of mathematics are called: to write them out takes longer than it saves."""
 SHORT, SHORT_IN_LANES = 8, 128
 """Floats that are summed as floats, one after another, and in lanes: as NumPy does."""
 
@@ -113,12 +117,12 @@ class Emitter:
         self.layout, self.place, self.target = layout, place, target
         self.lanes = self._lanes(width)
         self.count, self.any_length = count, any_length
+        self.often = any_length or math.prod(layout.domain) > BRIEF * self.lanes
         self.top = Scope(builder, None)
         self.scopes: list[Scope] = [self.top]
         self.mask: Any = None
         self.active: list[tuple[Root, Accumulator]] = []
-        self.kept: dict[int, Any] = {}
-        self.depth_of: dict[int, int] = {}
+        self.levels: dict[int, int] = {}
 
     def _lanes(self, width: int) -> int:
         """Lanes for the dtype that most results have."""
@@ -156,7 +160,9 @@ class Emitter:
         if size is not None:
             whole = size // lanes * lanes
             middle, rest = long(whole), size > whole
-            if whole:
+            if rest and whole <= TOGETHER * lanes:
+                middle = begin
+            elif whole:
                 self._run(begin, middle, lanes, inside)
         else:
             builder = self.scopes[-1].builder
@@ -314,9 +320,11 @@ class Emitter:
 
     def _level(self, node: Node) -> int:
         """The number of the scope in which a node is computed."""
-        if node.kind == "reduce":
-            return self.layout.outer
-        return max(node.axes, default=-1) + 1
+        level = self.levels.get(id(node))
+        if level is None:
+            level = self.layout.outer if node.kind == "reduce" else max(node.axes, default=-1) + 1
+            self.levels[id(node)] = level
+        return level
 
     def word(self, node: Node, desk: Desk) -> Word:
         """A node as a word at a desk, computed where it has to be."""
@@ -350,7 +358,7 @@ class Emitter:
 
     def _compute(self, node: Node, level: int) -> Word:
         lanes = self.lanes if self.layout.vector in node.axes else None
-        desk = Desk(self.scopes[level].builder, self.target, lanes)
+        desk = Desk(self.scopes[level].builder, self.target, lanes, often=self.often)
         if node.kind == "load":
             value, place = node.data
             return self._read(self._base(value), KINDS[node.dtype], place, desk)

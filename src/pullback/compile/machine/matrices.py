@@ -11,7 +11,6 @@ registers of 256 bits neither is quicker, so that products are left to BLAS ther
 from __future__ import annotations
 
 import contextlib
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -299,7 +298,7 @@ def _held(builder: Any, values: list[Any]) -> list[Any]:
     return [builder.extract_value(found, i) for i in range(len(values))] if len(values) > 1 else [found]
 
 
-@functools.cache
+@native.once
 def _code(kind: str) -> native.Code:
     module = ir.Module()
     MatrixEmitter(module, kind).emit()

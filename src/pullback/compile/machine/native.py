@@ -10,8 +10,9 @@ import ctypes
 import functools
 import hashlib
 import sys
+import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from llvmlite import binding
@@ -20,6 +21,24 @@ from ... import _blas
 from .. import store
 
 POINTER_SIZE = ctypes.sizeof(ctypes.c_void_p)
+Function = TypeVar("Function", bound=Callable[..., Any])
+_turn = threading.RLock()
+
+
+def once(function: Function) -> Function:
+    """A function that runs once for each of its arguments, and whose results are kept: threads that ask meanwhile wait.
+
+    Code lives as long as the object that holds it. `functools.cache` lets each of several threads make one, and keeps the
+    last, while others have the addresses of those before.
+    """
+    cached = functools.cache(function)
+
+    @functools.wraps(function)
+    def asked(*args: Any) -> Any:
+        with _turn:
+            return cached(*args)
+
+    return asked  # type: ignore[return-value]  # functools.wraps keeps the signature, mypy cannot see it
 
 
 def _machine(level: int) -> Any:

@@ -200,20 +200,22 @@ class Nest:
     def node(self, value: Value, index: AnyIndex) -> Node:
         """The node for a value at an index."""
         known = self._known
-        waiting = [(value, index)]
+        waiting: list[tuple[Value, AnyIndex, Any]] = [(value, index, None)]
         while waiting:
-            one, at = waiting[-1]
+            one, at, needed = waiting[-1]
             if (one, at) in known:
                 waiting.pop()
                 continue
-            found, needed = self._leaf(one, at), []
+            found = self._leaf(one, at) if needed is None else None
             if found is None:
                 equation = self.source.makers[one]
-                needed = self._operands(equation, one, at)
-                missing = [pair for pair in needed if pair not in known]
-                if missing:
-                    waiting.extend(missing)
-                    continue
+                if needed is None:
+                    needed = self._operands(equation, one, at)
+                    missing = [pair for pair in needed if pair not in known]
+                    if missing:
+                        waiting[-1] = one, at, needed
+                        waiting.extend([(*pair, None) for pair in missing])
+                        continue
                 self.inlined.add(one)
                 found = self._applied(equation, one, at, [known[pair] for pair in needed])
             known[one, at] = found

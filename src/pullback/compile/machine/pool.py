@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import atexit
 import ctypes
-import functools
 import os
 
 from llvmlite import binding
@@ -376,7 +375,7 @@ define void @resume() {{
 """
 
 
-@functools.cache
+@native.once
 def _code() -> native.Code:
     function, argument = RELAX.get(binding.get_process_triple().partition("-")[0], ("", ""))
     text = TEXT.format(

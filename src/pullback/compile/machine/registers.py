@@ -39,6 +39,7 @@ class LoopEmitter:
     def __init__(self, builder: Any, equation: Equation, address: Callable[[Value], Any]) -> None:
         self.builder, self.equation = builder, equation
         self.loop: Scan = equation.params["loop"]
+        self.makers = self.loop.body.makers()
         self.target = Target.host()
         self.inputs = [address(value) for value in equation.inputs]
         self.outputs = [address(value) for value in equation.outputs]
@@ -132,6 +133,8 @@ class LoopEmitter:
     def _gathered(self, word: Word, places: Numbers) -> Word:
         """A vector of some elements of a vector; the lanes behind them hold copies of some, which nobody stores."""
         desk, kind, builder = self._desk(len(places)), word.kind, self.builder
+        if word.desk.lanes is None and isinstance(word.value, ir.Constant):
+            return desk.number(kind, word.value.constant)
         if word.desk.lanes is None:
             return word if desk.lanes is None else Word(desk, kind, splat(builder, word.value, desk.lanes))
         if desk.lanes is None:
@@ -173,12 +176,34 @@ class LoopEmitter:
 
     def _apply(self, equation: Equation) -> Word:
         out = equation.output
-        operands = []
-        for value in equation.inputs:
-            numbers = np.arange(value.size).reshape(value.shape)
-            operands.append(self._gathered(self.words[value], np.broadcast_to(numbers, out.shape).reshape(-1).tolist()))
+        operands = [self._spread(value, out) for value in equation.inputs]
         dtypes = tuple([value.dtype for value in equation.inputs])
+        if equation.name == "add" and {*dtypes} == {out.dtype}:
+            for value, other in zip(equation.inputs, reversed(operands), strict=True):
+                scaled = self._scaled(value)
+                if scaled is not None:
+                    return self._spread(scaled[0], out).mad(scaled[1], other)
         return elements.apply(equation.name, operands, dtypes, out.dtype, equation.params)
+
+    def _spread(self, value: Value, like: Value) -> Word:
+        """A value broadcast to the shape of another."""
+        numbers = np.arange(value.size).reshape(value.shape)
+        return self._gathered(self.words[value], np.broadcast_to(numbers, like.shape).reshape(-1).tolist())
+
+    def _scaled(self, value: Value) -> tuple[Value, float] | None:
+        """The value and the number whose product a float is, if that is as large as the value at most.
+
+        Then it and a sum may be one operation: what overflows, does so in both forms.
+        """
+        maker = self.makers.get(value)
+        if maker is not None and maker.name == "multiply" and value.dtype.kind == "f":
+            for factor, other in (maker.inputs, maker.inputs[::-1]):
+                constant = self.loop.body.constants.get(factor)
+                if constant is None or constant.size > 1 or (other.dtype, other.shape) != (value.dtype, value.shape):
+                    continue
+                if abs(constant.item()) <= 1:
+                    return other, constant.item()
+        return None
 
     def _move(self, equation: Equation) -> None:
         """An operation whose results are elements of its inputs, or zeros: what it does to their numbers says all."""

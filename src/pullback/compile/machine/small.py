@@ -137,7 +137,7 @@ class SmallEmitter:
         builder.position_at_end(after)
 
 
-@functools.cache
+@native.once
 def _code(kind: str) -> native.Code:
     module = ir.Module()
     SmallEmitter(module, kind).emit()

@@ -140,7 +140,7 @@ answer:
 """
 
 
-@functools.cache
+@native.once
 def _code() -> tuple[Any, Any] | None:
     """The function for all records, compiled once in a process; None where Python's objects are not understood."""
     fields = native.offsets()

@@ -7,6 +7,8 @@ or overflow with one rounding.
 
 from __future__ import annotations
 
+import math
+
 from .coefficients import EXP, EXP_MINUS_ONE, EXP_TWO, LN, LOG_TWO_OF_E, SINH, TANH
 from .lanes import Word, power_of_two
 from .pairs import ordered_total
@@ -16,7 +18,7 @@ RANGE = {"f": (-104.0, 89.0), "d": (-746.0, 710.0)}
 RANGE_OF_TWO = {"f": (-151.0, 129.0), "d": (-1076.0, 1025.0)}
 RANGE_OF_HALF = {"f": (-104.0, 90.0), "d": (-746.0, 712.0)}
 SATURATED = {"f": (17.5, 10.0), "d": (38.0, 20.0)}  # from here on 1 - exp(-x), and tanh, are 1
-POLYNOMIAL_TANH = 0.7
+POLYNOMIAL_TANH = 0.55
 NO_MORE = {"f": 64, "d": 128}  # 1 - 2^-n is 1 here
 
 
@@ -51,9 +53,9 @@ def exp(x: Word) -> Word:
     softmax with a mask has many.
     """
     low, high = RANGE[x.kind]
-    gone = x < low
-    r, n = _reduced(gone.select(0, x).at_most(high))
-    return gone.select(0, scaled(_exp_near(r), n))
+    there = ~(x < low)
+    r, n = _reduced(there.select(x, 0).at_most(high))
+    return there.select(scaled(_exp_near(r), n), 0)
 
 
 def exp_of_moderate(x: Word) -> Word:
@@ -99,17 +101,22 @@ def sigmoid(x: Word) -> Word:
     """1 / (1 + e^-x), from e^-|x|, which is never too large."""
     small = exp(-abs(x))
     below, error = ordered_total(x.like(1), small)
-    quotient = (x >= 0).select(1, small, x.kind) / below
+    quotient = (x >= 0).select(1, small) / below
     return quotient.mad(-error, quotient)
 
 
 def tanh(x: Word) -> Word:
-    """The hyperbolic tangent: a polynomial near 0, else 1 - 2 / (e^2|x| + 1)."""
-    size = abs(x)
-    z = x * x
+    """The hyperbolic tangent: a polynomial up to where it is 1/2, else 1 - 2 / (e^2|x| + 1).
+
+    The exponential is one of |x|, in powers of 2r, and log(2) has one part: where n is large its error makes no difference.
+    """
+    size, z = abs(x), x * x
     near = (x * z).mad(z.polynomial(TANH[x.kind]), x)
-    far = 1 - 2 / (exp_of_moderate(2 * size.at_most(SATURATED[x.kind][1])) + 1)
-    return (size < POLYNOMIAL_TANH).select(near, far).copysign(x)
+    bounded = size.at_most(SATURATED[x.kind][1])
+    whole, n = bounded.nearest(2 * LOG_TWO_OF_E[x.kind][0])
+    r = whole.mad(-math.log(2) / 2, bounded)
+    power = scaled(r.polynomial([c * 2.0**k for k, c in enumerate((1, 1, *EXP[x.kind]))]), (whole, n))
+    return (size >= POLYNOMIAL_TANH).select(1 - 2 / (power + 1), near).copysign(x)
 
 
 def sinh(x: Word) -> Word:

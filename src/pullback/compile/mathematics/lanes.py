@@ -27,6 +27,7 @@ TYPES = REALS | {kind: ir.IntType(width) for kind, width in WIDTH.items()}
 BITS = {"f": "i32", "d": "i64"}  # the integers of the same size
 FRACTION = {"f": 23, "d": 52}  # bits of the significand that are stored
 REGISTER, ROUNDING = 64, 4  # bytes of the widest register of x86, and its number for the usual way of rounding
+PARTED = 0b1111  # for significands from 3/4 to 3/2, NaN below 0
 BIAS = {"f": 127, "d": 1023}
 TINY = {"f": 2.0**-126, "d": 2.0**-1022}  # the smallest number that is not subnormal
 
@@ -36,7 +37,7 @@ class Target:
     """What the processor has.
 
     `fma` is a product and a sum in one instruction, rounded once; `scalef`, for registers of 512 bits, a product with a
-    power of two.
+    power of two, and the two parts of such a product.
     """
 
     fma: bool
@@ -197,17 +198,39 @@ class Word:
 
     @property
     def scales(self) -> bool:
-        """Whether `scaled_by` is there: for a whole register of a processor that has it."""
-        return self.desk.target.scalef and (self.desk.lanes or 0) * {"f": 4, "d": 8}[self.kind] == REGISTER
+        """Whether `scaled_by` and `parted` are there: for whole registers of a processor that has them."""
+        return self.desk.target.scalef and not (self.desk.lanes or 1) * {"f": 4, "d": 8}[self.kind] % REGISTER
 
     def scaled_by(self, power: Word) -> Word:
         """This times 2^power, a whole number as a real; rounded once."""
-        builder, lanes, of = self.desk.builder, self.desk.lanes, self.desk.type(self.kind)
-        mask, mode = ir.IntType(max(8, lanes or 0)), ir.IntType(32)
-        name = f"llvm.x86.avx512.mask.scalef.p{'s' if self.kind == 'f' else 'd'}.512"
-        function = declared(builder.module, name, ir.FunctionType(of, [of, of, of, mask, mode]))
-        arguments = [self.value, power.value, self.value, mask(-1), mode(ROUNDING)]
-        return Word(self.desk, self.kind, builder.call(function, arguments))
+        return self._by_registers("scalef", power)
+
+    def parted(self) -> tuple[Word, Word]:
+        """m from 3/4 to 3/2 and k, a whole number as a real, whose m 2^k is this.
+
+        m is NaN below 0; k is -inf of 0 and inf of inf, with an m of 1.
+        """
+        m, k = self._by_registers("getmant", ir.IntType(32)(PARTED)), self._by_registers("getexp")
+        return m, (m < 1).select(k + 1, k)
+
+    def _by_registers(self, name: str, *operands: Word | Value) -> Word:
+        """What an instruction of AVX-512 makes of this, one register after another."""
+        builder, lanes = self.desk.builder, REGISTER // {"f": 4, "d": 8}[self.kind]
+        of, mask, mode = ir.VectorType(TYPES[self.kind], lanes), ir.IntType(max(8, lanes)), ir.IntType(32)
+        full, parts = f"llvm.x86.avx512.mask.{name}.p{'s' if self.kind == 'f' else 'd'}.512", []
+        for start in range(0, self.desk.lanes or 0, lanes):
+            own, *others = [x._register(start, lanes) if isinstance(x, Word) else x for x in (self, *operands)]
+            arguments = [own, *others, own, mask(-1), mode(ROUNDING)]
+            function = declared(builder.module, full, ir.FunctionType(of, [x.type for x in arguments]))
+            parts.append(builder.call(function, arguments))
+        while len(parts) > 1:
+            parts = [_joined(builder, *pair) for pair in zip(parts[::2], parts[1::2], strict=True)]
+        return Word(self.desk, self.kind, parts[0])
+
+    def _register(self, start: int, lanes: int) -> Value:
+        """Some of the lanes."""
+        places = ir.Constant(ir.VectorType(ir.IntType(32), lanes), list(range(start, start + lanes)))
+        return self.desk.builder.shuffle_vector(self.value, self.value, places)
 
     # Comparisons: false where a side is NaN, but for !=.
 
@@ -357,6 +380,12 @@ class Word:
         magic = 1.5 * 2.0 ** FRACTION[self.kind]
         shifted = self + magic if factor == 1 else self.mad(factor, magic)
         return shifted - magic, shifted.bits() - self.desk.number(self.kind, magic).bits()
+
+
+def _joined(builder: Value, left: Value, right: Value) -> Value:
+    """The lanes of two vectors, one after the other."""
+    count = 2 * left.type.count
+    return builder.shuffle_vector(left, right, ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(count))))
 
 
 def power_of_two(n: Word, kind: str) -> Word:

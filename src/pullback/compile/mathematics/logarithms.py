@@ -1,7 +1,7 @@
 """log and its relatives.
 
-x is 2^k (1 + f) with 1 + f between sqrt(1/2) and sqrt(2). In float the logarithm of 1 + f is a polynomial in f; in
-double it is 2 artanh(s) with s = f / (2 + f), which is f - f^2 / 2 + s (f^2 / 2 + s^2 Q(s^2)).
+x is 2^k (1 + f) with 1 + f between sqrt(1/2) and sqrt(2), or between 3/4 and 3/2. In float the logarithm of 1 + f is a
+polynomial in f; in double it is 2 artanh(s) with s = f / (2 + f), which is f - f^2 / 2 + s (f^2 / 2 + s^2 Q(s^2)).
 """
 
 from __future__ import annotations
@@ -46,11 +46,10 @@ def split_normal(x: Word) -> tuple[Word, Word]:
 
 def log_near(f: Word, k: Word) -> Word:
     """k log(2) + log(1 + f)."""
+    if f.kind == "f":
+        return k.mad(math.log(2), (f * f).mad(f.polynomial(LOG["f"]), f))
     high, low = LN[f.kind]
     square = 0.5 * f * f
-    if f.kind == "f":
-        tail = (f * f * f).mad(f.polynomial(LOG["f"]), -square)
-        return k.mad(high, f + k.mad(low, tail))
     s = f / (f + 2)
     z = s * s
     tail = s.mad(z.mad(z.polynomial(ARTANH["d"]), square), k * low)
@@ -63,16 +62,25 @@ def _at_ends(x: Word, y: Word) -> Word:
     return ((x > 0) & (x < math.inf)).select(y, end)
 
 
+def parted(x: Word) -> tuple[Word, Word]:
+    """m from 3/4 to 3/2 and k, a whole number as a real, whose m 2^k is x.
+
+    m is NaN below 0; k is -inf of 0 and inf of inf, with an m of 1.
+    """
+    if x.scales:
+        return x.parted()
+    subnormal = x < TINY[x.kind]
+    bits = subnormal.select(x * 2.0**LIFT, x).bits()
+    k = (bits - x.desk.number(x.kind, 0.75).bits()) >> FRACTION[x.kind]
+    m = (x >= 0).select((bits - (k << FRACTION[x.kind])).real(), math.nan)
+    whole = (k - subnormal.select(LIFT, 0, k.kind)).whole()
+    return m, (x == 0).select(-math.inf, (x == math.inf).select(math.inf, whole))
+
+
 def log(x: Word) -> Word:
     """The natural logarithm."""
-    part, k = split(x)
-    return _at_ends(x, log_near(part - 1, k.whole()))
-
-
-def log_of_positive(x: Word) -> Word:
-    """The natural logarithm of normal, finite, positive numbers."""
-    part, k = split_normal(x)
-    return log_near(part - 1, k.whole())
+    m, k = parted(x)
+    return log_near(m - 1, k)
 
 
 def log_two(x: Word) -> Word:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from .coefficients import COS, DIGITS, HALF_PI, HALF_PI_STEPS, SIN, TAN, TURNS
 from .lanes import BIAS, FRACTION, Word, power_of_two
-from .pairs import ordered_total, product, total
+from .pairs import product, total
 
 NEAR = {"f": 8192.0, "d": 2.0**20}  # |x| up to which the short reduction will do
 STRIDE = 4  # the rows of TURNS for doubles are 2^STRIDE powers of two apart
@@ -40,12 +40,12 @@ def _reduced_near(x: Word) -> Rest:
     first, second, third, rest = HALF_PI_STEPS[x.kind]
     r = whole.mad(-first, x)
     if x.kind == "f":
-        r, error = ordered_total(whole.mad(-second, r), whole * -third)
-    else:
-        r, lost = total(r, whole * -second)
-        r, error = total(r, whole * -third)
-        error += lost
-    return Rest(r + whole.mad(-rest, error), r, n)
+        before = whole.mad(-second, r)
+        r = whole.mad(-third, before)
+        return Rest(r + whole.mad(-rest, whole.mad(-third, before - r)), r, n)
+    r, lost = total(r, whole * -second)
+    r, error = total(r, whole * -third)
+    return Rest(r + whole.mad(-rest, error + lost), r, n)
 
 
 def _reduced_float(x: Word) -> tuple[Word, Word]:
@@ -114,9 +114,7 @@ def _sine(r: Word, early: Word) -> Word:
 
 def _cosine(r: Word) -> Word:
     z = r * r
-    half = 0.5 * z
-    top = 1 - half
-    return top + ((1 - top - half) + z * z * z.polynomial(COS[r.kind]))
+    return z.polynomial((1, -0.5, *COS[r.kind]))
 
 
 def _turned(rest: Rest, n: Word) -> Word:

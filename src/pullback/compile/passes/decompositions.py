@@ -132,6 +132,16 @@ def _lerp(b: Builder, a: Value, other: Value, weight: Value) -> Value | None:
 # 2. Activations
 
 
+@decomposition("tanh_pullback")
+def _tanh_pullback(b: Builder, given: Value, t: Value) -> Value:
+    return b.subtract(given, b.multiply(b.multiply(given, t), t))
+
+
+@decomposition("sigmoid_pullback")
+def _sigmoid_pullback(b: Builder, given: Value, s: Value) -> Value:
+    return b.multiply(b.subtract(given, b.multiply(given, s)), s)
+
+
 @decomposition("leaky_factor")
 def _leaky_factor(b: Builder, x: Value, *, slope: float) -> Value:
     return b.where(b.greater(x, 0), b.scalar(1, x.dtype), b.scalar(slope, x.dtype))

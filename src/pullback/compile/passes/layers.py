@@ -172,6 +172,16 @@ def _scale_and_shift(b: Builder, x: Value, scale: Value, shift: Value) -> Value 
 # 3. Layers
 
 
+@decomposition("times_transpose")
+def _times_transpose(b: Builder, x: Value, other: Value) -> Value:
+    return b.matmul(x, b.matrix_transpose(other))
+
+
+@decomposition("transpose_times")
+def _transpose_times(b: Builder, x: Value, other: Value) -> Value:
+    return b.matmul(b.matrix_transpose(x), other)
+
+
 @decomposition("project", "affine")
 def _project(b: Builder, x: Value, weight: Value, *bias: Value) -> Value | None:
     if any(value.dtype != x.dtype for value in (weight, *bias)):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .module import Module
 
 
@@ -47,7 +49,7 @@ class Unflatten(Module):
                 f"unflattened_size must be a tuple of ints, but found type {type(unflattened_size).__name__}"
             )
         for place, size in enumerate(unflattened_size):
-            if not isinstance(size, int):
+            if not isinstance(size, int | np.integer):
                 raise TypeError(
                     f"unflattened_size must be tuple of ints, but found element of type {type(size).__name__} at pos "
                     f"{place}"

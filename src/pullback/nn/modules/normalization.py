@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .. import functional as F  # noqa: N812  # as everybody calls it
 from .. import init
 from ..parameter import allocate
@@ -28,7 +30,7 @@ class Scaled(Module):
 
 
 def _sizes(normalized_shape: Any) -> tuple[int, ...]:
-    return (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+    return (normalized_shape,) if isinstance(normalized_shape, int | np.integer) else tuple(normalized_shape)
 
 
 class LayerNorm(Scaled):

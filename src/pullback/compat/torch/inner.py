@@ -1,0 +1,69 @@
+"""What torch has for itself, in modules with an underscore, and programs import all the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..._random import Generator as Generator
+from ..._tensor import Tensor as Tensor
+from ...func import vmap
+from ...vocabulary.shapes import cat
+
+_vmap = vmap
+
+
+class Value:
+    """A value in a graph of TorchScript, of which there are none."""
+
+
+def _log_api_usage_once(*args: Any) -> None:
+    """Nothing is counted."""
+
+
+def _get_tracing_state() -> None:
+    """None: nothing is traced."""
+
+
+def _copy_to_script_wrapper(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, as it is."""
+    return function
+
+
+def _flatten_dense_tensors(tensors: Sequence[Any]) -> Any:
+    """All elements of tensors, one tensor after another, as one vector."""
+    return cat([tensor.reshape(-1) for tensor in tensors])
+
+
+def _unflatten_dense_tensors(flat: Any, tensors: Sequence[Any]) -> tuple[Any, ...]:
+    """The parts of a vector in the shapes of tensors."""
+    pieces = flat.split([tensor.numel() for tensor in tensors])
+    return tuple(piece.reshape(tensor.shape) for piece, tensor in zip(pieces, tensors, strict=True))
+
+
+def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = False) -> int:
+    """-1, which stands for the CPU; ValueError where another device is asked for."""
+    if not (optional or allow_cpu):
+        raise ValueError(f"Expected a torch.device with a specified index or an integer, but got: {device}")
+    return -1
+
+
+class fx:  # noqa: N801  # torch's name
+    """torch.fx: marks on functions that graphs are to call as they are. There are no graphs."""
+
+    @staticmethod
+    def wrap(fn_or_name: Any) -> Any:
+        """The function, or name, as it is."""
+        return fn_or_name
+
+
+class processes:  # noqa: N801  # a namespace
+    """Classes of torch.distributed that programs ask `isinstance` about, and that nothing is an instance of."""
+
+    class DTensor:
+        """A tensor that lies in several processes, which is refused: there is one."""
+
+        def __init__(self, *args: Any, **options: Any) -> None:
+            raise RuntimeError("Distributed package doesn't have what is asked for: pullback computes in one process")
+
+    ZeroRedundancyOptimizer = FullyShardedDataParallel = DTensor

@@ -1,0 +1,146 @@
+"""Single convolutions, eager: machine code that multiplies the windows of images where they lie.
+
+NumPy has to lay them out for BLAS, which takes longer than the products where a weight has few results. The code is the
+same for all shapes (see `gathered`); what differs is in tables of offsets. Whether a convolution is computed so depends
+on its shapes alone, and so do its sums: not on what was computed before, nor on the number of threads.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+
+from ...ops.convolution import Sizes, Window
+from ..mathematics.lanes import Target
+from .elements import KINDS
+from .gathered import GatheredEmitter, tile
+from .indices import strides
+from .tasks import Call, lanes
+
+SHARED = 1 << 21
+"""Multiplications from which on threads take part: to wake one takes as long as some hundred thousand."""
+TASK = 1 << 19
+"""Multiplications, about, of what a thread does at a time."""
+SHARES, SHARE = 8, 1 << 22
+"""The most sums that are made of the products with all images, one by each thread, and the multiplications of one."""
+PANEL = 1 << 18
+"""The most bytes of the other factor that one row goes along."""
+WIDEST, PLACES = 192, 1 << 17
+"""The most results: with more, BLAS has most of the time, and is as quick. The most places of an image in a table."""
+PADDED = 1 << 22
+"""Bytes, about, of images that are padded at a time."""
+MANY = 64
+"""Places of which several images have fewer together: their products are added up in one go."""
+PACKED = 1 << 16
+"""Bytes, about, of results that are transposed at a time."""
+
+
+class Plan:
+    """How the windows of images of one shape lie: the tables of offsets, in bytes, of places and of what is summed."""
+
+    def __init__(self, x: Sizes, weight: Sizes, window: Window, dtype: np.dtype[Any]) -> None:
+        self.window, self.weight, self.dtype = window, weight, dtype
+        self.kind, self.lanes = KINDS[dtype], lanes(KINDS[dtype])
+        self.batch, self.channels, self.size = x[0], x[1], x[2:]
+        self.around = tuple(n + 2 * p for n, p in zip(self.size, window.padding, strict=True))
+        self.lengths = window.lengths(self.size, weight[2:])
+        self.places, self.depth, self.results = math.prod(self.lengths), math.prod(weight[1:]), weight[0]
+        self.image = self.channels * math.prod(self.around) * dtype.itemsize
+        self.work, self.plane = self.places * self.depth * self.results, self.places * dtype.itemsize
+        self.together = next((m for m in (8, 4, 2) if self.batch % m == 0 and self.places * m <= MANY), 1)
+        planes, *steps = strides((self.channels, *self.around))
+        moves = [s * step for s, step in zip(window.stride, steps, strict=True)]
+        taps = [d * step for d, step in zip(window.dilation, steps, strict=True)]
+        self.of_places = _offsets(self.lengths, moves, dtype)
+        self.of_depth = _offsets(weight[1:], [planes, *taps], dtype)
+        self.blocks = -(-self.results // self.lanes)
+        self.columns = np.minimum(np.arange(self.blocks * self.lanes).reshape(-1, self.lanes), self.results - 1)
+
+    def chunks(self) -> list[slice]:
+        """The images that are padded at a time: all if none is."""
+        groups, each = self.batch // self.together, self.together
+        count = min(groups, math.ceil(self.batch * self.image / PADDED)) if any(self.window.padding) else 1
+        return [slice(groups * i // count * each, groups * (i + 1) // count * each) for i in range(count)]
+
+    def padded(self, x: Any) -> Any:
+        """Images with their padding, contiguous."""
+        if not any(self.window.padding):
+            return np.ascontiguousarray(x)
+        image = np.zeros((*x.shape[:2], *self.around), x.dtype)
+        inside = (slice(p, p + n) for p, n in zip(self.window.padding, self.size, strict=True))
+        image[(slice(None), slice(None), *inside)] = x
+        return image
+
+    @functools.cached_property
+    def _put(self) -> Call:
+        """The code for results, which lie as in memory: part by part of the places of an image."""
+        return Call(
+            GatheredEmitter, self.kind, "put", image=self.image, rows=self.of_places, columns=self.of_depth,
+            depth=self.depth, blocks=self.blocks, results=self.results, result=self.plane * self.results,
+            plane=self.plane, places=self.places, parts=max(1, min(self.work // TASK, self.places // tile()[0])),
+        )  # fmt: skip
+
+    def convolved(self, x: Any, weight: Any) -> Any:
+        """The results of a convolution, (batch, results, *lengths)."""
+        out = np.empty((self.batch, self.results, *self.lengths), self.dtype)
+        factors = np.ascontiguousarray(weight.reshape(self.results, self.depth)[self.columns].swapaxes(1, 2))
+        parts = self._put.held["parts"]
+        for images in self.chunks():
+            image = self.padded(x[images])
+            shared = len(image) * self.work >= SHARED
+            self._put(len(image) * parts, shared=shared, x=image, weights=factors, out=out[images])
+        return out
+
+    @functools.cached_property
+    def _add(self) -> Call:
+        """The code for sums: of images in shares, and of parts of their places or several at a time."""
+        bytes_given = self.plane * self.results
+        rows = np.zeros(-(-self.depth // tile()[0]) * tile()[0], np.int64)
+        rows[: self.depth] = self.of_depth
+        return Call(
+            GatheredEmitter, self.kind, "add", image=self.image, rows=rows,
+            columns=(np.arange(self.together)[:, None] * self.image + self.of_places).reshape(-1),
+            result=bytes_given, plane=self.plane, places=self.places, together=self.together, depth=len(rows),
+            parts=max(1, min(bytes_given // PACKED, self.places // self.lanes)),
+            shares=max(1, min(SHARES, self.batch * self.work // SHARE)),
+            blocks=self.blocks, results=self.results,
+        )  # fmt: skip
+
+    def weights(self, x: Any, given: Any) -> Any:
+        """The gradient of the weight: the sum over all images of their windows times what is given for each."""
+        given, held = np.ascontiguousarray(given), self._add.held
+        shares, parts, depth = held["shares"], held["parts"], held["depth"]
+        inner = -(-self.places // parts) * self.together
+        totals = np.zeros((shares, self.blocks, depth, self.lanes), self.dtype)
+        packed = np.empty((shares, self.blocks, inner, self.lanes), self.dtype)
+        for images in self.chunks():
+            image = self.padded(x[images])
+            self._add(
+                shares, shared=len(image) * self.work >= SHARED, x=image, given=given[images],
+                units=len(image) // self.together * parts,
+                totals=totals, total=totals[0].nbytes, packed=packed, room=packed[0].nbytes,
+            )  # fmt: skip
+        found = np.empty((self.results, self.depth), self.dtype)
+        found[self.columns] = totals.sum(0)[:, : self.depth].swapaxes(1, 2)
+        return found.reshape(self.weight)
+
+
+def _offsets(lengths: Sizes, steps: list[int], dtype: np.dtype[Any]) -> Any:
+    """Where each element of an array with such steps lies, in bytes."""
+    found = np.zeros((), np.int64)
+    for length, step in zip(lengths, steps, strict=True):
+        found = np.add.outer(found, np.arange(length) * (step * dtype.itemsize))
+    return np.ascontiguousarray(found.reshape(-1))
+
+
+@functools.lru_cache(maxsize=64)
+def plan(x: Sizes, weight: Sizes, window: Window, dtype: np.dtype[Any]) -> Plan | None:
+    """How a convolution is computed by machine code; None where NumPy is to."""
+    if window.groups > 1 or dtype not in (np.float32, np.float64) or not Target.host().fma or 0 in x:
+        return None
+    width, places = lanes(KINDS[dtype]), math.prod(window.lengths(x[2:], weight[2:]))
+    fits = width // 8 <= weight[0] <= WIDEST and max(tile()[0], width) <= places <= PLACES
+    return Plan(x, weight, window, dtype) if fits and math.prod(weight[1:]) * width * dtype.itemsize <= PANEL else None

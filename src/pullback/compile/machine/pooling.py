@@ -1,0 +1,193 @@
+"""The largest elements of windows, and where they stand, eager: machine code that reads the windows where they lie.
+
+It takes one element of several windows at a time, from the places that a table gives. In the table an element outside
+the image is the nearest one of its window inside, so padding needs no memory and no test: twice the same element
+changes no maximum, and neither which of several is the first or the last.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+from llvmlite import ir
+
+from ...ops.convolution import Sizes, Window
+from ...ops.pooling import elements_along, places_of
+from ..mathematics.lanes import Desk, Word
+from .elements import KINDS, maximum
+from .memory import LONG, count_up, element, fill_with_zeros, load, load_lanes, long, store, store_lanes
+from .tasks import Call, TaskEmitter, lanes
+
+MOST = 1 << 18
+"""The most entries of a table; it should stay in the cache while image after image is pooled."""
+TASK, SEVERAL = 1 << 13, 8
+"""Elements, about, of what a thread does at a time, and tasks from which on threads take part."""
+PLANES = "x plane taps offsets places units tasks".split()
+"""The words that all functions are told first: a plane is a unit's, which may be several images of one channel."""
+
+
+class PoolEmitter(TaskEmitter):
+    """The functions `highest`, `find` and `spread`."""
+
+    WORDS: ClassVar = {
+        "highest": [*PLANES, "out"],
+        "find": [*PLANES, "y", "out"],
+        "spread": [*PLANES, "y", "given", "chosen", "out"],
+    }
+
+    def highest(self, task: Any) -> None:
+        """The largest element of each window."""
+        self._units(task, self._highest)
+
+    def find(self, task: Any) -> None:
+        """Where the first of the largest stands, or the last NaN."""
+        self._units(task, lambda unit: self._find(unit, self._line(self.given["out"], unit, "i32")))
+
+    def spread(self, task: Any) -> None:
+        """What is given for each window at that place, added up where windows meet."""
+        self._units(task, lambda unit: self._spread(task, unit))
+
+    def _units(self, task: Any, inside: Any) -> None:
+        begin, end = self.part(self.given["units"], task, self.given["tasks"])
+        self.loop(begin, end, inside)
+
+    def _line(self, base: Any, number: Any, kind: str) -> Any:
+        """The address of a line of an array that has an element for each window."""
+        return element(self.builder, self.pointer(base), kind, self.builder.mul(number, self.given["places"]))
+
+    def _windows(self, inside: Any) -> None:
+        """As many windows at a time as there are lanes; the last ones may have been met before."""
+        last = self.builder.sub(self.given["places"], long(self.lanes))
+        self.loop(long(0), self.given["places"], lambda i: inside(self.least(i, last)), self.lanes)
+
+    def _element(self, unit: Any, tap: Any, first: Any) -> tuple[Word, Any]:
+        """One element of each of some windows, and the address of their places.
+
+        They are loaded one by one: in many processors the instruction that gathers takes four times as long, since what
+        it leaked has been mended.
+        """
+        builder, given = self.builder, self.given
+        desk, scalar = Desk(builder, self.target, self.lanes), Desk(builder, self.target, None)
+        at = builder.add(builder.mul(tap, given["places"]), first)
+        places = element(builder, self.pointer(given["offsets"]), "i32", at)
+        plane = self.pointer(self.sum(given["x"], (given["plane"], unit)))
+        found = ir.Constant(desk.type(self.kind), ir.Undefined)
+        for lane in range(self.lanes):
+            place = load(scalar, "i32", element(builder, places, "i32", long(lane)))
+            one = load(scalar, self.kind, element(builder, plane, self.kind, builder.sext(place.value, LONG)))
+            found = builder.insert_element(found, one.value, ir.IntType(32)(lane))
+        return Word(desk, self.kind, found), places
+
+    def _highest(self, unit: Any) -> None:
+        target = self._line(self.given["out"], unit, self.kind)
+
+        def windows(first: Any) -> None:
+            found, _ = self._element(unit, long(0), first)
+            carried = [found.value]
+
+            def inside(tap: Any) -> None:
+                value, _ = self._element(unit, tap, first)
+                carried[0] = maximum(Word(value.desk, self.kind, carried[0]), value).value
+
+            count_up(self.builder, long(1), self.given["taps"], inside, carried=carried)
+            store_lanes(
+                Word(found.desk, self.kind, carried[0]), element(self.builder, target, self.kind, first), 1, None
+            )
+
+        self._windows(windows)
+
+    def _find(self, unit: Any, target: Any) -> None:
+        maxima = self._line(self.given["y"], unit, self.kind)
+
+        def windows(first: Any) -> None:
+            desk = Desk(self.builder, self.target, self.lanes)
+            most = load_lanes(desk, self.kind, element(self.builder, maxima, self.kind, first), 1, None)
+            carried = [desk.number("i32", 0).value, desk.number("b1", 0).value]
+
+            def inside(tap: Any) -> None:
+                value, at = self._element(unit, tap, first)
+                places = load_lanes(desk, "i32", at, 1, None)
+                chosen, met = Word(desk, "i32", carried[0]), Word(desk, "b1", carried[1])
+                same = value == most
+                taken = (same & ~met) | (value != value)  # noqa: PLR0124, NaN
+                carried[:] = [taken.select(places, chosen).value, (met | same).value]
+
+            count_up(self.builder, long(0), self.given["taps"], inside, carried=carried)
+            store_lanes(Word(desk, "i32", carried[0]), element(self.builder, target, "i32", first), 1, None)
+
+        self._windows(windows)
+
+    def _spread(self, task: Any, unit: Any) -> None:
+        builder, given = self.builder, self.given
+        chosen, values = self._line(given["chosen"], task, "i32"), self._line(given["given"], unit, self.kind)
+        out = self.pointer(self.sum(given["out"], (given["plane"], unit)))
+        fill_with_zeros(builder, out, given["plane"])
+        self._find(unit, chosen)
+        desk = Desk(builder, self.target, None)
+
+        def window(i: Any) -> None:
+            place = load(desk, "i32", element(builder, chosen, "i32", i)).value
+            at = element(builder, out, self.kind, builder.sext(place, LONG))
+            store(load(desk, self.kind, at) + load(desk, self.kind, element(builder, values, self.kind, i)), at)
+
+        self.loop(long(0), given["places"], window)
+
+
+class Plan:
+    """How the windows of images of one shape lie."""
+
+    def __init__(self, shape: Sizes, along: list[Any], dtype: np.dtype[Any]) -> None:
+        self.dtype, self.size, self.lengths = dtype, math.prod(shape[2:]), tuple(each.shape[1] for each in along)
+        planes, places, lane = math.prod(shape[:2]), math.prod(self.lengths), lanes(KINDS[dtype])
+        # Some images of few places are one unit, so that lanes are full.
+        divisors = [m for m in range(1, 4 * lane + 1) if planes % m == 0 and m * places >= lane]
+        full = [m for m in divisors if m * places >= 4 * lane]
+        self.together = min(full, default=max(divisors, default=0))
+        found = places_of(along, shape[2:])
+        several = found[:, None, :] + np.arange(self.together)[:, None] * self.size
+        self.taps, self.offsets = len(found), np.ascontiguousarray(several.reshape(len(found), -1), np.int32)
+        self.units = planes // max(self.together, 1)
+        self._calls: dict[str, Call] = {}
+        self.tasks = max(1, min(self.units, self.units * self.offsets.size // TASK))
+
+    def _call(self, name: str, **words: Any) -> None:
+        if (call := self._calls.get(name)) is None:
+            call = self._calls[name] = Call(
+                PoolEmitter, KINDS[self.dtype], name, plane=self.together * self.size * self.dtype.itemsize,
+                taps=self.taps, offsets=self.offsets, places=self.offsets.shape[1], units=self.units, tasks=self.tasks,
+            )  # fmt: skip
+        call(self.tasks, shared=self.tasks >= SEVERAL, **words)
+
+    def highest(self, x: Any) -> Any:
+        """The largest element of each window."""
+        out = np.empty((*x.shape[:2], *self.lengths), self.dtype)
+        self._call("highest", x=np.ascontiguousarray(x), out=out)
+        return out
+
+    def places(self, x: Any, y: Any) -> Any:
+        """Where in its flattened image each of them stands."""
+        out = np.empty(y.shape, np.int32)
+        self._call("find", x=np.ascontiguousarray(x), y=np.ascontiguousarray(y), out=out)
+        return np.remainder(out, self.size, dtype=np.int64)
+
+    def spread(self, given: Any, x: Any, y: Any) -> Any:
+        """What is given for each at that place, added up, in zeros."""
+        out, chosen = np.empty(x.shape, self.dtype), np.empty((self.tasks, self.offsets.shape[1]), np.int32)
+        given, x, y = map(np.ascontiguousarray, (given, x, y))
+        self._call("spread", x=x, y=y, given=given, chosen=chosen, out=out)
+        return out
+
+
+@functools.lru_cache(maxsize=64)
+def plan(shape: Sizes, lengths: Sizes, kernel: Sizes, window: Window, dtype: np.dtype[Any]) -> Plan | None:
+    """How maxima are found by machine code; None where NumPy is to."""
+    if dtype not in (np.float32, np.float64) or math.prod(lengths) * math.prod(kernel) > MOST:
+        return None
+    along = elements_along(shape[2:], lengths, kernel, window)
+    if along is None:
+        return None
+    found = Plan(shape, along, dtype)
+    return found if found.together else None

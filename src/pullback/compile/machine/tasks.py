@@ -1,0 +1,125 @@
+"""Functions of machine code that do a range of tasks, told by a table of words: single operations on arrays of any shape.
+
+Their code is made once for a kind of numbers and kept on the disk. What differs between shapes is in the table:
+addresses, steps in bytes, and offsets that Python has found out.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from array import array
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from llvmlite import ir
+
+from ..mathematics.lanes import Target
+from . import native, pool
+from .memory import LONG, POINTER, SIZES, count_up, long
+
+
+class TaskEmitter:
+    """Writes functions of a table of words, and of the first task and the one after the last."""
+
+    WORDS: ClassVar[dict[str, list[str]]] = {}
+    """The words that each function is told; the method of its name writes one task."""
+
+    def __init__(self, module: Any, kind: str) -> None:
+        self.module, self.kind, self.target, self.lanes = module, kind, Target.host(), lanes(kind)
+        self.builder: Any = None
+        self.given: dict[str, Any] = {}
+
+    def emit(self) -> None:
+        """Write all functions."""
+        for name, words in self.WORDS.items():
+            signature = ir.FunctionType(ir.VoidType(), [POINTER, LONG, LONG])
+            function = ir.Function(self.module, signature, name)
+            self.builder = ir.IRBuilder(function.append_basic_block())
+            table, begin, end = function.args
+            self.given = {word: self.word(table, long(place)) for place, word in enumerate(words)}
+            self.loop(begin, end, getattr(self, name))
+            self.builder.ret_void()
+
+    def loop(self, begin: Any, end: Any, inside: Callable[[Any], None], step: int = 1) -> None:
+        """A loop over whole numbers."""
+        count_up(self.builder, begin, end, inside, step=step)
+
+    def least(self, a: Any, b: Any) -> Any:
+        """The smaller of two numbers."""
+        return self.builder.select(self.builder.icmp_signed("<", a, b), a, b)
+
+    def sum(self, first: Any, *products: tuple[Any, Any]) -> Any:
+        """A number plus products of two."""
+        for a, b in products:
+            first = self.builder.add(first, self.builder.mul(a, b))
+        return first
+
+    def bytes(self, count: Any) -> Any:
+        """How many bytes so many elements have."""
+        return self.builder.mul(count, long(SIZES[self.kind]))
+
+    def pointer(self, word: Any) -> Any:
+        """An address that is known as a number."""
+        return self.builder.inttoptr(word, POINTER)
+
+    def word(self, table: Any, place: Any) -> Any:
+        """A word of a table."""
+        return self.builder.load(self.builder.gep(table, [place], source_etype=LONG), typ=LONG, align=8)
+
+    def part(self, total: Any, number: Any, count: Any) -> tuple[Any, Any]:
+        """Where one of so many parts begins and ends."""
+        builder = self.builder
+        after = builder.add(number, long(1))
+        return builder.udiv(builder.mul(total, number), count), builder.udiv(builder.mul(total, after), count)
+
+
+class Functions:
+    """The functions of an emitter for a kind of numbers: what they are told, and where they are."""
+
+    def __init__(self, emitter: type[TaskEmitter], kind: str) -> None:
+        self.code = native.Code(native.kept(f"{emitter.__qualname__} {kind}", lambda: _text(emitter, kind)), [])
+        self.words = emitter.WORDS
+        self.addresses = {name: self.code.address(name) for name in self.words}
+        of = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+        self.alone = {name: of(address) for name, address in self.addresses.items()}
+        self.share = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(pool.address("share"))
+
+
+@native.once
+def _functions(emitter: Any, kind: str) -> Functions:
+    return Functions(emitter, kind)
+
+
+def _text(emitter: type[TaskEmitter], kind: str) -> str:
+    module = ir.Module()
+    emitter(module, kind).emit()
+    return str(module)
+
+
+class Call:
+    """A function that is told some words once, and the others at each call; of arrays it is told where they lie."""
+
+    def __init__(self, emitter: Any, kind: str, name: str, **words: Any) -> None:
+        self.functions, self.name = _functions(emitter, kind), name
+        self.places = {word: place for place, word in enumerate(self.functions.words[name])}
+        self.table, self.held = array("q", bytes(8 * len(self.places))), words
+        self._tell(self.table, words)
+
+    def _tell(self, table: array[int], words: dict[str, Any]) -> None:
+        for word, value in words.items():
+            table[self.places[word]] = value if type(value) is int else value.ctypes.data
+
+    def __call__(self, tasks: int, /, *, shared: bool, **words: Any) -> None:
+        """Do all tasks, with threads or without."""
+        table = self.table[:]
+        self._tell(table, words)
+        address, functions = table.buffer_info()[0], self.functions
+        if shared and tasks > 1:
+            functions.share(functions.addresses[self.name], address, tasks)
+        else:
+            functions.alone[self.name](address, 0, tasks)
+
+
+def lanes(kind: str) -> int:
+    """Numbers in a register."""
+    return native.width() // SIZES[kind]

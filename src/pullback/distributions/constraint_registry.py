@@ -1,0 +1,130 @@
+"""Which transform makes free numbers values of a set: `biject_to`, one to one, and `transform_to`, in any way.
+
+The second is for optimising: its transforms need not have an inverse, and work where there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from . import constraints
+from .constraints import Constraint
+from .correlations import CorrCholeskyTransform
+from .joined import CatTransform, StackTransform
+from .transforms import (
+    AffineTransform,
+    ComposeTransform,
+    ExpTransform,
+    IndependentTransform,
+    LowerCholeskyTransform,
+    PositiveDefiniteTransform,
+    SigmoidTransform,
+    SoftmaxTransform,
+    StickBreakingTransform,
+    Transform,
+    identity_transform,
+)
+
+Factory = Callable[[Any], Transform]
+
+
+class ConstraintRegistry:
+    """A map from classes of constraints to functions of a constraint that make a transform to its set.
+
+    Raises
+    ------
+    NotImplementedError
+        If there is no transform to a set of that class.
+
+    >>> import pullback
+    >>> from pullback.distributions import constraints, transform_to
+    >>> transform_to(constraints.positive)(pullback.tensor(0.0))
+    tensor(1.)
+    """
+
+    def __init__(self) -> None:
+        self._registry: dict[type, Factory] = {}
+
+    def register(self, constraint: Any, factory: Factory | None = None) -> Any:
+        """Add a function for the class of a constraint; a decorator when the function is left out.
+
+        Raises
+        ------
+        TypeError
+            If it is no constraint.
+        """
+        if factory is None:
+            return lambda factory: self.register(constraint, factory)
+        kind = type(constraint) if isinstance(constraint, Constraint) else constraint
+        if not isinstance(kind, type) or not issubclass(kind, Constraint):
+            raise TypeError(
+                f"Expected constraint to be either a Constraint subclass or instance, but got {constraint!r}"
+            )
+        self._registry[kind] = factory
+        return factory
+
+    def __call__(self, constraint: Any) -> Transform:
+        """A transform from free numbers to the set."""
+        factory = self._registry.get(type(constraint))
+        if factory is None:
+            raise NotImplementedError(f"Cannot transform {type(constraint).__name__} constraints")
+        return factory(constraint)
+
+
+biject_to, transform_to = ConstraintRegistry(), ConstraintRegistry()
+
+
+def _from_lower(constraint: Any) -> Transform:
+    return ComposeTransform([ExpTransform(), AffineTransform(constraint.lower_bound, 1)])
+
+
+def _from_upper(constraint: Any) -> Transform:
+    return ComposeTransform([ExpTransform(), AffineTransform(constraint.upper_bound, -1)])
+
+
+def _between(constraint: Any) -> Transform:
+    low, high = constraint.lower_bound, constraint.upper_bound
+    if isinstance(low, (int, float)) and isinstance(high, (int, float)) and (low, high) == (0, 1):
+        return SigmoidTransform()
+    return ComposeTransform([SigmoidTransform(), AffineTransform(low, high - low)])
+
+
+_SAME: dict[Any, Factory] = {
+    constraints.real: lambda constraint: identity_transform,
+    constraints.greater_than: _from_lower,
+    constraints.greater_than_eq: _from_lower,
+    constraints.less_than: _from_upper,
+    constraints.interval: _between,
+    constraints.half_open_interval: _between,
+    constraints.corr_cholesky: lambda constraint: CorrCholeskyTransform(),
+}
+for _registry in (biject_to, transform_to):
+    for _constraint, _factory in _SAME.items():
+        _registry.register(_constraint, _factory)
+
+biject_to.register(constraints.simplex, lambda constraint: StickBreakingTransform())
+transform_to.register(constraints.simplex, lambda constraint: SoftmaxTransform())
+transform_to.register(constraints.lower_cholesky, lambda constraint: LowerCholeskyTransform())
+transform_to.register(constraints.positive_definite, lambda constraint: PositiveDefiniteTransform())
+transform_to.register(constraints.positive_semidefinite, lambda constraint: PositiveDefiniteTransform())
+
+
+def _of_parts(registry: ConstraintRegistry) -> None:
+    """The sets that are made of others, whose transforms are made of those to the others."""
+
+    def independent(constraint: Any) -> Transform:
+        return IndependentTransform(registry(constraint.base_constraint), constraint.reinterpreted_batch_ndims)
+
+    def cat(constraint: Any) -> Transform:
+        return CatTransform([registry(part) for part in constraint.cseq], constraint.dim, constraint.lengths)
+
+    def stack(constraint: Any) -> Transform:
+        return StackTransform([registry(part) for part in constraint.cseq], constraint.dim)
+
+    for kind, factory in ((constraints.independent, independent), (constraints.cat, cat), (constraints.stack, stack)):
+        registry.register(kind, factory)
+
+
+_of_parts(biject_to)
+_of_parts(transform_to)

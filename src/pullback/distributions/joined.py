@@ -1,0 +1,153 @@
+"""Transforms of the parts of a value along an axis, each by a transform of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .._functions import cat, stack
+from . import constraints
+from .transforms import Transform
+
+
+class _Parts(Transform):
+    """Transforms side by side."""
+
+    def __init__(self, tseq: Sequence[Any], dim: int, cache_size: int) -> None:
+        if not all(isinstance(part, Transform) for part in tseq):
+            raise TypeError(f"tseq must be transforms, got {[type(part).__name__ for part in tseq]}")
+        super().__init__(cache_size)
+        self.transforms = [part.with_cache(cache_size) for part in tseq] if cache_size else list(tseq)
+        self.dim = dim
+
+    def with_cache(self, cache_size: int = 1) -> Any:
+        """The same transform, with or without a memory of its last argument."""
+        made = super().with_cache(cache_size)
+        made.transforms = [part.with_cache(cache_size) for part in self.transforms]
+        return made
+
+    @property
+    def bijective(self) -> bool:  # type: ignore[override]  # as the parts are
+        """Whether all parts are."""
+        return all(part.bijective for part in self.transforms)
+
+    def _axis(self, value: Any) -> int:
+        if not -value.ndim <= self.dim < value.ndim:
+            raise ValueError(f"a value of shape {tuple(value.shape)} has no axis {self.dim}")
+        return self.dim % int(value.ndim)
+
+    def _split(self, value: Any) -> Sequence[Any]:
+        raise NotImplementedError
+
+    def _each(self, made: Callable[..., Any], *values: Any) -> list[Any]:
+        """What a function of each transform and its parts of values gives."""
+        pieces = zip(self.transforms, *map(self._split, values), strict=True)
+        return [made(*each) for each in pieces]
+
+
+class CatTransform(_Parts):
+    """Pieces of a value along an axis, of some lengths (1 where none are given), each by a transform of its own.
+
+    >>> import pullback
+    >>> from pullback.distributions.transforms import ExpTransform, identity_transform
+    >>> from pullback.distributions import CatTransform
+    >>> CatTransform([ExpTransform(), identity_transform], 0, [1, 2])(pullback.zeros(3))
+    tensor([1., 0., 0.])
+    """
+
+    def __init__(
+        self, tseq: Sequence[Any], dim: int = 0, lengths: Sequence[int] | None = None, cache_size: int = 0
+    ) -> None:
+        super().__init__(tseq, dim, cache_size)
+        self.lengths = [1] * len(self.transforms) if lengths is None else list(lengths)
+        if len(self.lengths) != len(self.transforms):
+            raise ValueError(f"as many lengths as transforms are needed: {len(self.lengths)}, {len(self.transforms)}")
+
+    @property
+    def event_dim(self) -> int:
+        """How many axes are taken together, by the part that takes the most."""
+        return max(int(part.event_dim) for part in self.transforms)
+
+    @property
+    def length(self) -> int:
+        """How long the pieces are together."""
+        return sum(self.lengths)
+
+    @property
+    def domain(self) -> Any:
+        """What it takes."""
+        return constraints.cat([part.domain for part in self.transforms], self.dim, self.lengths)
+
+    @property
+    def codomain(self) -> Any:
+        """What it gives."""
+        return constraints.cat([part.codomain for part in self.transforms], self.dim, self.lengths)
+
+    def _split(self, value: Any) -> Sequence[Any]:
+        axis = self._axis(value)
+        if value.shape[axis] != self.length:
+            raise ValueError(
+                f"axis {self.dim} is to be {self.length} long, and the value has shape {tuple(value.shape)}"
+            )
+        return list(value.split(self.lengths, axis))
+
+    def _call(self, x: Any) -> Any:
+        return cat(self._each(lambda part, piece: part(piece), x), self._axis(x))
+
+    def _inverse(self, y: Any) -> Any:
+        return cat(self._each(lambda part, piece: part.inv(piece), y), self._axis(y))
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        """log |det dy/dx| at the argument x, whose value is y: of each element, or summed where parts take axes together."""
+        most = self.event_dim
+
+        def stretched(part: Transform, piece: Any, value: Any) -> Any:
+            found, more = part.log_abs_det_jacobian(piece, value), most - part.event_dim
+            return found.sum(tuple(range(-more, 0))) if more else found
+
+        found = self._each(stretched, x, y)
+        axis = self._axis(x) - x.ndim + most
+        return cat(found, axis) if axis < 0 else sum(found)
+
+
+class StackTransform(_Parts):
+    """Slices of a value along an axis, each by a transform of its own.
+
+    >>> import pullback
+    >>> from pullback.distributions.transforms import ExpTransform, identity_transform
+    >>> from pullback.distributions import StackTransform
+    >>> StackTransform([ExpTransform(), identity_transform], dim=-1)(pullback.zeros(1, 2))
+    tensor([[1., 0.]])
+    """
+
+    def __init__(self, tseq: Sequence[Any], dim: int = 0, cache_size: int = 0) -> None:
+        super().__init__(tseq, dim, cache_size)
+
+    @property
+    def domain(self) -> Any:
+        """What it takes."""
+        return constraints.stack([part.domain for part in self.transforms], self.dim)
+
+    @property
+    def codomain(self) -> Any:
+        """What it gives."""
+        return constraints.stack([part.codomain for part in self.transforms], self.dim)
+
+    def _split(self, value: Any) -> Sequence[Any]:
+        axis = self._axis(value)
+        if value.shape[axis] != len(self.transforms):
+            raise ValueError(
+                f"axis {self.dim} is to be {len(self.transforms)} long, and the value has shape {tuple(value.shape)}"
+            )
+        return list(value.unbind(axis))
+
+    def _call(self, x: Any) -> Any:
+        return stack(self._each(lambda part, piece: part(piece), x), self._axis(x))
+
+    def _inverse(self, y: Any) -> Any:
+        return stack(self._each(lambda part, piece: part.inv(piece), y), self._axis(y))
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        """log |det dy/dx| of each slice at the argument x, whose value is y."""
+        found = self._each(lambda part, piece, value: part.log_abs_det_jacobian(piece, value), x, y)
+        return stack(found, self._axis(x))

@@ -1,0 +1,61 @@
+"""SparseAdam: Adam that moves the rows of a table that were looked up, and leaves the others as they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .optimizer import Group
+from .whole import COUNT, Whole, require
+
+
+class SparseAdam(Whole):
+    """Adam for gradients that are zero but for some rows, such as those of embeddings: other rows keep their moments.
+
+    torch's takes sparse gradients alone. Here gradients are dense, and a row is taken to be absent if all of it is zero.
+
+    Raises
+    ------
+    ValueError
+        If `lr` or `eps` is not positive, or one of `betas` outside [0, 1).
+
+    >>> import pullback
+    >>> table = pullback.ones(3, 2, requires_grad=True)
+    >>> optimizer = pullback.optim.SparseAdam([table], lr=0.1)
+    >>> table[1].sum().backward()
+    >>> optimizer.step()
+    >>> table
+    tensor([[1.0000, 1.0000],
+            [0.9000, 0.9000],
+            [1.0000, 1.0000]], requires_grad=True)
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        maximize: bool = False,
+    ) -> None:
+        require(lr > 0, "Invalid learning rate", lr)
+        require(eps > 0, "Invalid epsilon value", eps)
+        for i, beta in enumerate(betas):
+            require(0 <= beta < 1, f"Invalid beta parameter at index {i}", beta)
+        super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
+
+    def remembers(self, parameter: Any) -> dict[str, tuple[int, ...]]:
+        """The number of steps, and the two moments."""
+        shape = tuple(parameter.shape)
+        return {COUNT: (), "exp_avg": shape, "exp_avg_sq": shape}
+
+    def move(self, group: Group, parameter: Any, gradient: Any, state: dict[str, Any]) -> None:
+        """p - a m / (sqrt(v) + eps) in the rows that have a gradient, where a = lr sqrt(1 - beta2^t) / (1 - beta1^t)."""
+        state[COUNT] += 1
+        t, (beta1, beta2) = state[COUNT].item(), group["betas"]
+        rows = (gradient != 0).reshape(gradient.shape[0], -1).any(1) if gradient.ndim else ...
+        g = -gradient[rows] if group["maximize"] else gradient[rows]
+        m, v = state["exp_avg"][rows], state["exp_avg_sq"][rows]
+        m, v = m + (1 - beta1) * (g - m), v + (1 - beta2) * (g * g - v)
+        state["exp_avg"][rows], state["exp_avg_sq"][rows] = m, v
+        size = group["lr"] * (1 - beta2**t) ** 0.5 / (1 - beta1**t)
+        parameter[rows] -= size * m / (v.sqrt() + group["eps"])

@@ -1,0 +1,36 @@
+"""The same bytes as numbers of another dtype: `x.view(dtype)`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _dtypes
+from .._views import alias
+
+
+def reinterpreted(input: Any, dtype: Any) -> Any:
+    """The elements' bytes, where they lie, as numbers of another dtype: of fewer, or more, along the last axis.
+
+    It lies in the memory of the tensor, and has no gradient.
+    """
+    array = input._concrete("view")
+    wanted = _dtypes.as_dtype(dtype)
+    kind = wanted.numpy
+    old, new = array.dtype.itemsize, kind.itemsize
+    names = f"to view {input._type_name} as {_dtypes.type_name(wanted)} (different element sizes)"
+    if old != new:
+        if not array.ndim:
+            raise RuntimeError(f"self.dim() cannot be 0 {names}")
+        if array.size and input.stride(-1) != 1:
+            raise RuntimeError(f"self.stride(-1) must be 1 {names}, but got {input.stride(-1)}")
+    ratio = new // old
+    if ratio > 1:
+        placed = {"size(-1)": array.shape[-1], "storage_offset()": input.storage_offset()}
+        placed |= {f"stride({axis})": step for axis, step in enumerate(input.stride()[:-1])}
+        for name, value in placed.items():
+            if value % ratio:
+                raise RuntimeError(f"self.{name} must be divisible by {ratio} {names}, but got {value}")
+    moved: np.ndarray[Any, Any] = array.view(kind)
+    return alias(input, input.interpreter.wrap(moved, None))
