@@ -412,7 +412,9 @@ def test_a_worker_that_takes_too_long():
     fork = "fork" in get_all_start_methods()  # other processes may take longer than that to start
     seconds, context = (1, "fork") if fork else (20, None)
     loader = DataLoader(Failing("sleep"), None, num_workers=1, timeout=seconds, multiprocessing_context=context)
-    with pytest.raises(RuntimeError, match=f"timed out after {seconds} seconds: worker 0 was loading sample 2 of Failing"):
+    with pytest.raises(
+        RuntimeError, match=f"timed out after {seconds} seconds: worker 0 was loading sample 2 of Failing"
+    ):
         list(loader)
     assert not active_children()
 

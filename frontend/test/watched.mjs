@@ -80,9 +80,9 @@ async function stack(session) {
   return frames.slice(0, 8).map(({ functionName, url, location }) => `${functionName || "a function"} ${url}:${location.lineNumber + 1}:${location.columnNumber + 1}`);
 }
 
-/** What keeps the pages: whether it is their own script, and what to say of it. */
-async function obstacle(error) {
-  const other = !(error instanceof Late) || deadline < Date.now();
+/** What keeps the pages: whether it is their own doing, and what to say of it. */
+async function obstacle() {
+  const over = deadline < Date.now();
   deadline = Infinity;
   for (const [page, session] of running.debuggers) {
     const framed = page.evaluate((most) => new Promise((done) => (setTimeout(done, most, false), requestAnimationFrame(() => done(true)))), ANSWER / 2);
@@ -92,7 +92,7 @@ async function obstacle(error) {
     const lines = await stack(session);
     return { own: lines.length > 0, said: `${page.url()} does not answer: ${lines.length ? `it is in\n  ${lines.join("\n  ")}` : "no script runs in it"}` };
   }
-  return { own: other, said: running.debuggers.size ? "every page answers and gets frames" : "no page is open" };
+  return { own: over, said: running.debuggers.size ? "every page answers and gets frames" : "no page is open" };
 }
 
 function kill() {
@@ -104,7 +104,7 @@ function kill() {
   running = null;
 }
 
-/** Run the body once more, in another browser, if it is the browser that hangs and not the page. */
+/** Run the body; if a wait in it runs out, once more in another browser, unless the page's own script is what hangs. */
 async function attempted(name, body, last = false) {
   if (!running?.browser.isConnected()) running = await launch();
   deadline = Date.now() + TEST;
@@ -112,7 +112,7 @@ async function attempted(name, body, last = false) {
     return await body();
   } catch (error) {
     if (error.name !== "TimeoutError") throw error;
-    const { own, said } = await obstacle(error);
+    const { own, said } = await obstacle();
     kill();
     error.message = `${error.message}\n${said}`;
     error.stack = `${error.name}: ${error.message}\n${error.stack.split("\n").filter((line) => /^\s+at /.test(line)).join("\n")}`;

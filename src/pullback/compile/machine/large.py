@@ -156,7 +156,11 @@ def _entry() -> tuple[native.Code, Any] | None:
     numbers = {name: place for place, name in enumerate(LINKS)}
     words = {"count": len(LINKS), "flags_wanted": CONTIGUOUS, "part_bits": PART.bit_length() - 1}
     text = expanded((FITS + TEXT).format(**words, **numbers, **fields))
-    code = native.Code(native.kept(text), [native.address(name) for name in LINKS])
+    try:
+        links = [native.address(name) for name in LINKS]
+    except AttributeError:
+        return None
+    code = native.Code(native.kept(text), links)
     return code, native.method(b"large", code.address("large"), b"Compute an operation on large arrays.")
 
 
