@@ -6,8 +6,8 @@ import { after, test } from "node:test";
 import { chromium } from "playwright-core";
 
 /** Milliseconds: for a test, for one call in it (Playwright's own 30 s come first), and for an answer to a plain question. */
-const TEST = 300_000;
-const CALL = 60_000;
+const TEST = 400_000;
+const CALL = 120_000;
 const ANSWER = 10_000;
 const FRAME = 2_000;
 const ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--font-render-hinting=none"];

@@ -105,10 +105,10 @@ def _cell_of(tensor: Any) -> Cell:
     cell.array = tensor._array
     if tensor._cell is None:  # no call is made before the next line: the interpreter's lock stays here
         tensor._cell = cell
-    cell = tensor._cell
+    kept: Cell = tensor._cell
     if tensor._storage is not None:
-        tensor._storage.hold(cell)
-    return cell
+        tensor._storage.hold(kept)
+    return kept
 
 
 def _in_turn(tensor: Any) -> Cell:

@@ -327,3 +327,10 @@ def test_numbers_of_numpy_fill_as_pythons_do(t):
 def test_the_class_of_tensors_is_a_type_of_the_default_dtype(t):
     x = t.tensor([1, 0])
     return [x.type(t.Tensor), (x > 0).type(t.Tensor), x.type(t.DoubleTensor), x.type("torch.LongTensor")]
+
+
+@parity
+def test_numbers_of_numpy_as_options_leave_the_dtype(t):
+    x, two = t.tensor([[0.5, -1.0], [2.0, 0.0]]), np.float64(2)
+    f = t.nn.functional
+    return [f.softplus(x, two), f.scaled_dot_product_attention(x, x, x, scale=two), f.elu(x, two), x.clamp(max=two)]

@@ -535,3 +535,28 @@ def test_triangles_as_vectors(diag):
     assert matrix.tolist() == theirs.vec_to_tril_matrix(torch.tensor(vector.tolist()), diag).tolist()
     with pytest.raises(ValueError, match="cannot be expressed as the lower triangular part"):
         correlations.vec_to_tril_matrix(pullback.ones(2), diag)
+
+
+@pytest.mark.parametrize("t", both, ids=["pullback", "torch"])
+def test_families_of_ones_own_expand(t):
+    class Shifted(t.distributions.Distribution):
+        def __init__(self, loc, validate_args=None):
+            self.loc = loc
+            super().__init__(loc.shape, validate_args=validate_args)
+
+        def expand(self, batch_shape, _instance=None):
+            new = self._get_checked_instance(Shifted, _instance)
+            new.loc = self.loc.expand(batch_shape)
+            super(Shifted, new).__init__(batch_shape, validate_args=False)
+            new._validate_args = self._validate_args
+            return new
+
+    class Other(Shifted):
+        def __init__(self):
+            super().__init__(t.zeros(1))
+
+    Shifted.arg_constraints = {}
+    wide = Shifted(t.zeros(1)).expand((3,))
+    assert type(wide) is Shifted and tuple(wide.batch_shape) == (3,) and wide.loc.shape == (3,)
+    with pytest.raises(NotImplementedError, match="must also define a custom"):
+        Other().expand((3,))

@@ -86,6 +86,15 @@ class Distribution:
         made._batch_shape = batch
         return made
 
+    def _get_checked_instance(self, cls: type, _instance: Any = None) -> Any:
+        """An instance without attributes, or the one given, for the `expand` of a class of one's own to fill."""
+        if _instance is None and type(self).__init__ != cls.__init__:  # type: ignore[misc]  # which one is asked
+            raise NotImplementedError(
+                f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom __init__ method must also define "
+                "a custom .expand() method."
+            )
+        return type(self).__new__(type(self)) if _instance is None else _instance
+
     @property
     def batch_shape(self) -> Size:
         """The shape of the batch of parameters."""

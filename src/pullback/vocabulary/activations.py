@@ -188,7 +188,7 @@ def gelu(input: Any, approximate: str = "none") -> Any:
 
 def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Any:
     """log(1 + exp(beta * input)) / beta; the input itself where beta * input is above the threshold."""
-    return ops.softplus(_real("softplus", input), beta=beta, threshold=threshold)
+    return ops.softplus(_real("softplus", input), beta=float(beta), threshold=threshold)
 
 
 def logsigmoid(input: Any) -> Any:

@@ -61,6 +61,7 @@ def scaled_dot_product_attention(
         key, value = (_repeated_heads(part, query.shape[-3]) for part in (key, value))
     if scale is None:
         scale = 1 / math.sqrt(query.shape[-1]) if query.shape[-1] else 1.0
+    scale = float(scale)  # a number of NumPy would make float64 of the result
     if attn_mask is None and not dropout_p and _plain(query, key, value):
         return ops.attention(query, key, value, scale=scale, known=_known_weights(data(query), data(key), scale))
     mask, open_rows = _additive(attn_mask, query._dtype)

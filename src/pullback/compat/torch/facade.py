@@ -33,7 +33,7 @@ class Facade(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name != "__version__":
             if name == "__all__":
-                listed = [getattr(source, "__all__", None) for source in self._sources]
+                listed: list[Any] = [getattr(source, "__all__", None) for source in self._sources]
                 told = [] if None in listed else [each for names in listed for each in names]
                 return told or [each for each in dir(self) if not each.startswith("_")]
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")

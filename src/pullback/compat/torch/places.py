@@ -45,6 +45,7 @@ PLACES: dict[str, str] = {
     "torch.nn.parallel": f"{_HERE}.processes",
     "torch.nn.parallel.distributed": f"{_HERE}.processes",
     "torch.nn.parallel.data_parallel": f"{_HERE}.processes",
+    "torch.nn.parallel.scatter_gather": f"{_HERE}.processes",
     "torch.distributed.nn": f"{_HERE}.processes:distributed",
     **dict.fromkeys(
         ("torch.distributed.tensor", "torch.distributed.optim", "torch.distributed.fsdp"), f"{_HERE}.inner:processes"

@@ -73,4 +73,5 @@ class DistributedDataParallel(Module):
         _refuse()
 
 
+scatter = gather = _refuse
 data_parallel = staticmethod(lambda module, inputs, *args, **options: module(inputs))
