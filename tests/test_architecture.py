@@ -273,7 +273,7 @@ EAGER = """
     _attributes _backward _core _creation _cuts _dtypes _eager _functions _machine _memory _modes _nested _node _numpy
     _pass _placement _promotion _refusals _shapes _sites _tape _tensor _values _views _xp ops ops.elementwise
     ops.linear_algebra ops.reductions ops.shapes vocabulary vocabulary.arithmetic vocabulary.indexing vocabulary.products
-    vocabulary.reductions vocabulary.shapes
+    vocabulary.reductions vocabulary.reinterpreting vocabulary.shapes
 """
 
 LOADED = """

@@ -83,9 +83,13 @@ def _agreed(operands: Sequence[Any]) -> Any:
 
 def together(*operands: Any) -> Sequence[Any]:
     """Operands brought to their common dtype."""
-    dtypes = [*map(_plain, operands)]
-    if dtypes[0] is not None and dtypes.count(dtypes[0]) == len(dtypes):
-        return operands
+    dtype = _plain(operands[0])
+    if dtype is not None:
+        for operand in operands:
+            if _plain(operand) is not dtype:
+                break
+        else:
+            return operands
     dtype = _agreed(operands)
     if dtype is None:
         dtype = common(*operands)

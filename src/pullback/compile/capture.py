@@ -649,7 +649,8 @@ def _owner(array: Any) -> Any:
 
 
 def _freed(node: Any) -> bool:
-    return type(node.saved) is not tuple
+    """Whether a pass from a node on would meet values that an earlier one has freed."""
+    return any(type(each.saved) is not tuple for each in youngest_first([node]))
 
 
 def _set_version(tensor: Any, number: int) -> None:

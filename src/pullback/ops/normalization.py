@@ -206,9 +206,13 @@ def _affine_forward(
     if _constant(x.shape, weight.shape, axis):
         out = np.multiply(centred, scale * weight, own)
     else:
-        out = np.multiply(centred, scale, own)
-        np.multiply(out, weight, out)
-    return np.add(out, bias, out)
+        out = _within(np.multiply, np.multiply(centred, scale, own), weight)
+    return _within(np.add, out, bias)
+
+
+def _within(function: Any, out: Any, other: Any) -> Any:
+    """A function of two arrays, written into the first unless the second, as a batch of weights, is larger."""
+    return function(out, other, out if np.broadcast(out, other).shape == out.shape else None)
 
 
 def _repeated(shape: tuple[int, ...], weight_shape: tuple[int, ...]) -> tuple[int, ...]:

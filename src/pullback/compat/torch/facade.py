@@ -34,7 +34,7 @@ class Facade(ModuleType):
         if name.startswith("__") and name != "__version__":
             if name == "__all__":
                 listed: list[Any] = [getattr(source, "__all__", None) for source in self._sources]
-                told = [] if None in listed else [each for names in listed for each in names]
+                told = [] if None in listed else [each for names in listed for each in names or ()]
                 return told or [each for each in dir(self) if not each.startswith("_")]
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         path = f"{self.__name__}.{name}"

@@ -30,7 +30,7 @@ class Scaled(Module):
 
 
 def _sizes(normalized_shape: Any) -> tuple[int, ...]:
-    return (normalized_shape,) if isinstance(normalized_shape, int | np.integer) else tuple(normalized_shape)
+    return (int(normalized_shape),) if isinstance(normalized_shape, int | np.integer) else tuple(normalized_shape)
 
 
 class LayerNorm(Scaled):
