@@ -107,7 +107,7 @@ def broadcast_to(x: Any, *, shape: tuple[int, ...]) -> Array:
 _add: Any = np.add.reduce  # (x, axis, dtype, out, keepdims): np.sum without its Python wrapper
 
 
-HALF, FLOAT, DOUBLE = map(np.dtype, (np.float16, np.float32, np.float64))
+HALF = np.dtype(np.float16)
 LONG, BLOCK = 1 << 15, 512
 SMALL = 1 << 13  # elements up to which BLAS multiplies a matrix and a vector in one thread
 
@@ -125,7 +125,7 @@ def sums_by_products(shape: tuple[int, ...], dtype: np.dtype[Any], axis: tuple[i
     return (
         len(shape) == 2
         and len(axis) == 1
-        and (dtype is FLOAT or dtype is DOUBLE)
+        and dtype.char in "fd"
         and shape[axis[0]] <= BLOCK
         and shape[0] * shape[1] <= SMALL
     )
@@ -140,7 +140,7 @@ def sum(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
         factors = ones(x.shape[axis[0]], x.dtype)
         total = x.dot(factors) if axis[0] else factors.dot(x)
         return total if not keepdims else total[:, None] if axis[0] else total[None]
-    if x.dtype is HALF:
+    if x.dtype.char == "e":
         return np.asarray(_add(x, axis, np.float32, None, keepdims)).astype(np.float16)
     if x.size > LONG:
         for i in axis:
@@ -152,7 +152,7 @@ def sum(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
 def mean(x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Any:
     """The mean over axes, in the dtype of x."""
     count = math.prod([x.shape[i] for i in axis])
-    if x.dtype is HALF:
+    if x.dtype.char == "e":
         return np.asarray(_add(x, axis, np.float32, None, keepdims) / count).astype(np.float16)
     return np.divide(sum(x, axis=axis, keepdims=keepdims), count, dtype=x.dtype)
 

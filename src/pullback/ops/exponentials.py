@@ -93,7 +93,7 @@ def _near(x: Any) -> Any:
 
 def _exponentials(x: Any, out: Any, axis: int, plain: tuple[float, float]) -> tuple[Any, Any]:
     """Write exponentials into `out`: what of, which is x or x less its maxima along an axis, and their sums."""
-    near = x.size < LARGE and plain is PLAIN_SUMS and _near(x)
+    near = x.size < LARGE and plain == PLAIN_SUMS and _near(x)
     if near or x.size >= LARGE:
         np.exp(x, out)
         sums = _sums(out, axis)

@@ -210,23 +210,34 @@ def cross_entropy(
     if weight is None and not label_smoothing:
         scores, classes = shared(input), shared(target)
         if scores is None or classes is None:
-            if _are_classes(input.shape, input._dtype, target.shape, every(target), ignore_index):
+            if _are_classes(input.shape, input._dtype, target.shape, target._dtype, every(target), ignore_index):
                 return ops.cross_entropy(input, target, reduction=reduction, known=None)
-        elif _are_classes(scores.shape, scores.dtype, classes.shape, classes, ignore_index):
+        elif _are_classes(scores.shape, scores.dtype, classes.shape, classes.dtype, classes, ignore_index):
             known = quiet.copy().run(known_logarithms, scores, classes)
             return ops.cross_entropy(input, target, reduction=reduction, known=known)
     return _cross_entropy(input, target, weight, ignore_index, reduction, label_smoothing)
 
 
 def _are_classes(
-    shape: tuple[int, ...], dtype: np.dtype[Any], target_shape: tuple[int, ...], classes: Any, ignore_index: int
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    target_shape: tuple[int, ...],
+    target_dtype: np.dtype[Any],
+    classes: Any,
+    ignore_index: int,
 ) -> bool:
     """Whether scores are real, of shape (N, C), and targets are N class numbers, none of them to be ignored."""
-    if len(shape) != 2 or target_shape != (shape[0],) or dtype.kind != "f" or classes.dtype.kind != "i":
+    if len(shape) != 2 or target_shape != (shape[0],) or dtype.kind != "f" or target_dtype.kind != "i":
         return False
-    numbers = classes.astype(np.uint64)  # negative ones become large
-    if not numbers.size or numbers.item(numbers.argmax()) >= shape[1]:
+    if not shape[0] * shape[1]:
         return False
+    if isinstance(classes, Carrier):  # recorded numbers, which the operation itself compares with the count of classes
+        if not np.minimum.reduce(classes, None) >= 0:
+            return False
+    else:
+        numbers = classes.astype(np.uint64)  # negative ones become large
+        if numbers.item(numbers.argmax()) >= shape[1]:
+            return False
     return ignore_index < 0 or not (classes == ignore_index).any()
 
 
