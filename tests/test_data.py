@@ -495,6 +495,7 @@ def program(text, *arguments):
 
 
 ENDLESS = """
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts what runs in the background without it
     class Slow(Dataset):
         def __len__(self):
             return 1000

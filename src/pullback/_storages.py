@@ -14,6 +14,7 @@ import numpy as np
 
 from . import _dtypes, _placement, _sharing
 from ._creation import from_numpy
+from ._refusals import no_tensor
 from ._shapes import parse_sizes
 from ._tensor import Tensor
 from ._views import check_writable
@@ -242,6 +243,8 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
         size = (len(row) - storage_offset,) if size is None else size
     elif source is None:
         source = self.new_empty(0)
+    elif not isinstance(source, Tensor):
+        raise no_tensor("set_", "source", 1, source)
     if source._dtype != self._dtype:
         raise RuntimeError(
             f"Could not set tensor of type {_typed(source)} to a tensor of type {_typed(self)}: convert it first"
