@@ -14,7 +14,19 @@ from llvmlite import ir
 
 from ..mathematics.lanes import REALS, Desk, Target, Word
 from . import native
-from .memory import LONG, POINTER, element, lane_numbers, load, load_lanes, load_places, long, splat, store_lanes
+from .memory import (
+    LONG,
+    POINTER,
+    count_up,
+    element,
+    lane_numbers,
+    load,
+    load_lanes,
+    load_places,
+    long,
+    splat,
+    store_lanes,
+)
 
 PACKED = 1 << 13
 """The most elements of a right factor that are copied."""
@@ -61,13 +73,13 @@ class SmallEmitter:
         """All columns, as many at a time as there are lanes."""
         builder, columns = self.builder, self.given["columns"]
         whole = builder.and_(columns, long(-self.lanes))
-        self._loop(long(0), whole, self.lanes, lambda j: inside(j, None))
+        count_up(builder, long(0), whole, lambda j: inside(j, None), self.lanes)
 
         def rest(j: Any) -> None:
             left = splat(builder, builder.sub(columns, j), self.lanes)
             inside(j, builder.icmp_signed("<", lane_numbers(self.lanes), left))
 
-        self._loop(whole, columns, self.lanes, rest)
+        count_up(builder, whole, columns, rest, self.lanes)
 
     def _pack(self, packed: Any) -> None:
         """Copy the right factor, so that its rows are contiguous."""
@@ -79,7 +91,7 @@ class SmallEmitter:
             word = load_places(desk, self.kind, source, steps, mask)
             store_lanes(word, self._at(packed, k, given["columns"], j, long(1)), 1, mask)
 
-        self._loop(long(0), given["inner"], 1, lambda k: self._across(lambda j, mask: copy(k, j, mask)))
+        count_up(builder, long(0), given["inner"], lambda k: self._across(lambda j, mask: copy(k, j, mask)))
 
     def _at(self, base: Any, i: Any, down: Any, j: Any, right: Any) -> Any:
         builder = self.builder
@@ -91,7 +103,7 @@ class SmallEmitter:
         begin: Any = long(0)
         for count in ROWS:
             end = builder.sub(rows, builder.srem(builder.sub(rows, begin), long(count)))
-            self._loop(begin, end, count, functools.partial(self._block, b, down, count, j, mask))
+            count_up(builder, begin, end, functools.partial(self._block, b, down, count, j, mask), count)
             begin = end
 
     def _block(self, b: Any, down: Any, rows: int, j: Any, mask: Any, i: Any) -> None:
@@ -107,34 +119,9 @@ class SmallEmitter:
                 spread = Word(desk, kind, splat(builder, one.value, self.lanes))
                 sums[row] = spread.mad(factor, Word(desk, kind, sums[row])).value
 
-        self._loop(long(0), given["inner"], 1, inside, sums)
+        count_up(builder, long(0), given["inner"], inside, carried=sums)
         for row, place in enumerate(places):
             store_lanes(Word(desk, kind, sums[row]), self._at(given["c"], place, given["c_down"], j, long(1)), 1, mask)
-
-    def _loop(
-        self, begin: Any, end: Any, step: int, inside: Callable[[Any], None], carried: list[Any] | None = None
-    ) -> None:
-        """A loop; what is carried is exchanged in place."""
-        builder, before = self.builder, self.builder.block
-        carried = [] if carried is None else carried
-        head, body, after = (self.function.append_basic_block() for _ in range(3))
-        builder.branch(head)
-        builder.position_at_end(head)
-        index = builder.phi(LONG)
-        index.add_incoming(begin, before)
-        phis = [builder.phi(value.type) for value in carried]
-        for phi, value in zip(phis, carried, strict=True):
-            phi.add_incoming(value, before)
-        builder.cbranch(builder.icmp_signed("<", index, end), body, after)
-        builder.position_at_end(body)
-        carried[:] = phis
-        inside(index)
-        index.add_incoming(builder.add(index, long(step)), builder.block)
-        for phi, value in zip(phis, carried, strict=True):
-            phi.add_incoming(value, builder.block)
-        carried[:] = phis
-        builder.branch(head)
-        builder.position_at_end(after)
 
 
 @native.once
