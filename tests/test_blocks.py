@@ -48,6 +48,17 @@ LAYERS = {
 }
 
 
+def attention(x):
+    heads = x.reshape(8, -1, 64, 64)
+    return functional.scaled_dot_product_attention(heads, heads.flip(1), heads, is_causal=True)
+
+
+LAYERS |= {
+    "attention": attention,
+    "attention of one head": lambda x: functional.scaled_dot_product_attention(x, x[:400], x[:400]),
+}
+
+
 def value_and_gradient(layer, x, **options):
     y = layer(x)
     g = pullback.from_numpy(np.random.default_rng(1).standard_normal(tuple(y.shape)))

@@ -131,3 +131,36 @@ def test_the_tangents_of_dual_tensors_are_compared() -> None:
         ):
             gradcheck(Tripled.apply, x, **options)
         assert not gradcheck(Tripled.apply, x, check_backward_ad=False, raise_exception=False, **options)
+
+
+def test_an_input_that_the_function_knows_from_elsewhere_moves() -> None:
+    model = pullback.nn.Linear(2, 1).double()
+    x = leaf(1.0, 2.0)
+    before = model.weight.tolist()
+    assert gradcheck(lambda *_: model(x), (model.weight, model.bias))
+    assert gradgradcheck(lambda *_: model(x) ** 2, (model.weight, model.bias))
+    assert gradcheck(lambda a, b: a * b, (x, x))  # one tensor twice: it has one gradient
+    assert model.weight.tolist() == before
+    assert x.tolist() == [1.0, 2.0]
+
+
+def test_a_failing_function_leaves_its_input_as_it_was() -> None:
+    x = leaf(1.0, 2.0)
+    calls = []
+
+    def fails_later(x):
+        calls.append(x.tolist())
+        if len(calls) > 2:
+            raise KeyError("no")
+        return x * x
+
+    with pytest.raises(KeyError):
+        gradcheck(fails_later, x)
+    assert calls[0] != calls[-1]
+    assert x.tolist() == [1.0, 2.0]
+
+
+def test_an_input_may_be_read_only() -> None:
+    array = np.array([1.0, 2.0])
+    array.flags.writeable = False
+    assert gradcheck(lambda x: x**3, pullback.from_numpy(array).requires_grad_())

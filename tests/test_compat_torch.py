@@ -365,6 +365,39 @@ def test_closeness():
     """)
 
 
+def test_tensors_to_test_with():
+    installed("""
+        from torch.testing import make_tensor
+        for dtype, low, high in [(torch.float32, -9, 9), (torch.int8, -9, 9), (torch.uint8, 0, 9), (torch.bool, 0, 1)]:
+            t = make_tensor(40, 30, dtype=dtype, device="cpu")
+            assert t.dtype == dtype and t.shape == (40, 30) and t.min() >= low and t.max() <= high, dtype
+        t = make_tensor((40, 30), dtype=torch.complex64, device="cpu", low=-1, high=1, requires_grad=True)
+        assert t.requires_grad and t.is_leaf and t.real.abs().max() <= 1 and t.imag.abs().max() <= 1
+        assert make_tensor(dtype=torch.float64, device="cpu").shape == ()
+        t = make_tensor((), dtype=torch.float64, device="cpu", low=2, high=2)
+        assert t == 2
+        t = make_tensor(4, 5, dtype=torch.float16, device="cpu", noncontiguous=True)
+        assert t.stride() == (10, 2) and t.shape == (4, 5)
+        t = make_tensor(200, dtype=torch.int64, device="cpu", low=-1, high=1.5, exclude_zero=True)
+        assert sorted(set(t.tolist())) == [-1, 1]
+        wide = make_tensor(9, dtype=torch.float64, device="cpu", low=float("-inf"), high=float("inf"))
+        assert wide.isfinite().all() and wide.abs().max() > 1e300
+        wide = make_tensor(9, dtype=torch.int64, device="cpu", low=float("-inf"), high=float("inf"))
+        assert wide.abs().max() > 2**50
+
+        def refused(error, text, *args, **options):
+            raises(error, text, lambda: make_tensor(*args, **{"dtype": torch.int64, "device": "cpu", **options}))
+
+        refused(ValueError, "`low` must be less than `high`, but got 2 >= 2", 3, low=2, high=2)
+        refused(ValueError, "no whole number", 3, low=1.2, high=1.8)
+        refused(ValueError, "cannot be NaN", 3, low=float("nan"))
+        refused(ValueError, "`requires_grad=True` is not supported", 3, requires_grad=True)
+        refused(ValueError, "mutually exclusive", 3, noncontiguous=True, memory_format=torch.contiguous_format)
+        refused(TypeError, "not a dtype", 3, dtype="floating")
+        refused(RuntimeError, "non-negative", -1)
+    """)
+
+
 def test_files_go_both_ways(tmp_path):
     text = """
         import torch

@@ -23,6 +23,8 @@ POWERS, REDUCTIONS, PRODUCTS = ["__pow__", "pow"], ["sum", "mean"], ["__matmul__
 GENERAL = {
     "__add__": arithmetic.add, "__radd__": arithmetic.add, "__sub__": arithmetic.sub, "__mul__": arithmetic.mul,
     "__rmul__": arithmetic.mul, "__truediv__": arithmetic.div, "__neg__": arithmetic.neg, "__pow__": arithmetic.pow,
+    "__eq__": arithmetic.eq, "__ne__": arithmetic.ne, "__lt__": arithmetic.lt, "__le__": arithmetic.le,
+    "__gt__": arithmetic.gt, "__ge__": arithmetic.ge,
     "sum": reductions.sum, "mean": reductions.mean,
     "__matmul__": products.matmul, "matmul": products.matmul, "mm": products.mm,
 }  # fmt: skip

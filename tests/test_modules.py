@@ -5,6 +5,7 @@ import pickle
 import re
 import subprocess
 import sys
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -360,3 +361,162 @@ def test_refused_initial_values() -> None:
 def test_initial_values_from_a_generator() -> None:
     a, b = (nn.init.uniform_(pullback.empty(3, 2), generator=pullback.Generator().manual_seed(7)) for _ in range(2))
     same(a, b)
+
+
+def test_hooks_see_what_is_registered_and_may_replace_it() -> None:
+    from pullback.nn.modules import module as everywhere
+
+    seen = []
+
+    def note(module, name, value):
+        seen.append((type(module).__name__, name, type(value).__name__))
+
+    with (
+        everywhere.register_module_parameter_registration_hook(note),
+        everywhere.register_module_buffer_registration_hook(note),
+        everywhere.register_module_module_registration_hook(note),
+    ):
+        model = nn.Sequential(nn.Linear(1, 1, bias=False), nn.BatchNorm1d(1, affine=False))
+        model[0].bias = None
+        model[1].running_var = pullback.zeros(1)
+        model.add_module("last", None)
+    assert seen == [
+        ("Linear", "weight", "Tensor"),
+        *[("BatchNorm1d", name, "Tensor") for name in ("running_mean", "running_var", "num_batches_tracked")],
+        ("Sequential", "0", "Linear"),
+        ("Sequential", "1", "BatchNorm1d"),
+        ("BatchNorm1d", "running_var", "Tensor"),
+        ("Sequential", "last", "NoneType"),
+    ]
+    with everywhere.register_module_module_registration_hook(lambda module, name, child: nn.Sigmoid()):
+        assert isinstance(nn.Sequential(nn.Tanh())[0], nn.Sigmoid)
+    assert isinstance(nn.Sequential(nn.Tanh())[0], nn.Tanh)
+
+
+def test_what_is_applied_in_place_counts_as_a_write() -> None:
+    model = nn.Linear(2, 1)
+    weight, version = model.weight, model.weight._version
+    square = (weight * weight).sum()
+    before = weight.tolist()[0]
+    model._apply(lambda t: t.add_(1.0))
+    assert model.weight is weight
+    assert weight._version > version
+    square.backward()
+    assert weight.grad.tolist()[0] == pytest.approx([2 * value for value in before])
+
+
+def test_what_to_does_not_take() -> None:
+    model = nn.Linear(2, 1)
+    with pytest.raises(RuntimeError, match="does not accept copy argument"):
+        model.to("cpu", copy=True)
+    for args in [("cpu", True), (None, True), (True,)]:
+        with pytest.raises(TypeError, match="invalid combination of arguments"):
+            model.to(*args)
+    assert model.to("cpu", None, True) is model.to(pullback.float64, True)
+    assert model.weight.dtype == pullback.float64
+
+
+def test_a_module_whose_weights_are_not_drawn() -> None:
+    assert [tuple(p.shape) for p in nn.utils.skip_init(nn.Linear, 2, 3, device="cpu").parameters()] == [(3, 2), (3,)]
+    with pytest.raises(RuntimeError, match="Expected a Module"):
+        nn.utils.skip_init(int)
+    with pytest.raises(RuntimeError, match="must support a 'device' arg"):
+        nn.utils.skip_init(nn.ReLU)
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_gradients_of_convolutions_by_name(dims: int) -> None:
+    rng = np.random.default_rng(dims)
+    x = pullback.from_numpy(rng.random((2, 4) + (5,) * dims)).requires_grad_()
+    w = pullback.from_numpy(rng.random((6, 2) + (3,) * dims)).requires_grad_()
+    options = {"stride": 2, "padding": 1, "dilation": 1, "groups": 2}
+    y = getattr(nn.functional, f"conv{dims}d")(x, w, None, *options.values())
+    g = pullback.from_numpy(rng.random(y.shape))
+    by_input, by_weight = (getattr(nn.grad, f"conv{dims}d_{name}") for name in ("input", "weight"))
+    expected = pullback.autograd.grad(y, (x, w), g)
+    found = by_input(x.shape, w, g, **options), by_weight(x, w.shape, g, **options)
+    for a, b in zip(found, expected, strict=True):
+        assert pullback.allclose(a, b)
+        assert a.requires_grad
+    assert not by_input(x.shape, w.detach(), g, **options).requires_grad
+
+
+def test_named_tuples_stay_named_through_backward_hooks() -> None:
+    class Pair(NamedTuple):
+        first: object
+        second: object
+
+    class Both(nn.Module):
+        def forward(self, x):
+            return Pair(x * 2, x + 1)
+
+    model, seen = Both(), []
+    model.register_full_backward_hook(lambda module, given, taken: seen.append(len(taken)))
+    x = pullback.ones(2, requires_grad=True)
+    result = model(x)
+    assert type(result) is Pair
+    result.first.sum().backward()
+    assert (x.grad.tolist(), seen) == ([2, 2], [2])
+
+
+def test_tables_of_whole_numbers_and_padding() -> None:
+    whole = pullback.arange(6, dtype=pullback.int8).reshape(3, 2)
+    assert nn.Embedding.from_pretrained(whole)(pullback.tensor([2])).tolist() == [[4, 5]]
+    with pytest.raises(RuntimeError, match="floating point and complex"):
+        nn.Embedding.from_pretrained(whole, freeze=False)
+    w = pullback.ones(3, 2, dtype=pullback.float64, requires_grad=True)
+    y = nn.functional.embedding(pullback.tensor([0, 1, 0, 0]), w, padding_idx=1, scale_grad_by_freq=True)
+    g = pullback.ones(4, 2, dtype=pullback.float64)
+    g[1] = float("nan")
+    assert pullback.autograd.grad(y, w, g)[0].tolist() == [[1, 1], [0, 0], [0, 0]]
+    for args, text in [
+        ((pullback.tensor([[1, 3]]), w), "Index 1 of input takes value 3 which is not in the valid range [0, 3)"),
+        ((pullback.tensor([[1, 2]]), w, None, None, 2, False, "sum", False, whole[:1]), "to have the same type as"),
+    ]:
+        with pytest.raises(RuntimeError, match=re.escape(text)):
+            nn.functional.embedding_bag(*args)
+    with pytest.raises(RuntimeError, match="within the number of embeddings, -3 through 2, but got 3"):
+        nn.functional.embedding_bag(pullback.tensor([[1, 2]]), w, padding_idx=3)
+
+
+def test_samples_of_fractional_poolings_are_checked() -> None:
+    x = pullback.rand(2, 3, 7, 7)
+    for shape, text in [
+        ((2, 3), "to have 3 dimensions, got 2"),
+        ((1, 3, 2), "no less then input batch size"),
+        ((2, 1, 2), "equals to input channel size"),
+        ((2, 3, 3), "equals to 2; got 3"),
+    ]:
+        with pytest.raises(RuntimeError, match=text):
+            nn.functional.fractional_max_pool2d(x, 2, 3, _random_samples=pullback.rand(*shape))
+    with pytest.raises(RuntimeError, match="same dtype as input"):
+        nn.functional.fractional_max_pool2d(x, 2, 3, _random_samples=pullback.rand(2, 3, 2).double())
+    for name in ("kernel_size", "output_size", "output_ratio"):
+        given = {"kernel_size": 2, "output_size": None, "output_ratio": None, "return_indices": False, name: (1,)}
+        with pytest.raises(RuntimeError, match=f"{name} must either be a single Int or tuple of Ints"):
+            nn.functional.fractional_max_pool2d(x, **(given | ({"output_size": 3} if name == "kernel_size" else {})))
+    assert nn.functional.fractional_max_pool2d(x, 2, (0, 1)).shape == (2, 3, 0, 1)
+    with pytest.raises(NotImplementedError, match="not implemented for 'Long'"):
+        nn.functional.adaptive_avg_pool1d(pullback.ones(1, 4, dtype=pullback.int64), 2)
+
+
+def test_groups_of_one_number_have_no_deviation() -> None:
+    with pytest.raises(ValueError, match="Expected more than 1 value per channel"):
+        nn.GroupNorm(4, 4)(pullback.rand(1, 4))
+    assert nn.GroupNorm(4, 4)(pullback.rand(2, 4)).shape == (2, 4)
+
+
+@pytest.mark.parametrize("name", ["RNN", "LSTM", "GRU"])
+def test_recurrent_layers_without_a_batch_have_gradients(name: str) -> None:
+    x = pullback.zeros(5, 0, 3, requires_grad=True)
+    model = getattr(nn, name)(3, 4, 2, bidirectional=True)
+    model(x)[0].sum().backward()
+    assert x.grad.shape == (5, 0, 3)
+    assert model.weight_ih_l0.grad.tolist() == pullback.zeros_like(model.weight_ih_l0).tolist()
+
+
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+def test_grids_may_hold_what_is_no_number(padding: str) -> None:
+    grid = pullback.tensor([[[[float("nan"), 0.0], [0.0, float("inf")]]]])
+    found = nn.functional.grid_sample(pullback.zeros(1, 1, 3, 3), grid, "nearest", padding, align_corners=False)
+    assert found.tolist() == [[[[0, 0]]]]

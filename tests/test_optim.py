@@ -277,3 +277,36 @@ def test_an_unknown_line_search() -> None:
         optimizer.step((w * w).sum)
     with pytest.raises(ValueError, match="doesn't support per-parameter options"):
         optim.LBFGS([{"params": [w]}, {"params": [pullback.ones(1)]}])
+
+
+@pytest.mark.parametrize("name", [*OF_ANY_SHAPE, "SparseAdam"])
+def test_counts_of_an_older_state_are_numbers(name: str) -> None:
+    def moved(plain: bool) -> list[list[float]]:
+        w = pullback.linspace(-1, 1, 6).reshape(2, 3).requires_grad_()
+        optimizer = getattr(optim, name)([w], lr=0.1)
+        for i in range(4):
+            if plain and i == 2:
+                state = optimizer.state_dict()
+                for kept in state["state"].values():
+                    kept.update({k: kept[k].item() for k in ("step", "eta", "mu", "mu_product") if k in kept})
+                optimizer.load_state_dict(state)
+            w.grad = pullback.linspace(1, 2, 6).reshape(2, 3) * (i + 1)
+            optimizer.step()
+        return w.tolist()
+
+    assert moved(plain=True) == moved(plain=False)
+
+
+def test_lbfgs_takes_a_gradient_of_zeros() -> None:
+    w = pullback.ones(2, requires_grad=True)
+    w.grad = pullback.zeros(2)
+    optimizer = optim.LBFGS([w], tolerance_grad=-1.0)
+    assert optimizer.step(lambda: pullback.tensor(10.0)) == 10
+    assert w.tolist() == [1, 1]
+
+
+def test_rates_of_several_elements_are_refused_whatever_the_optimizer() -> None:
+    w = pullback.ones(2, requires_grad=True)
+    for name in ("SGD", "Adam", "Adafactor", "SparseAdam"):
+        with pytest.raises(ValueError, match="Tensor lr must be 1-element"):
+            getattr(optim, name)([w], lr=pullback.ones(2))

@@ -135,3 +135,37 @@ def test_histograms():
     assert pullback.histogramdd(points, [2, 1]).hist.tolist() == [[1], [2]]
     with pytest.raises(RuntimeError, match="monotonically"):
         x.histogram(pullback.tensor([3.0, 1.0]))
+
+
+SELECTED = {
+    "max": lambda x: x.max(2),
+    "min": lambda x: x.min(2),
+    "median": lambda x: x.median(2),
+    "nanmedian": lambda x: x.nanmedian(2),
+    "mode": lambda x: x.mode(2),
+    "kthvalue": lambda x: x.kthvalue(2, 2),
+    "sort": lambda x: x.sort(2),
+    "topk": lambda x: x.topk(2, 2),
+    "cummax": lambda x: x.cummax(2),
+    "max_pool1d": lambda x: pullback.nn.functional.max_pool1d(x, 2, return_indices=True),
+    "max_pool1d of one": lambda x: pullback.nn.functional.max_pool1d(x[0], 2, return_indices=True),
+    "max_pool3d": lambda x: pullback.nn.functional.max_pool3d(x[None, None], 2, 1, 1, return_indices=True),
+    "adaptive_max_pool1d": lambda x: pullback.nn.functional.adaptive_max_pool1d(x, 2, return_indices=True),
+    "adaptive_max_pool2d of one": lambda x: pullback.nn.functional.adaptive_max_pool2d(x, 2, return_indices=True),
+    "fractional_max_pool2d": lambda x: pullback.nn.functional.fractional_max_pool2d(
+        x[None], 2, 2, return_indices=True, _random_samples=pullback.full((1, 1, 2), 0.3, dtype=pullback.float64)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SELECTED)
+def test_indices_may_be_written_over_before_backward(name):
+    def gradient(spoil):
+        x = pullback.from_numpy(np.random.default_rng(3).random((1, 4, 6))).requires_grad_()
+        values, indices = SELECTED[name](x)
+        if spoil:
+            indices.zero_()
+        assert indices._base is None
+        return grad((values * values).sum(), x)[0].tolist()
+
+    assert gradient(True) == gradient(False)

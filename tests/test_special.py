@@ -139,6 +139,23 @@ def test_erf_of_float32_has_its_own_quotient():
     np.testing.assert_array_equal(special.erf(pullback.tensor(0.5, dtype=pullback.float16)).numpy(), np.float16(0.5205))
 
 
+@pytest.mark.parametrize(("name", "low", "most"), [("erfc", -11, 1), ("gammaln", -5, 2), ("digamma", -5, 1)])
+def test_functions_of_float32_have_formulas_of_their_own(name, low, most):
+    """They agree with those of float64 to some units in the last place of float32, also next to roots and poles."""
+    near = [-np.inf, -3.0, -0.0, 0.0, 1e-30, 1 - 2**-24, 1 + 2**-23, 2 - 2**-23, 1e5, 1e31, np.inf, np.nan]
+    x = np.concatenate([np.linspace(low, 11, 4001), near]).astype(np.float32)
+    found, exact = (getattr(special, name)(pullback.from_numpy(each)).numpy() for each in (x, x.astype(float)))
+    expected = exact.astype(np.float32)
+    assert found.dtype == np.float32
+    plain = np.isfinite(expected)
+    np.testing.assert_array_equal(found[~plain], expected[~plain])
+    assert np.max(abs(found[plain] - exact[plain]) / np.spacing(abs(expected[plain]))) <= most
+
+
+def test_lgamma_of_float32_is_zero_at_one_and_two():
+    np.testing.assert_array_equal(pullback.lgamma(pullback.tensor([1.0, 2.0])).numpy(), 0)
+
+
 def test_the_derivatives_of_the_incomplete_gamma_function_by_its_shape():
     a, x, first, second = columns(GAMMAINC)
     a, x = tensors(a, x)

@@ -26,7 +26,7 @@ strict = pytest.importorskip(
 STANDARD = set(
     """
     abs broadcast_to conj cos cosh exp expand_dims flip imag isfinite isinf isnan log log1p logical_not matmul
-    matrix_transpose mean pow real reshape sign sin sinh sqrt sum tanh tril triu trunc where zeros_like
+    matrix_transpose mean not_equal pow real reshape sign sin sinh sqrt sum tanh tril triu trunc where zeros_like
     """.split()
 )
 
@@ -99,12 +99,12 @@ SPELLED = {
 # they are computed by NumPy on copies.
 EXTRAS = set(
     """
-    above accumulate add_strided airy airy_slope as_strided attached betainc_by_shapes beyond check_phase cofactor
-    complex_of convolve convolve_transpose convolve_weight cosdg cross_entropy_pullback cumprod deg2rad diagonal
-    digamma einsum ellipd ellipk embedding erf erfcx erfcx_slope expn fft floor_quotient fold_windows
-    gammainc_by_shape gather hyp0f1 hyp1f1 hyp2f1 index index_add index_put index_shares inv irfft ldexp
-    leaky_factor lgamma log_softmax_pullback matrix_exp max_places max_spread orthogonal_polynomial overwrite
-    permutation polygamma put_along_axis put_rows rad2deg replay resample rfft rsqrt scatter scatter_add
+    above accumulate add_strided airy airy_slope as_strided attached attention_pullback betainc_by_shapes beyond
+    check_phase cofactor complex_of convolve convolve_transpose convolve_weight cosdg cross_entropy_pullback cumprod
+    deg2rad diagonal digamma einsum ellipd ellipk embedding erf erfcx erfcx_slope expn fft floor_quotient fold_windows
+    gammainc_by_shape gather hyp0f1 hyp1f1 hyp2f1 index index_add index_counts index_put inv irfft ldexp leaky_factor
+    lgamma log_softmax_pullback masked_attention_pullback matrix_exp max_places max_spread orthogonal_polynomial
+    overwrite permutation polygamma put_along_axis put_rows rad2deg replay resample rfft rsqrt scatter scatter_add
     scatter_diagonal scatter_prod scatter_rows scatter_slice select sgn sigmoid sigmoid_pullback sinc sindg softmax
     softmax_pullback softplus solve solve_triangular spherical_bessel_j split standardize_pullback take_rows
     tanh_pullback tied times_transpose total transpose_times view_as_complex view_as_real window_columns window_mean

@@ -180,9 +180,9 @@ def test_dual_levels_of_threads_are_apart():
     ],
 )
 def test_a_flag_that_nothing_would_heed(around):
-    with pytest.raises(RuntimeError, match=r"attempting to call Tensor.requires_grad_\(\) inside"):
+    with pytest.raises(RuntimeError, match=r"attempting to call Tensor.requires_grad_\(\) .* inside"):
         around(lambda x: functional.jacobian(lambda y: y**3, x))
-    with pytest.raises(RuntimeError, match=r"attempting to call Tensor.requires_grad_\(\) inside"):
+    with pytest.raises(RuntimeError, match=r"attempting to call Tensor.requires_grad_\(\) .* inside"):
         around(lambda x: x.detach().requires_grad_())
     outside = vector()
     with pytest.raises(RuntimeError, match="does not require grad"):

@@ -6,6 +6,7 @@ and the cell through which graphs keep its value.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any, Self
@@ -16,7 +17,7 @@ from . import _backward, _dtypes, _placement, _refusals, ops
 from ._core import Carrier
 from ._cuts import Cut, cut, cut_off
 from ._memory import Cell, cell_of, version
-from ._modes import mode
+from ._modes import innermost, mode
 from ._node import AccumulateGrad, Node, RemovableHandle, hooks_of, leaf, new
 from ._shapes import CallableInt, Size
 from ._tape import Tape
@@ -155,7 +156,11 @@ class Attributes(_Defaults):
 
     def stride(self, dim: int | None = None) -> Any:
         """How many elements lie between neighbours along each axis, or along one."""
-        strides = tuple(step // self.itemsize for step in self._array.strides)
+        array = self._array
+        if array.size or not isinstance(array, np.ndarray) or 0 not in array.strides:
+            strides = tuple(step // self.itemsize for step in array.strides)
+        else:  # fresh ones, in which NumPy has zeros
+            strides = tuple(math.prod([max(n, 1) for n in array.shape[axis:]]) for axis in range(1, array.ndim + 1))
         return strides if dim is None else strides[dim]
 
     def storage_offset(self) -> int:
@@ -442,11 +447,19 @@ class Autograd(Attributes):
         alias(value, self, counted=False)
         self._storage.version = before
 
+    @data.deleter
+    def data(self) -> None:
+        raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
+
     def clone(self, *, memory_format: Any = None) -> Any:
-        """A recorded copy."""
-        if memory_format is not None:
+        """A recorded copy; inside a transform, one that can be written to with values of the transform."""
+        if memory_format is None:
+            made = ops.clone(self)
+        else:
             _placement.accept("clone", {"memory_format": memory_format})
-        return ops.clone(self)
+            made = ops.clone(self, order="C" if memory_format is _placement.contiguous_format else "K")
+        interpreter = innermost.get()
+        return made if interpreter is None or made.level >= interpreter.level else interpreter.adopt(made)
 
 
 def _set_flag(tensor: Any, value: bool) -> None:

@@ -197,8 +197,9 @@ def _from_shape(name: str, fill: Callable[[Shape, np.dtype[Any]], Any], text: st
 
 
 def named(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function under its public name."""
+    """A function under its public name, which its pickles have."""
     function.__name__ = function.__qualname__ = name
+    function.__module__ = "pullback"
     return function
 
 

@@ -54,7 +54,7 @@ ANY_NAMES = 0x08  # the flag of code that takes any names: `inspect` has it, whi
 
 # The names in the functions written below.
 LOCALS = {
-    "arguments", "cell", "code", "current", "large", "dtype", "excess", "frame", "lost", "node", "observer", "options", "out",
+    "arguments", "code", "current", "large", "dtype", "excess", "frame", "lost", "node", "observer", "options", "out",
     "params", "result", "tensor", "tracked",
 }  # fmt: skip
 
@@ -116,9 +116,12 @@ def method(
     if whole:
         unpack += ["if arguments or options:", f"    {_call(names, WHOLE.parameters)}"]
     unpack += [
-        f"if type({first}) is not Tensor or (dtype := {first}._array.dtype) is not FLOAT and dtype is not DOUBLE:",
+        f"if type({first}) is not Tensor:",
         f"    {_call(names, number)}",
         f"{first}_array, {first}_edge = {first}._array, {first}._node",
+        f"dtype = {first}_array.dtype",
+        "if dtype is not FLOAT and dtype is not DOUBLE:",
+        f"    {_call(names, number)}",
     ]
     for name in rest:
         unpack += [*_tensor(name), *_number(name), *_else(names, number)]
@@ -316,21 +319,28 @@ def _computed(primitive: Primitive, names: Sequence[str], metadata: Metadata, *,
         *(f"        {line}" for line in finished),
         "    result = asarray(result)",
     ]
-    floating = "(result.dtype is FLOAT or result.dtype is DOUBLE or result.dtype.kind == 'f')"  # `kind` takes 0.1 us
-    recorded = floating if observed or not metadata.typed else "result.dtype is dtype"
+    others = [] if observed else ["lost"]  # results that the general way boxes
+    if not primitive.differentiable:
+        others.append("tracked")
+    elif observed or not metadata.typed:  # `kind` takes 0.1 us
+        others.append("tracked and not (result.dtype is FLOAT or result.dtype is DOUBLE or result.dtype.kind == 'f')")
+    elif type(primitive.forward) is not np.ufunc:  # those keep a floating dtype
+        others.append("tracked and result.dtype is not dtype")
     fixed = isinstance(primitive.title, str) or metadata.known is not None
     kind = "kind" if fixed else "node_class(primitive, title(**params))"
-    saved = "".join(f"{_kept(primitive, names, saved)}, " for saved in primitive.saved)
+    tensors = names[:1] if metadata.typed else ()
+    saved = "".join(f"{_kept(primitive, names, saved, tensors)}, " for saved in primitive.saved)
     node = _noded(kind, edges, saved, "params or None" if given else "None", depth=2 if observed else 1)
     return [
         *lines,
-        f"if {'' if observed else 'lost or '}tracked and not ({recorded if primitive.differentiable else False}):",
+        f"if {' or '.join(others)}:",
         *(f"    {line}" for line in finished),
         "tensor = new(Tensor)",
         "tensor._array = result",
-        f"tensor._cell = cell = {_own(primitive, names)}",
-        "tensor._node = None",
+        f"tensor._cell = {_own(primitive, names)}",
+        "node = None",
         *(["if tracked:", *(f"    {line}" for line in node)] if primitive.differentiable else []),
+        "tensor._node = node",
         *(shown if observed else ["return tensor"]),
     ]
 
@@ -338,7 +348,7 @@ def _computed(primitive: Primitive, names: Sequence[str], metadata: Metadata, *,
 def _noded(kind: str, edges: str, saved: str, params: str, depth: int) -> list[str]:
     """The lines that leave a node: what `make` does, without the call. The caller is so many frames up."""
     return [
-        f"node = tensor._node = new({kind})",
+        f"node = new({kind})",
         f"node.edges = ({edges})",
         f"node.saved = ({saved})",
         f"node.params = {params}",
@@ -355,12 +365,14 @@ def _noded(kind: str, edges: str, saved: str, params: str, depth: int) -> list[s
     ]
 
 
-def _kept(primitive: Primitive, names: Sequence[str], saved: str) -> str:
+def _kept(primitive: Primitive, names: Sequence[str], saved: str, tensors: Sequence[str]) -> str:
     """The expression for the cell of a saved value, or for None where no tracked operand's rule names it."""
     if saved == "y":
-        return "cell"
+        return "tensor._cell"
     name = names[primitive.inputs.index(saved)]
-    cell = f"({name}._cell or cell_of({name})) if type({name}) is Tensor else cell_with({name}_array)"
+    cell = f"{name}._cell or cell_of({name})"
+    if name not in tensors:
+        cell = f"({cell}) if type({name}) is Tensor else cell_with({name}_array)"
     return f"(({cell}) if {_named(primitive, names, saved)} else None)"
 
 
@@ -382,9 +394,9 @@ def in_place(cls: type[Any], primitive: Primitive, general: Function) -> Functio
     forward = primitive.forward
 
     @functools.wraps(general)
-    def method(self: Any, other: Any, **options: Any) -> Any:
-        if mode.get() is not NO_GRAD or type(self) is not cls or type(other) is not cls or options:
-            return general(self, other, **options)
+    def method(self: Any, other: Any, *rest: Any, **options: Any) -> Any:
+        if mode.get() is not NO_GRAD or type(self) is not cls or type(other) is not cls or options or rest:
+            return general(self, other, *rest, **options)
         x = self._array
         y = other._array
         dtype = x.dtype

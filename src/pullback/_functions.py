@@ -179,3 +179,8 @@ def allclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equ
     if not isinstance(other, Carrier):
         raise _refusals.no_tensor("allclose", "other", 2, other)
     return bool(vocabulary.load("vocabulary.bits", "isclose")(input, other, rtol, atol, equal_nan).all())
+
+
+for _name, _each in [*globals().items()]:
+    if hasattr(_each, "__wrapped__"):
+        vocabulary.published(_each, "pullback", _name)

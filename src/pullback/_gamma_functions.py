@@ -43,23 +43,23 @@ def _around_two() -> tuple[float, ...]:
 
 
 @functools.cache
-def _stirling() -> tuple[float, ...]:
-    return tuple(float(b / (2 * k * (2 * k - 1))) for k, b in reversed(list(enumerate(bernoulli(TERMS), 1))))
+def _stirling(terms: int) -> tuple[float, ...]:
+    return tuple(float(b / (2 * k * (2 * k - 1))) for k, b in reversed(list(enumerate(bernoulli(terms), 1))))
 
 
 @functools.cache
-def _digamma_series() -> tuple[float, ...]:
-    return (*(float(-b / (2 * k)) for k, b in reversed(list(enumerate(bernoulli(TERMS), 1)))), 0.0)
+def _digamma_series(terms: int) -> tuple[float, ...]:
+    return (*(float(-b / (2 * k)) for k, b in reversed(list(enumerate(bernoulli(terms), 1)))), 0.0)
 
 
-def stirling_correction(x: Array) -> Array:
+def stirling_correction(x: Array, terms: int = TERMS) -> Array:
     """lgamma(x) less (x - 1/2) log(x) - x + log(2 pi) / 2, for x from LARGE on."""
-    return polynomial(1 / (x * x), _stirling()) / x
+    return polynomial(1 / (x * x), _stirling(terms)) / x
 
 
-def _lgamma_far(x: Array) -> Any:
+def _lgamma_far(x: Array, terms: int = TERMS) -> Any:
     """lgamma from LARGE on."""
-    return (x - 0.5) * (np.log(x) - 1) + (math.log(2 * math.pi) - 1) / 2 + stirling_correction(x)
+    return (x - 0.5) * (np.log(x) - 1) + (math.log(2 * math.pi) - 1) / 2 + stirling_correction(x, terms)
 
 
 def _lgamma_near(x: Array) -> Any:
@@ -95,8 +95,8 @@ def lgamma(x: Any) -> Array:
     )
 
 
-def _digamma_far(x: Array) -> Array:
-    return np.log(x) - 0.5 / x + polynomial(1 / (x * x), _digamma_series())
+def _digamma_far(x: Array, terms: int = TERMS) -> Array:
+    return np.log(x) - 0.5 / x + polynomial(1 / (x * x), _digamma_series(terms))
 
 
 def _sum_of_steps(function: Callable[[Array], Any], x: Array) -> Any:
@@ -128,6 +128,36 @@ def digamma(x: Any) -> Array:
         ((x >= 0) & (x < LARGE), lambda x: np.where(x == 0, np.copysign(np.inf, -x), _digamma_near(x))),
         (x < 0, reflected),
     )
+
+
+# Of numbers that have been float32 the result is rounded to it, and need not be as exact. Those above 0 are all taken 8
+# farther, from where on few terms of the asymptotic series do: x (x + 1) ... (x + 7) is u (u + 6) (u + 10) (u + 12) for
+# u = x (x + 7).
+
+COMMON = 1e30  # below, those products are finite
+
+
+def _lgamma_moved(x: Array) -> Any:
+    u = x * (x + 7)
+    moved = _lgamma_far(x + 8, terms=7) - np.log(u * (u + 6) * (u + 10) * (u + 12))
+    return np.where((x == 1) | (x == 2), 0, moved)
+
+
+def _digamma_moved(x: Array) -> Any:
+    u = x * (x + 7)
+    return _digamma_far(x + 8, terms=6) - (2 * x + 7) * (1 / u + 1 / (u + 6) + 1 / (u + 10) + 1 / (u + 12))
+
+
+def lgamma_of_singles(x: Array) -> Array:
+    """lgamma of numbers that have been float32, to two units in its last place above 0."""
+    common = (x > 0) & (x < COMMON)
+    return _lgamma_moved(x) if common.all() else by_region(x, (common, _lgamma_moved), (~common, lgamma))
+
+
+def digamma_of_singles(x: Array) -> Array:
+    """digamma of numbers that have been float32, to one unit in its last place, and to 1e-14, above 0."""
+    common = (x > 0) & (x < COMMON)
+    return _digamma_moved(x) if common.all() else by_region(x, (common, _digamma_moved), (~common, digamma))
 
 
 def polygamma(x: Any, *, n: int) -> Array:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +14,7 @@ from ._core import Carrier
 from ._creation import as_tensor, bound, chosen_dtype, from_numpy, made
 from ._nested import sizes_of_old
 from ._placement import accept
+from ._shapes import Shape, parse_sizes
 from ._views import write
 
 
@@ -189,3 +192,35 @@ def get_device(input: Any) -> int:
 def is_pinned(self: Any, device: Any = None) -> bool:
     """False: there is no device for which memory could be pinned."""
     return False
+
+
+def resize(self: Any, *sizes: Any) -> Any:
+    """The elements in another shape, with a warning: the old name of `reshape`, for as many elements.
+
+    >>> import warnings
+    >>> import pullback
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     pullback.arange(4).resize(2, 2)
+    tensor([[0, 1],
+            [2, 3]])
+    """
+    return _resized("resize", self, parse_sizes(sizes, "resize"))
+
+
+def resize_as(self: Any, tensor: Any) -> Any:
+    """The elements in the shape of another tensor, with a warning: the old name of `reshape_as`."""
+    if not isinstance(tensor, Carrier):
+        raise _refusals.no_tensor("resize_as", "tensor", 1, tensor)
+    return _resized("resize_as", self, tuple(tensor.shape))
+
+
+def _resized(name: str, self: Any, shape: Shape) -> Any:
+    warnings.warn(f"non-inplace {name} is deprecated: use {name.replace('size', 'shape')}", UserWarning, stacklevel=3)
+    if math.prod(shape) != self.numel():
+        raise RuntimeError(
+            f"requested resize to {'x'.join(map(str, shape))} ({math.prod(shape)} elements in total), but the given tensor "
+            f"has a size of {'x'.join(map(str, self.shape))} ({self.numel()} elements). autograd's resize can only change "
+            "the shape of a given tensor, while preserving the number of elements."
+        )
+    return self.reshape(shape)

@@ -81,9 +81,14 @@ class Node:
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         """For each input that has a derivative, its node and output number; (None, 0) for a constant."""
+        return tuple((None, 0) if edge is None else edge.endpoint for edge in self._of_inputs(self.edges))
+
+    def _of_inputs(self, values: Sequence[Any]) -> tuple[Any, ...]:
+        """Of one value for each edge, those for inputs that have a derivative."""
         rules = self.primitive.rules
-        edges = self.edges if not rules else (e for e, rule in zip(self.edges, rules, strict=True) if rule is not None)
-        return tuple((None, 0) if edge is None else edge.endpoint for edge in edges)
+        if not rules:
+            return tuple(values)
+        return tuple(value for value, rule in zip(values, rules, strict=True) if rule is not None)
 
     @property
     def endpoint(self) -> tuple[Node, int]:
@@ -93,8 +98,18 @@ class Node:
     def _sequence_nr(self) -> int:
         return self.seq
 
-    def __call__(self, *cotangents: Any) -> tuple[Any, ...]:
-        return cotangents[0].interpreter.run(self, cotangents)  # type: ignore[no-any-return]  # of a duck-typed tensor
+    def __call__(self, *cotangents: Any) -> Any:
+        """The cotangents of the inputs from those of the outputs: a tensor for one input, else a tuple."""
+        count = len(self.params["shapes"]) if "shapes" in (self.params or ()) else 1
+        if len(cotangents) != count:
+            raise TypeError(
+                f"expected {count} arguments, got {len(cotangents)} instead: one for each output of {self.title}"
+            )
+        for place, g in enumerate(cotangents):
+            if not hasattr(g, "interpreter"):
+                raise TypeError(f"argument {place} is not a Variable: {self.title} was called with {type(g).__name__}")
+        results = self._of_inputs(cotangents[0].interpreter.run(self, cotangents))
+        return results[0] if len(results) == 1 else results
 
     def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(grad_inputs, grad_outputs)` after this node has run; a tuple it returns replaces grad_inputs."""

@@ -103,7 +103,7 @@ class Pass:
             g = pending.pop(node, None)
             if g is None:
                 continue
-            if type(g) is not ndarray and isinstance(g, Parts):
+            if node.shape is None and isinstance(g, Parts):
                 g = g.filled(xp, node.params["shapes"])
             hooks = node.hooks
             if hooks is not None:
@@ -279,18 +279,13 @@ def _sum_into(walker: Pass, old: Any, g: Any, like: Array, dtype: Any, held: set
 
 def owned(g: Any, like: Array, dtype: Any, held: set[int]) -> Any:
     """g as an array that nobody else holds, laid out like the leaf."""
-    if isinstance(g, Carrier):
+    if type(g) is ndarray:
+        key = id(g)
+        if g.base is None and g.dtype == dtype and g.strides == like.strides and key not in held and g.flags.writeable:
+            held.add(key)
+            return g
+    elif isinstance(g, Carrier):
         return ops.clone(g) if g._dtype == dtype else ops.astype(g, dtype=dtype, source=g._dtype)
-    if (
-        type(g) is np.ndarray
-        and g.base is None
-        and g.dtype == dtype
-        and g.strides == like.strides
-        and id(g) not in held
-        and g.flags.writeable
-    ):
-        held.add(id(g))
-        return g
     out = np.empty_like(like, dtype=dtype, subok=False)
     np.copyto(out, g, casting="unsafe")
     return out
@@ -307,13 +302,15 @@ def commit(walker: Pass, roots: Sequence[tuple[Node, Any]]) -> None:
             old = tensor._kept_grad
             tensor._kept_grad = new if old is None else old + new
     hooked = False
-    for leaf, g in walker.leaves:
-        tensor = leaf.tensor()
-        if tensor is not None and tensor._node is not leaf:
-            continue  # it no longer requires grad
-        with _turn:
-            leaf.grad = _sum_into(walker, leaf.grad, g, leaf.array, leaf.grad_dtype or leaf.array.dtype, held)
-        hooked = hooked or bool(leaf.post)
+    with _turn:
+        for leaf, g in walker.leaves:
+            tensor = leaf.tensor()
+            if tensor is not None and tensor._node is not leaf:
+                continue  # it no longer requires grad
+            array = leaf.array
+            leaf.grad = _sum_into(walker, leaf.grad, g, array, leaf.grad_dtype or array.dtype, held)
+            if leaf.post:
+                hooked = True
     if hooked:
         for leaf, _ in walker.leaves:
             for (hook,) in list(leaf.post):

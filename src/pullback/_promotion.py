@@ -96,6 +96,16 @@ def together(*operands: Any) -> Sequence[Any]:
     return [cast(operand, dtype) for operand in operands]
 
 
+def fractional(*operands: Any) -> Sequence[Any]:
+    """Operands brought to their common dtype, integers and bools to the default one, without a stop at that of integers."""
+    dtype = _agreed(operands)
+    if dtype is None:
+        dtype = common(*operands)
+    if dtype.kind not in "fc":
+        dtype = _dtypes.default_numpy()
+    return [cast(operand, dtype) for operand in operands]
+
+
 def inexact(operand: Any) -> Any:
     """An operand for a function of real or complex numbers: integers and bools become the default dtype."""
     source = _plain(operand) or category(operand)[0]

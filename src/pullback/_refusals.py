@@ -24,9 +24,10 @@ UNTRACKED_VIEW_WRITTEN = (
 )
 
 FLAG_INSIDE = (
-    "You are attempting to call Tensor.requires_grad_() inside of a function being transformed by a functorch transform. "
-    "This is unsupported, please attempt to use the functorch transforms (e.g. grad, vjp, jacrev, jacfwd) or call "
-    "requires_grad_() outside of a function being transformed instead: leave requires_grad=True out."
+    "You are attempting to call Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs) inside of a "
+    "function being transformed by a functorch transform. This is unsupported, please attempt to use the functorch "
+    "transforms (e.g. grad, vjp, jacrev, jacfwd) or call requires_grad_() outside of a function being transformed "
+    "instead: leave requires_grad=True out."
 )
 
 

@@ -146,8 +146,15 @@ class Conversions(Autograd):
         return iter(shapes.unbind(self))
 
     def __contains__(self, element: Any) -> bool:
-        found = self == element
-        return isinstance(found, Carrier) and bool(found.any())
+        if not isinstance(element, OPERANDS):
+            raise RuntimeError(
+                f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
+            )
+        found: Any = self == element
+        return bool(found.any())
+
+    def __reversed__(self) -> Any:
+        return shapes.flip(self, 0) if self.ndim else self
 
     def __repr__(self) -> str:
         suffixes = []
@@ -167,16 +174,18 @@ class Conversions(Autograd):
         return format(self.item(), spec) if self.ndim == 0 else object.__format__(self, spec)
 
     def __copy__(self) -> Any:
-        return self._copied(self._array)
+        return self._copied_to(self.detach())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        copied = self._copied(self._array.copy(order="K"))
+        copied = self._copied()
         memo[id(self)] = copied
         return copied
 
-    def _copied(self, array: Any) -> Any:
-        """A tensor with this one's values and flag: a leaf, with its gradient."""
-        copied = self.interpreter.wrap(array, None)
+    def _copied(self) -> Any:
+        """A tensor with this one's values and flag, in memory of its own: a leaf, with its gradient."""
+        return self._copied_to(self.interpreter.wrap(self._array.copy(order="K"), None))
+
+    def _copied_to(self, copied: Any) -> Any:
         if self.is_leaf and self._node is not None:
             copied.requires_grad = True
         if self._role is not None:  # torch leaves the gradient of a parameter behind
@@ -184,7 +193,7 @@ class Conversions(Autograd):
         leaf = self._node if isinstance(self._node, AccumulateGrad) else self._leaf
         grad = self._kept_grad if leaf is None else leaf.grad
         if grad is not None:
-            copied.grad = grad._copied(grad._array.copy())
+            copied.grad = grad._copied()
         return copied
 
     def __reduce__(self) -> Any:
@@ -328,7 +337,14 @@ class Tensor(Conversions):
     __ge__ = operator(arithmetic.ge)
     __neg__ = arithmetic.neg
     __abs__ = arithmetic.abs
-    __invert__ = arithmetic.bitwise_not
+
+    def __invert__(self) -> Any:
+        if self._dtype.kind in "fc":
+            raise TypeError(
+                "~ (operator.invert) is only implemented on integer and Boolean-type tensors: compare first, as ~(x > 0)"
+            )
+        return arithmetic.bitwise_not(self)
+
     __lshift__ = operator(arithmetic.bitwise_left_shift)
     __rlshift__ = operator(arithmetic.bitwise_left_shift, swapped=True)
     __rshift__ = operator(arithmetic.bitwise_right_shift)
@@ -477,6 +493,8 @@ HOT = {
     "neg": ops.negative, "maximum": ops.maximum, "minimum": ops.minimum, "exp": ops.exp, "log": ops.log,
     "sqrt": ops.sqrt, "abs": ops.abs, "square": ops.square, "reciprocal": ops.reciprocal, "sin": ops.sin,
     "cos": ops.cos, "tanh": ops.tanh, "sigmoid": ops.sigmoid, "relu": ops.relu,
+    "__eq__": ops.equal, "__ne__": ops.not_equal, "__lt__": ops.less, "__le__": ops.less_equal,
+    "__gt__": ops.greater, "__ge__": ops.greater_equal,
 }  # fmt: skip
 SHORT_WAYS: dict[Callable[..., Any], dict[str, Primitive]] = {
     _eager.method: HOT,

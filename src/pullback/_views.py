@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _refusals, ops
+from . import _dtypes, _refusals, ops
 from ._core import Carrier, Primitive
 from ._cuts import withdraw
 from ._memory import Storage, protect, storage_of, written
@@ -108,13 +108,23 @@ def alias(tensor: Any, result: Any, *, counted: bool = True) -> Any:
     return result
 
 
-def check_writable(tensor: Any, operation: str, *, through_view: bool = False) -> None:
-    """Refuse a write that would make a gradient wrong, before anything has changed."""
+def beside(primitive: Primitive, tensor: Any, **params: Any) -> Any:
+    """The result of a primitive that moves no elements, in the memory of `tensor` and not known as a view of it."""
+    return alias(tensor, primitive(tensor, **params))
+
+
+def check_writable(tensor: Any, operation: str, *, region: Any = None) -> None:
+    """Refuse a write, to a tensor or to what an index picks out of it, that would make a gradient wrong.
+
+    Nothing has changed yet.
+    """
     current = mode.get()
     if tensor._inference and not current.inference:
         raise RuntimeError(_refusals.INFERENCE_WRITTEN)
     array = tensor._array
     if isinstance(array, np.ndarray) and not tensor.level:
+        if region is not None and 0 in array.strides:
+            array = array[region]
         if (
             0 in array.strides
             and array.size
@@ -128,7 +138,7 @@ def check_writable(tensor: Any, operation: str, *, through_view: bool = False) -
     if type(tensor._made_untracked) is not bool:
         raise RuntimeError(tensor._made_untracked.refusal)
     if isinstance(tensor._node, AccumulateGrad):
-        refusal = _refusals.leaf_view_write if through_view else _refusals.leaf_write
+        refusal = _refusals.leaf_write if region is None else _refusals.leaf_view_write
         raise RuntimeError(refusal(tensor, operation))
     base = tensor._base
     if base is not None:
@@ -148,7 +158,7 @@ def write(target: Any, result: Any, operation: str) -> Any:
     if tuple(result.shape) != tuple(target.shape):
         raise RuntimeError(_refusals.written_shape(target, result, operation))
     if result._dtype != target._dtype:
-        if not np.can_cast(result._dtype, target._dtype, "same_kind"):
+        if not _dtypes.can_cast(result._dtype, target._dtype):
             raise RuntimeError(_refusals.written_dtype(target, result, operation))
         result = ops.astype(result, dtype=target._dtype, source=result._dtype)
     if target.level:

@@ -88,12 +88,14 @@ Array = np.ndarray[Any, np.dtype[Any]]
 def astype(x: Array, *, dtype: Any, source: Any = None) -> Array:
     """x converted to a dtype; `source` is the dtype it has, which the transpose needs."""
     x = np.asarray(x)
-    return (x.real if x.dtype.kind == "c" and np.dtype(dtype).kind != "c" else x).astype(dtype)
+    return (x.real if x.dtype.kind == "c" and np.dtype(dtype).kind not in "cb" else x).astype(dtype)
 
 
 def broadcast_to(x: Any, *, shape: tuple[int, ...]) -> Array:
     """x repeated to a shape without copying: `np.broadcast_to` at a tenth of its cost, and writable."""
     x = np.asarray(x)
+    if not x.ndim:
+        return np.ndarray(shape, x.dtype, x, 0, (0,) * len(shape))
     added = len(shape) - x.ndim
     strides = (0,) * added + x.strides
     if x.shape != shape[added:]:
@@ -146,7 +148,7 @@ def sum(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
         for i in axis:
             if x.shape[i] > BLOCK and i != x.ndim - 1:
                 x = np.add.reduceat(x, range(0, x.shape[i], BLOCK), axis=i)
-    return _add(x, axis, None, None, keepdims)
+    return _add(x, axis, x.dtype, None, keepdims)
 
 
 def mean(x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Any:
@@ -394,7 +396,7 @@ def power(x: Any, *, exponent: float) -> Any:
 
 def sigmoid(x: Array) -> Any:
     """1 / (1 + exp(-x)); an exponential that overflows gives the right 0."""
-    return np.reciprocal(np.exp(-x) + x.dtype.type(1))
+    return np.reciprocal(np.exp(-x) + constant(1, x.dtype))
 
 
 def sign(x: Array) -> Any:
@@ -406,7 +408,7 @@ def sign(x: Array) -> Any:
 
 def relu(x: Array) -> Any:
     """max(x, 0); NaN stays NaN. NumPy vectorises the maximum of two arrays, not that of an array and a number."""
-    return np.maximum(x, np.zeros(x.shape[-1:], x.dtype) if x.size > 2048 else zero(x.dtype))
+    return np.maximum(x, np.zeros(x.shape[-1:], x.dtype) if x.size > 2048 else constant(0, x.dtype))
 
 
 def select(condition: Any, x: Any) -> Any:
@@ -416,17 +418,32 @@ def select(condition: Any, x: Any) -> Any:
     quarter of the time of `np.where` (14 us against 59 for 10 000).
     """
     if x.size < 2048 or x.dtype.kind != "f" or condition.shape != x.shape:
-        return np.where(condition, x, zero(x.dtype))
+        return np.where(condition, x, constant(0, x.dtype))
     bits = np.multiply(x.view(f"i{x.dtype.itemsize}"), condition.astype(np.bool_, copy=False))
     return bits.view(x.dtype)
 
 
-@functools.cache
-def zero(dtype: np.dtype[Any]) -> Array:
-    """0 in a dtype: to make one anew takes as long as to choose among a hundred numbers."""
-    array = np.zeros((), dtype)
+@functools.lru_cache(maxsize=256)
+def constant(value: float, dtype: np.dtype[Any]) -> Array:
+    """A number that stands in the code, in a dtype: an operation on a hundred numbers takes half as long with it."""
+    array = np.array(value, dtype)
     array.flags.writeable = False
     return array
+
+
+def within(x: Array, *, lower: float, upper: float) -> Any:
+    """Where x lies between two numbers."""
+    return np.abs(x) < upper if lower == -upper else (x > lower) & (x < upper)
+
+
+def above(x: Array, *, bound: float) -> Any:
+    """Where x is not at most a number."""
+    return np.logical_not(x <= bound)
+
+
+def beyond(x: Array, *, bound: float) -> Any:
+    """Where x is farther from 0 than a number."""
+    return np.abs(x) > bound
 
 
 def modulo(x: Any, *, divisor: float) -> Any:

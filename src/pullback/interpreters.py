@@ -6,6 +6,7 @@ so interpreters nest, with each other and around the tape. `examples/printing_tr
 
 from __future__ import annotations
 
+import textwrap
 from contextvars import Token
 from typing import Any, Self
 
@@ -53,7 +54,12 @@ class Boxed(Tensor):
 
     def __repr__(self) -> str:
         inner = self._array if isinstance(self._array, Carrier) else Tensor.interpreter.wrap(self._array, None)
-        return f"{type(self).__name__}(level={self.level}, value={inner!r})"
+        marks = "".join(f", {name}={value}" for name, value in self._marks().items())
+        return f"{type(self).__name__}(lvl={self.level}{marks}, value=\n{textwrap.indent(repr(inner), '    ')}\n)"
+
+    def _marks(self) -> dict[str, Any]:
+        """What is printed of a tensor beside its level and its value."""
+        return {}
 
     def numpy(self, *, force: bool = False) -> Any:
         """Refused: the memory belongs to the interpreter."""

@@ -330,6 +330,12 @@ def test_the_class_of_tensors_is_a_type_of_the_default_dtype(t):
 
 
 @parity
+def test_the_slope_of_silu_is_one_for_large_numbers(t):
+    x = t.tensor([1e8, 3e7, 30.0, -100.0, 0.0], requires_grad=True)
+    return t.autograd.grad(t.nn.functional.silu(x).sum(), x)
+
+
+@parity
 def test_numbers_of_numpy_as_options_leave_the_dtype(t):
     x, two = t.tensor([[0.5, -1.0], [2.0, 0.0]]), np.float64(2)
     f = t.nn.functional

@@ -135,6 +135,7 @@ BATCHES = [
     [1, 2.5],
     [True, False],
     ["a", "b"],
+    [np.str_("a"), np.str_("b")],
     [b"a", b"b"],
     [(1, 2.0), (3, 4.0)],
     [[1, "x"], [3, "y"]],
@@ -294,3 +295,23 @@ def test_a_distributed_sampler_shuffles_by_epoch():
     for each in samplers:
         each.set_epoch(1)
     assert [[*each] for each in samplers] != first
+
+
+@parity
+def test_more_samples_than_there_were_to_be(t):
+    class Stream(t.utils.data.IterableDataset):
+        def __iter__(self):
+            return iter(range(4))
+
+        def __len__(self):
+            return 2
+
+    loader = t.utils.data.DataLoader(Stream(), batch_size=None)
+    seen = [len(loader)]
+    batches = iter(loader)
+    seen += [next(batches), next(batches)]
+    with pytest.warns(
+        UserWarning, match=r"was reported to be 2 ?\(when accessing len\(dataloader\)\), but 3 samples have"
+    ):
+        seen.append(next(batches))
+    return seen

@@ -1,5 +1,8 @@
 """Distributions: torch's log-probabilities, moments, entropies, divergences, texts and errors, with their gradients."""
 
+import functools
+import math
+
 import numpy as np
 import pytest
 
@@ -33,6 +36,8 @@ FAMILIES = {
     "StudentT": ("StudentT", {"df": [1.0, 3.0, 5.0], "loc": A, "scale": B}, [0.1, -1.0, 4.0]),
     "Bernoulli": ("Bernoulli", {"probs": [0.2, 0.5, 0.9]}, [0.0, 1.0, 1.0]),
     "Bernoulli-logits": ("Bernoulli", {"logits": [-2.0, 0.0, 1.0]}, [0.0, 1.0, 1.0]),
+    "ContinuousBernoulli": ("ContinuousBernoulli", {"probs": [0.2, 0.45, 0.9]}, [0.3, 0.0, 1.0]),
+    "ContinuousBernoulli-logits": ("ContinuousBernoulli", {"logits": [-9.0, 0.3, 2.0]}, [0.3, 0.2, 1.0]),
     "Geometric": ("Geometric", {"probs": [0.2, 0.5, 0.9]}, [0.0, 1.0, 3.0]),
     "Poisson": ("Poisson", {"rate": A}, [0.0, 1.0, 3.0]),
     "Categorical": ("Categorical", {"probs": C}, [2, 0]),
@@ -163,6 +168,7 @@ def test_shapes_and_texts(family):
         "OneHotCategorical",
         "Bernoulli-logits",
         "Categorical-logits",
+        "ContinuousBernoulli-logits",
         "NegativeBinomial",
     }:
         assert repr(ours) == repr(theirs).replace("torch.", "pullback.")  # torch's loses parameters of those
@@ -200,7 +206,8 @@ PAIRED = {
     "Laplace": {"loc": [0.1, -0.5, 1.0], "scale": [0.5, 1.0, 2.0]},
     "Normal": {"loc": [0.1, -0.5, 1.0], "scale": [0.5, 1.0, 2.0]},
     "Pareto": {"scale": [0.5, 1.0, 2.0], "alpha": [0.8, 2.5, 4.0]},
-    "Uniform": {"low": [0.1, 0.3, 0.0], "high": [0.7, 0.9, 1.0]},
+    "Uniform": {"low": [0.1, 0.3, 0.01], "high": [0.7, 0.9, 0.99]},
+    "ContinuousBernoulli": {"probs": [0.2, 0.45, 0.9]},
     "Bernoulli": {"probs": [0.2, 0.5, 0.9]},
     "Binomial": {"probs": [0.2, 0.5, 0.9]},
     "Poisson": {"rate": [0.5, 1.0, 2.0]},
@@ -236,6 +243,91 @@ def test_divergence_of_different_families(first):
         for ours, theirs in zip(*results, strict=True):
             np.testing.assert_allclose(ours.detach().numpy(), theirs.detach().numpy(), rtol=1e-8, atol=1e-9)
     assert compared
+
+
+def test_continuous_bernoulli_near_one_half_and_far_from_it():
+    """Against sums: torch's series near 1/2 is too short, and its divergence from a uniform distribution infinite."""
+    d, at = pullback.distributions, np.linspace(0, 1, 20001)
+    integral = getattr(np, "trapezoid", None) or np.trapz  # noqa: NPY201  # its name in NumPy 2, or in NumPy 1
+    for logit in (0.0, 1e-9, -1e-3, 0.3, 0.49, -0.51, 3.0, -40.0, 90.0):
+        t = pullback.tensor(logit, dtype=pullback.float64, requires_grad=True)
+        p = d.ContinuousBernoulli(logits=t)
+        density = np.exp(logit * at - max(logit, 0))
+        density /= integral(density, at)
+        mean = integral(at * density, at)
+        same_number = functools.partial(np.testing.assert_allclose, rtol=2e-6, atol=2e-8)
+        same_number(p.mean.item(), mean)
+        same_number(p.variance.item(), integral((at - mean) ** 2 * density, at))
+        same_number(p.cdf(pullback.tensor(0.3).double()).item(), integral(density[:6001], at[:6001]))
+        same_number(p.icdf(p.cdf(pullback.tensor(0.3).double())).item(), 0.3, rtol=1e-4)
+        same_number(p.log_prob(pullback.tensor(0.3).double()).exp().item(), density[6000])
+        same_number(pullback.autograd.grad(p.mean, t)[0].item(), p.variance.item())
+    found = d.kl_divergence(d.Uniform(0.0, 1.0), d.ContinuousBernoulli(0.3))
+    same_number(found.item(), d.kl_divergence(d.ContinuousBernoulli(0.5), d.ContinuousBernoulli(0.3)).item())
+
+
+@pytest.mark.parametrize("t", both, ids=["pullback", "torch"])
+def test_numbers_and_edges(t):
+    d = t.distributions
+    assert abs(d.Gamma(1.0, 2.0).log_prob(1).item() - (math.log(2) - 2)) < 1e-6
+    with pytest.raises(ValueError, match="to be positive but found invalid values"):
+        d.Geometric(probs=t.tensor([0.5, 0.0]))
+
+
+def test_what_lies_above_a_threshold():
+    """GeneralizedPareto, in single precision, since torch's refuses others, and in double against SciPy's."""
+    parameters, inside = ([1.0] * 5, [2.0, 0.5, 1.0, 3.0, 1.0], [-0.5, 0.0, 0.3, 0.7, 1.5]), [2.0, 1.1, 1.0, 9.0, 30.0]
+    ours, theirs = (t.distributions.GeneralizedPareto(*map(t.tensor, parameters)) for t in both)
+    for asked in ("mean", "variance", "mode"):
+        same(getattr(ours, asked), getattr(theirs, asked))
+    same(ours.entropy(), theirs.entropy())
+    for asked in ("log_prob", "cdf", "log_survival_function"):
+        found, expected = (getattr(p, asked)(t.tensor(inside)) for p, t in zip((ours, theirs), both, strict=True))
+        np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-5, atol=1e-7)
+    assert repr(ours) == repr(theirs).replace("torch.", "pullback.")
+    assert ours.expand((2, 5)).support.upper_bound.shape == (2, 5)
+    with pytest.raises(ValueError, match="within the support"):
+        ours.log_prob(pullback.tensor(6.0))
+    scipy_stats = pytest.importorskip("scipy.stats")
+    loc, scale, shape = leaves = [
+        pullback.tensor(each, dtype=pullback.float64, requires_grad=True) for each in parameters
+    ]
+    p, x = pullback.distributions.GeneralizedPareto(loc, scale, shape), np.array(inside)
+    known = scipy_stats.genpareto(parameters[2], loc=parameters[0], scale=parameters[1])
+    at = pullback.tensor(x)
+    np.testing.assert_allclose(p.log_prob(at).detach().numpy(), known.logpdf(x), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(p.cdf(at).detach().numpy(), known.cdf(x), rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(p.icdf(at / 31).detach().numpy(), known.ppf(x / 31), rtol=1e-12)
+    assert pullback.autograd.gradcheck(lambda *each: type(p)(*each).log_prob(at[[1, 1, 3, 3, 3]]), leaves)
+    pullback.manual_seed(0)
+    assert abs((p.rsample((4000,)) <= p.icdf(pullback.tensor(0.7).double())).double().mean(0) - 0.7).max() < 0.03
+
+
+@pytest.mark.parametrize("t", both, ids=["pullback", "torch"])
+def test_an_exponential_family_of_ones_own(t):
+    class Rate(t.distributions.ExponentialFamily):
+        arg_constraints = {"rate": t.distributions.constraints.positive}  # noqa: RUF012  # as torch's own are
+        _mean_carrier_measure = 0
+
+        def __init__(self, rate):
+            self.rate = rate
+            super().__init__(rate.shape)
+
+        @property
+        def _natural_params(self):
+            return (-self.rate,)
+
+        def _log_normalizer(self, x):
+            return -(-x).log()
+
+    p, q = Rate(t.tensor([0.5, 2.0])), Rate(t.tensor([1.0, 3.0]))
+    known = [t.distributions.Exponential(each.rate) for each in (p, q)]
+    np.testing.assert_allclose(p.entropy().detach().numpy(), known[0].entropy().numpy(), rtol=1e-6)
+    found = t.distributions.kl_divergence(p, q).detach()
+    np.testing.assert_allclose(found.numpy(), t.distributions.kl_divergence(*known).numpy(), rtol=1e-5)
+    assert isinstance(t.distributions.Normal(0.0, 1.0), t.distributions.ExponentialFamily)
+    with pytest.raises(NotImplementedError):
+        t.distributions.kl_divergence(p, t.distributions.Normal(0.0, 1.0))
 
 
 def test_divergence_of_scatters():

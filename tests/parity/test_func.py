@@ -236,3 +236,107 @@ def test_refusals(name):
     opening = str(theirs.value)[:20].replace("torch", "pullback")
     if name not in {"grad of a float", "backward inside"}:
         assert opening.split("(")[0][:12] in str(mine.value).replace("torch", "pullback")
+
+
+def copied(lib, constant, y):
+    """A product in which a copy of a constant holds an argument."""
+    copy = constant.clone()
+    copy[0] = y
+    return (copy * copy * lib.arange(3.0)).sum() + copy[0] ** 3
+
+
+def added(x):
+    """An argument written to, and a view of it."""
+    x.add_(1)
+    x[0].mul_(2)
+    return x * x
+
+
+def normalized(lib):
+    """The statistics of an ensemble of normalizations after a step, and those of one without them."""
+    layer, x = lib.nn.BatchNorm1d(2), lib.arange(8.0).reshape(4, 2)
+    parameters, buffers = lib.func.stack_module_state([lib.nn.BatchNorm1d(2) for _ in range(3)])
+    lib.func.vmap(lambda p, b: lib.func.functional_call(layer, (p, b), (x,)))(parameters, buffers)
+    without = lib.func.replace_all_batch_norm_modules_(lib.nn.Sequential(lib.nn.BatchNorm1d(2)))
+    each = lib.func.vmap(without)(lib.stack([x, x + 1]))
+    return buffers["running_mean"], buffers["running_var"], buffers["num_batches_tracked"], each.detach()
+
+
+def written_arguments(lib, transform):
+    x = lib.arange(6.0).reshape(2, 3)
+    return transform(x), x
+
+
+WRITES = {
+    "copy in grad": lambda lib: lib.func.grad(lambda y: copied(lib, lib.ones(3), y))(lib.tensor(2.0)),
+    "copy in jvp": lambda lib: lib.func.jvp(
+        lambda y: copied(lib, lib.ones(3), y), (lib.tensor(2.0),), (lib.tensor(1.0),)
+    ),
+    "copy of an example in grad": lambda lib: lib.func.vmap(lambda x, y: lib.func.grad(lambda y: copied(lib, x, y))(y))(
+        lib.arange(6.0).reshape(2, 3), lib.tensor([2.0, 3.0])
+    ),
+    "copy of an example in jvp": lambda lib: lib.func.vmap(
+        lambda x, y: lib.func.jvp(lambda y: copied(lib, x, y), (y,), (y * 2,))
+    )(lib.arange(6.0).reshape(2, 3), lib.tensor([2.0, 3.0])),
+    "argument of vmap": lambda lib: written_arguments(lib, lib.func.vmap(added)),
+    "argument of vmap over columns": lambda lib: written_arguments(lib, lib.func.vmap(added, in_dims=1)),
+    "argument of vmap in chunks": lambda lib: written_arguments(lib, lib.func.vmap(added, in_dims=1, chunk_size=2)),
+    "argument of vmap in vmap": lambda lib: written_arguments(
+        lib, lib.func.vmap(lib.func.vmap(lambda x: x.add_(1)), in_dims=1)
+    ),
+    "argument of jvp": lambda lib: written_arguments(lib, lambda x: lib.func.jvp(added, (x,), (lib.ones(2, 3),))),
+    "argument of jvp in vmap": lambda lib: written_arguments(
+        lib, lib.func.vmap(lambda x: lib.func.jvp(lambda x: x.add_(1) * x, (x,), (x * 2,)))
+    ),
+    "running statistics": normalized,
+    "out_dims in a tuple": lambda lib: lib.func.vmap(lambda x: x, out_dims=(1,))(lib.ones(2, 3)),
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_writes_inside_transforms(name):
+    theirs, mine = flat(WRITES[name](torch)), flat(WRITES[name](pullback))
+    assert len(theirs) == len(mine)
+    for a, b in zip(theirs, mine, strict=True):
+        np.testing.assert_allclose(np.asarray(b), a.numpy(), rtol=1e-5, atol=1e-6)
+
+
+def flat(value):
+    return [leaf for each in value for leaf in flat(each)] if isinstance(value, tuple) else [value.detach()]
+
+
+def test_writes_reach_the_arguments_of_a_vmap_that_splits():
+    def step(x):
+        if x.sum() > 3:
+            x.mul_(10)
+        return x * 1
+
+    x = pullback.arange(6.0).reshape(3, 2)
+    y = pullback.func.vmap(step, on_branch="split")(x)
+    assert x.tolist() == y.tolist() == [[0.0, 1.0], [20.0, 30.0], [40.0, 50.0]]
+
+
+@pytest.mark.parametrize("name", ["vmap", "grad", "nested"])
+def test_what_tensors_of_a_transform_print_as(name):
+    def shown(lib):
+        seen = []
+
+        def f(x):
+            seen.append(repr(x))
+            return x.sum()
+
+        transforms = {
+            "vmap": lambda: lib.func.vmap(f)(lib.ones(2, 3)),
+            "grad": lambda: lib.func.grad(f)(lib.ones(3)),
+            "nested": lambda: lib.func.vmap(lib.func.grad(f))(lib.ones(2, 3)),
+        }
+        transforms[name]()
+        return seen
+
+    assert shown(pullback) == shown(torch)
+
+
+def test_chunks_share_the_numbers_that_are_the_same_for_all():
+    draw = pullback.func.vmap(lambda x: x + pullback.rand(2), randomness="same", chunk_size=2)
+    drawn = draw(pullback.zeros(5, 2)).numpy()
+    assert (drawn == drawn[0]).all()

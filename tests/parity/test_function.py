@@ -843,3 +843,82 @@ def test_checks_pass(t, dtype):
     x = t.tensor(np.array([1.5, -0.5]), dtype=getattr(t, dtype), requires_grad=True)
     (g,) = t.autograd.grad(cube(t).apply(x).sum().abs(), x)
     return g
+
+
+@parity
+def test_one_tensor_as_two_outputs_is_one_tensor(t):
+    def forward(ctx, x):
+        y = x * 2
+        return y, y
+
+    x = leaf(t, 1, 2)
+    a, b = function(t, forward, lambda ctx, g, h: g * 2 + h * 3).apply(x)
+    (a + 5 * b).sum().backward()
+    return a is b, a.output_nr, x.grad
+
+
+@parity
+def test_a_backward_that_passes_its_gradient_through_such_a_function(t):
+    class Through(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x
+
+        @staticmethod
+        def backward(ctx, g):
+            return Through.apply(g) * 2
+
+    x = leaf(t, 1, 2)
+    (g,) = t.autograd.grad((Through.apply(x) ** 3).sum(), x, create_graph=True)
+    return g.detach(), t.autograd.grad(g.sum(), x)
+
+
+@parity
+def test_saved_variables_warns(t):
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    def backward(ctx, g):
+        with pytest.warns(DeprecationWarning, match="'saved_variables' is deprecated; use 'saved_tensors'"):
+            (x,) = ctx.saved_variables
+        return 2 * x * g
+
+    x = leaf(t, 1, 2)
+    return t.autograd.grad(function(t, forward, backward).apply(x).sum(), x)
+
+
+@parity
+def test_inplace_function_is_a_function(t):
+    InplaceFunction = module(t, "autograd.function").InplaceFunction
+
+    class Step(InplaceFunction):
+        @staticmethod
+        def forward(ctx, x):
+            return x.round()
+
+        @staticmethod
+        def backward(ctx, g):
+            return g
+
+    x = leaf(t, 1.2, 2.7)
+    return t.autograd.grad(Step.apply(x).sum(), x)
+
+
+@parity
+def test_a_tolerance_for_chance_holds_for_both_derivatives(t):
+    class Shaken(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, size):
+            ctx.size = size
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            return Shaken.apply(g, ctx.size) * (1 + t.rand_like(g) * ctx.size), None
+
+    x = leaf(t, 1, 2, dtype=t.float64)
+    check = t.autograd.gradgradcheck
+    with pytest.raises(RuntimeError, match="Backward is not reentrant"):
+        check(lambda x: Shaken.apply(x, 1e-12), x)
+    return check(lambda x: Shaken.apply(x, 1e-12), x, nondet_tol=1e-5)

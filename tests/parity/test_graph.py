@@ -304,3 +304,14 @@ def test_one_node_for_all_rows(t):
     seen = [row.grad_fn is rows[0].grad_fn for row in rows]
     (rows[0] * rows[2]).sum().backward()
     return seen, [edge[1] for row in rows for edge in (row * 2).grad_fn.next_functions if edge[0]], x.grad
+
+
+@parity
+def test_a_node_is_called_with_a_tensor_for_each_output(t):
+    y = leaf(t, 1, 2) ** 2
+    for given in ((), (t.ones(2), t.ones(2))):
+        with pytest.raises(TypeError, match=f"expected 1 arguments, got {len(given)} instead"):
+            y.grad_fn(*given)
+    with pytest.raises(TypeError, match="argument 0 is not a Variable"):
+        y.grad_fn(2.0)
+    return y.grad_fn(t.ones(2)).detach(), y.reshape(2, 1).max(0).values.grad_fn(t.ones(1)).shape

@@ -28,7 +28,7 @@ OF_SCRIPTS = {
 # Functions that are Python's in torch, too, and have other names than the operators they call
 PYTHONS = set(
     "atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod chain_matmul einsum meshgrid split "
-    "tensordot Tensor.split".split()
+    "tensordot Tensor.resize Tensor.resize_as Tensor.split".split()
 )
 OTHERWISE = {
     "repeat_interleave",

@@ -81,6 +81,74 @@ def test_attention_to_itself(t):
     return answers(module, module(x, x, x, attn_mask=heads), [x])
 
 
+def closed(t):
+    """A mask that leaves one query no key."""
+    return t.tensor((np.arange(20).reshape(4, 5) % 3 > 0) & (np.arange(4) != 2)[:, None])
+
+
+WEIGHED = {
+    "no mask": ((2, 3, 4, 6), (2, 3, 5, 6), lambda t: {}),
+    "causal": ((2, 3, 5, 6), (2, 3, 5, 6), lambda t: {"is_causal": True}),
+    "causal, more keys": ((2, 3, 6), (2, 5, 6), lambda t: {"is_causal": True, "scale": 0.3}),
+    "added": ((2, 3, 4, 6), (2, 3, 5, 6), lambda t: {"attn_mask": leaf(t, 4, 5, seed=3)}),
+    "added to each": ((2, 3, 4, 6), (2, 3, 5, 6), lambda t: {"attn_mask": leaf(t, 2, 1, 1, 5, seed=3)}),
+    "a query without keys": ((2, 3, 4, 6), (2, 3, 5, 6), lambda t: {"attn_mask": closed(t)}),
+    "no key": ((3, 4, 6), (3, 5, 6), lambda t: {"attn_mask": t.zeros(4, 5, dtype=t.bool)}),
+    "other batches": ((3, 4, 6), (1, 5, 6), lambda t: {}),
+    "many heads": ((3, 4, 150, 4), (3, 4, 160, 4), lambda t: {"attn_mask": leaf(t, 3, 1, 150, 160).detach()}),
+    "long sequences": ((1, 2, 420, 4), (1, 2, 400, 4), lambda t: {"attn_mask": leaf(t, 420, 400).detach()}),
+}
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("how", WEIGHED)
+@parity
+def test_values_weighed(t, how, turned):
+    """Results and gradients, of arrays as they lie and of ones whose steps come before their heads."""
+    queries, keys, options = WEIGHED[how]
+    given = [leaf(t, *shape, seed=seed) for seed, shape in enumerate((queries, keys, keys))]
+    parts = [(x.transpose(-3, -2) * 1).transpose(-3, -2) if turned else x for x in given]
+    options = options(t)
+    mask = options.get("attn_mask")
+    inputs = [*given, mask] if mask is not None and mask.requires_grad else given
+    result = t.nn.functional.scaled_dot_product_attention(*parts, **options)
+    return result.detach(), *t.autograd.grad(result.sin().sum(), inputs)
+
+
+@parity
+def test_values_weighed_by_large_scores(t):
+    given = [leaf(t, 3, 2, 4, 6, seed=seed).detach() for seed in range(3)]
+    return [t.nn.functional.scaled_dot_product_attention(*given, scale=scale) for scale in (20.0, 300.0, 1e5)]
+
+
+@pytest.mark.parametrize("how", ["no mask", "causal", "added", "added to each", "a query without keys"])
+@parity
+def test_second_derivatives_of_values_weighed(t, how):
+    queries, keys, options = WEIGHED[how]
+    given = [leaf(t, *shape, seed=seed) for seed, shape in enumerate((queries, keys, keys))]
+    options = options(t)
+    mask = options.get("attn_mask")
+    inputs = [*given, mask] if mask is not None and mask.requires_grad else given
+    with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):  # torch's other one has no second
+        result = t.nn.functional.scaled_dot_product_attention(*given, **options)
+    first = t.autograd.grad(result.sin().sum(), inputs, create_graph=True)
+    return [g.detach() for g in first], list(t.autograd.grad(sum(g.cos().sum() for g in first), inputs))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_values_weighed_in_lower_precision(dtype):
+    """Halves are weighed in single precision; the gradients have the dtype of what they are for."""
+    arrays = [np.random.RandomState(seed).randn(2, 7, 4).astype(dtype) for seed in range(3)]
+    found = []
+    for wide in (False, True):
+        given = [pullback.tensor(a.astype("float64") if wide else a, requires_grad=True) for a in arrays]
+        result = pullback.nn.functional.scaled_dot_product_attention(*given, is_causal=True)
+        found.append([result.detach(), *pullback.autograd.grad(result.sum(), given)])
+    for narrow, exact in zip(*found, strict=True):
+        assert narrow.numpy().dtype == dtype
+        np.testing.assert_allclose(narrow.numpy(), exact.numpy(), rtol=0, atol=4 * np.finfo(dtype).eps)
+
+
 LAYERS = [
     "TransformerEncoderLayer(8, 2, 16, 0.0)",
     "TransformerEncoderLayer(8, 2, 16, 0.0, 'gelu', norm_first=True)",

@@ -92,3 +92,77 @@ def test_resize(t):
     smaller = x.clone().resize_(2, 2)
     same = x.clone().resize_as_(t.zeros(3, 2))
     return smaller, same, x.clone().resize_(8).shape
+
+
+@pytest.mark.filterwarnings("ignore:non-inplace resize")
+@parity
+def test_resize_of_old(t):
+    x = leaf(t, *range(6))
+    y = x.resize(2, 3)
+    z = y.resize_as(t.ones(3, 2))
+    (z * t.arange(6.0).reshape(3, 2)).sum().backward()
+    with pytest.raises(RuntimeError, match=r"requested resize to 4x2 \(8 elements in total\)"):
+        x.resize(4, 2)
+    return y.detach(), z.shape, x.grad
+
+
+@pytest.mark.parametrize("shape", [(0, 5), (3, 0, 5), (2, 0), (0,), (2, 0, 3, 0)])
+@parity
+def test_strides_of_nothing(t, shape):
+    return t.empty(shape).stride(), t.zeros(shape).is_contiguous()
+
+
+@parity
+def test_what_lies_apart_in_an_expanded_tensor_may_be_written(t):
+    row, value = leaf(t, 1, 2, 3), leaf(t, 5)
+    whole = (row * 2).expand(4, 3)
+    whole[1:2, 2] = value * 3
+    whole[0] = whole[0] * 1
+    (whole * t.arange(12.0).reshape(4, 3)).sum().backward()
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+        whole[:2, 0] = 1
+    return whole.detach(), row.grad, value.grad
+
+
+LISTS = {
+    "numbers": lambda t: [1, 0],
+    "a slice": lambda t: [slice(None), [1, 2]],
+    "ints and a slice": lambda t: [1, slice(None), 2],
+    "None": lambda t: [None, 1],
+    "an ellipsis": lambda t: [Ellipsis, 1],
+    "several lengths": lambda t: [[0, 1, 1], [0]],
+    "a number and a list": lambda t: [0, [1]],
+    "tensors": lambda t: [t.tensor([1, 0]), t.tensor([2, 1])],
+    "numbers as tensors": lambda t: list(t.tensor([1, 2])),
+    "a tensor": lambda t: [t.tensor([1, 0])],
+    "a tuple within": lambda t: ((0, 1), slice(1)),
+    "bools": lambda t: [True, False],
+}
+
+
+@pytest.mark.filterwarnings("ignore:Using a non-tuple sequence")
+@pytest.mark.parametrize("index", LISTS.values(), ids=LISTS)
+@parity
+def test_lists_as_indices(t, index):
+    x = leaf(t, *range(24))
+    picked = x.reshape(2, 3, 4)[index(t)]
+    written = x.detach().clone().reshape(2, 3, 4)
+    written[index(t)] = -1
+    (picked * picked).sum().backward()
+    return picked.detach(), written, x.grad
+
+
+@parity
+def test_nothing_beside_matrices_has_a_gradient(t):
+    nothing, matrix = leaf(t), leaf(t, 1, 2, 3, 4)
+    joined = t.cat([nothing, matrix.reshape(2, 2), nothing * 1], dim=1)
+    joined.sum().backward()
+    return joined.detach(), nothing.grad, matrix.grad
+
+
+@parity
+def test_data_cannot_be_deleted(t):
+    x = leaf(t, 1)
+    with pytest.raises(RuntimeError, match="Deleting tensor data is not allowed"):
+        del x.data
+    return x.detach()

@@ -111,12 +111,15 @@ def gradgradcheck(
     check_undefined_grad: bool = True,
     check_grad_dtypes: bool = False,
     check_batched_grad: bool = False,
+    check_fwd_over_rev: bool = False,
+    check_rev_over_rev: bool = True,
     fast_mode: bool = False,
 ) -> bool:
     """Whether the gradients of a function's gradients agree with central differences of them.
 
     `grad_outputs` are the cotangents to start from, random ones unless given. torch takes the first derivative for
-    granted; here it is checked before the second.
+    granted; here it is checked before the second. `check_fwd_over_rev` also compares what dual tensors carry through the
+    gradient, and without `check_rev_over_rev` they alone are compared.
 
     Raises
     ------
@@ -130,7 +133,7 @@ def gradgradcheck(
     """
     given = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
     options: dict[str, Any] = {"eps": eps, "atol": atol, "rtol": rtol, "fast_mode": fast_mode}
-    if not gradcheck(func, given, raise_exception=raise_exception, **options):
+    if not gradcheck(func, given, raise_exception=raise_exception, nondet_tol=nondet_tol, **options):
         return False
     cotangents = _cotangents(func, given, grad_outputs, strided=gen_non_contig_grad_outputs)
     return gradcheck(
@@ -140,6 +143,8 @@ def gradgradcheck(
         nondet_tol=nondet_tol,
         check_grad_dtypes=check_grad_dtypes,
         check_batched_grad=check_batched_grad,
+        check_forward_ad=check_fwd_over_rev,
+        check_backward_ad=check_rev_over_rev,
         **options,
     )
 
@@ -179,7 +184,7 @@ def _check_arguments(inputs: Sequence[Any]) -> None:
                 stacklevel=4,
             )
         array = value._array
-        if any(size > 1 and not step for size, step in zip(array.shape, array.strides, strict=True)):
+        if array.size and any(size > 1 and not step for size, step in zip(array.shape, array.strides, strict=True)):
             raise RuntimeError(
                 f"The {place}th input has a dimension with stride 0. gradcheck only supports inputs that are "
                 f"non-overlapping to be able to compute the numerical gradients correctly: its shape is "
@@ -200,18 +205,30 @@ def _reals(array: Array) -> Array:
     return flat.view(flat.real.dtype) if flat.dtype.kind == "c" else flat
 
 
-def _moved(inputs: Sequence[Any], place: int, shift: Array) -> list[Any]:
-    """The inputs, one of them replaced by a leaf moved by so much, given as real numbers."""
-    old = inputs[place]._array
-    values = np.array(_reals(old))
-    values += shift.astype(values.dtype)
-    new = from_numpy(values.view(old.dtype).reshape(old.shape)).requires_grad_()
-    return [new if i == place else value for i, value in enumerate(inputs)]
-
-
 def _values(func: Function, inputs: Sequence[Any]) -> list[Array]:
     """What a function returns, each output as real numbers."""
     return [_reals(output.detach()._array).astype(np.float64) for output in _outputs(func, inputs)]
+
+
+def _moved(func: Function, inputs: Sequence[Any], place: int, shift: Array) -> list[Array]:
+    """The same after one input has moved by so much, given as real numbers.
+
+    It moves where it lies, since a function may know it from elsewhere, as a module knows its weights; what is read-only
+    is replaced by a leaf.
+    """
+    array = inputs[place]._array
+    kept = array.copy()
+    values = np.array(_reals(array))
+    values += shift.astype(values.dtype)
+    moved = values.view(array.dtype).reshape(array.shape)
+    if not array.flags.writeable:
+        leaf = from_numpy(moved).requires_grad_()
+        return _values(func, [leaf if i == place else value for i, value in enumerate(inputs)])
+    array[...] = moved
+    try:
+        return _values(func, inputs)
+    finally:
+        array[...] = kept
 
 
 def _units(array: Array) -> Iterator[Array]:
@@ -243,7 +260,7 @@ def _compare_derivatives(func: Function, inputs: Sequence[Any], limits: Limits, 
 
 def _slopes(func: Function, inputs: Sequence[Any], place: int, direction: Array, eps: float) -> list[Array]:
     """How each output changes along a direction of one input, by a central difference."""
-    ahead, behind = (_values(func, _moved(inputs, place, step * direction)) for step in (eps, -eps))
+    ahead, behind = (_moved(func, inputs, place, step * direction) for step in (eps, -eps))
     return [(a - b) / (2 * eps) for a, b in zip(ahead, behind, strict=True)]
 
 
@@ -308,7 +325,7 @@ def _pushed(func: Function, inputs: Sequence[Any], place: int, direction: Array)
     array = inputs[place]._array
     tangent = from_numpy(direction.astype(array.real.dtype).view(array.dtype).reshape(array.shape))
     with forward_ad.dual_level():
-        dual = forward_ad.make_dual(inputs[place].detach(), tangent)
+        dual = forward_ad.make_dual(inputs[place].detach().requires_grad_(), tangent)
         outputs = _outputs(func, [dual if i == place else value for i, value in enumerate(inputs)])
         parts = [forward_ad.unpack_dual(output) for output in outputs]
     changes = [primal * 0 if tangent is None else tangent for primal, tangent in parts]
@@ -338,9 +355,7 @@ def _mismatch(
     )
     direction = np.zeros(len(analytic))
     direction[row] = limits.eps
-    before, here, after = (
-        _values(func, _moved(inputs, place, step * direction))[which][column] for step in (-1.0, 0.0, 1.0)
-    )
+    before, here, after = (_moved(func, inputs, place, step * direction)[which][column] for step in (-1.0, 0.0, 1.0))
     left, right = (here - before) / limits.eps, (after - here) / limits.eps
     if abs(left - right) > 10 * (limits.atol + limits.rtol * max(abs(left), abs(right))):
         text += (

@@ -123,6 +123,12 @@ class FunctionCtx:
         return () if node is None else node.saved_tensors
 
     @property
+    def saved_variables(self) -> tuple[Any, ...]:
+        """The old name of `saved_tensors`."""
+        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
+        return self.saved_tensors
+
+    @property
     def saved_for_forward(self) -> tuple[Any, ...] | None:
         """What was saved for `jvp`, there."""
         return self._pushed
@@ -421,10 +427,11 @@ class FunctionPrimitive(Custom):
                 rebase(out, tape.wrap(out._array, place))
             return out
         shared = None
-        if number in call.aliases or out._node is not None or any(out is other for other in before):
-            with FieldBlock(grad=False):
-                result = view(ops.reshape, out, shape=tuple(out.shape))
-            shared = out
+        if any(out is other for other in before):  # one tensor, whose gradient is that of its last place
+            out._node = place
+            return out
+        if number in call.aliases or out._node is not None:
+            result, shared = _another(out), out
         else:
             result = out
             shared = next(
@@ -460,6 +467,16 @@ class FunctionPrimitive(Custom):
                 return slot(tape, tensor, edge)
         node = tensor._node if tensor.level == tape.level else None
         return slot(tape, tensor, node, None if node is not None else lost_by(tensor, noted))
+
+
+def _another(tensor: Any) -> Any:
+    """A second tensor in the memory of one; that it is not tracked is no loss of the user's."""
+    token = losses.set(None)
+    try:
+        with FieldBlock(grad=False):
+            return view(ops.reshape, tensor, shape=tuple(tensor.shape))
+    finally:
+        losses.reset(token)
 
 
 def lost_by(tensor: Any, noted: Sequence[Cut]) -> Cut | None:
@@ -603,6 +620,21 @@ def _equip(function: type[Function]) -> None:
 
 
 _equip(Function)
+
+
+class InplaceFunction(Function):
+    """A Function of old programs, whose instances held `inplace`: subclass Function instead.
+
+    >>> import pullback
+    >>> from pullback.autograd.function import InplaceFunction
+    >>> issubclass(InplaceFunction, pullback.autograd.Function)
+    True
+    """
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
 
 ONCE = (
     "trying to differentiate twice a function that was marked with @once_differentiable: {title}. Its backward is not "

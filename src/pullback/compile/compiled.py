@@ -20,12 +20,13 @@ from .._tensor import Tensor
 from .._trees import LEAF, flatten, unflatten
 from .._views import view
 from ..nn.modules.module import Module
-from .capture import Argument, Gradient, Place, Record, Run, signature, turn
+from .capture import Run, turn
 from .costs import peak, works
 from .machinery import Machinery
 from .program import DepartedError
 from .quick import GIVEN_UP, quick
 from .recorder import CaptureError, RefusedError
+from .records import Argument, Gradient, Place, Record, signature
 from .report import Report
 from .source import write
 from .whole import recorded

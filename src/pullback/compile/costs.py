@@ -54,7 +54,7 @@ def _project(e: Equation) -> int:
 
 
 def _attention(e: Equation) -> int:
-    query, key, value = e.inputs
+    query, key, value, *_ = e.inputs
     scores = math.prod(query.shape[:-1]) * key.shape[-2]
     return scores * (2 * query.shape[-1] + 2 * value.shape[-1] + 24)
 
@@ -95,6 +95,7 @@ _COUNTED: dict[str, Callable[[Equation], int]] = {
     "project": _project,
     "affine": _project,
     "attention": _attention,
+    "masked_attention": _attention,
     "convolve": _convolve,
     "convolve_transpose": _convolve_transpose,
     "convolve_weight": _convolve_weight,

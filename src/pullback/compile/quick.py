@@ -21,8 +21,8 @@ from .._node import AccumulateGrad, new
 from .._sites import GENERATED, remember
 from .._tensor import Tensor
 from .._trees import LEAF, unflatten
-from .capture import Argument, Fixed, Float, Gradient, Place, Rate
 from .facts import GONE, Told, facts
+from .records import Argument, Fixed, Float, Gradient, Place, Rate
 
 GIVEN_UP: Any = object()
 FEW = 3

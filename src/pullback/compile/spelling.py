@@ -83,7 +83,13 @@ def _select(e: Equation, args: Sequence[str]) -> str | None:
 def _sum(e: Equation, args: Sequence[str]) -> str | None:
     (x,) = e.inputs
     axis = e.params["axis"]
-    if e.name == "total" or x.dtype == _xp.HALF or x.size > _xp.LONG or _xp.sums_by_products(x.shape, x.dtype, axis):
+    if (
+        e.name == "total"
+        or x.dtype == _xp.HALF
+        or x.dtype.kind in "biu"
+        or x.size > _xp.LONG
+        or _xp.sums_by_products(x.shape, x.dtype, axis)
+    ):
         return None
     keep = ", keepdims=True" if e.params["keepdims"] else ""
     return f"np.sum({args[0]}, axis={axis}{keep})"

@@ -10,11 +10,12 @@ import importlib
 from typing import Any
 
 INDEX: dict[str, str] = {
-    "distribution": "Distribution",
+    "distribution": "Distribution ExponentialFamily",
     "continuous": "Cauchy Exponential Gumbel Laplace LogNormal Normal Uniform",
     "circular": "VonMises",
     "counts": "Multinomial NegativeBinomial",
     "discrete": "Bernoulli Binomial Categorical Geometric OneHotCategorical Poisson",
+    "intervals": "ContinuousBernoulli GeneralizedPareto",
     "gamma": "Beta Chi2 Dirichlet FisherSnedecor Gamma StudentT",
     "lowrank": "LowRankMultivariateNormal",
     "matrices": "LKJCholesky Wishart",

@@ -12,7 +12,7 @@ from .._functions import log1p
 from ..vocabulary.special import erf, erfinv
 from . import constraints
 from .constraints import Constraint
-from .distribution import LOG_ROOT_TAU, Distribution, broadcast_all
+from .distribution import LOG_ROOT_TAU, Distribution, ExponentialFamily, broadcast_all
 
 EULER = 0.57721566490153286
 
@@ -48,7 +48,7 @@ class _Scaled(Distribution):
         return _sampling.rand(shape, dtype=self.loc.dtype).clamp(min=tiny)
 
 
-class Normal(_Scaled):
+class Normal(_Scaled, ExponentialFamily):
     """The normal distribution with mean `loc` and standard deviation `scale`.
 
     >>> import pullback
@@ -341,7 +341,7 @@ class Uniform(Distribution):
         return (self.high - self.low).log()
 
 
-class Exponential(Distribution):
+class Exponential(ExponentialFamily):
     """The distribution of the time to an event that happens `rate` times per unit of time.
 
     >>> import pullback

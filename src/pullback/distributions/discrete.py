@@ -15,16 +15,16 @@ from ..vocabulary.functions import xlogy
 from ..vocabulary.special import lgamma
 from . import constraints
 from .constraints import Constraint
-from .distribution import Distribution, broadcast_all
+from .distribution import Distribution, ExponentialFamily, broadcast_all
 
 
-def _clamped(probs: Any) -> Any:
+def clamped(probs: Any) -> Any:
     """Probabilities that are neither 0 nor 1, so that their logarithms are finite."""
     eps = float(np.finfo(probs._dtype).eps)
     return probs.clamp(min=eps, max=1 - eps)
 
 
-class _OfOdds(Distribution):
+class OfOdds(Distribution):
     """A family whose parameter is a probability: given as such, or as the logarithm of its odds."""
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {
@@ -44,8 +44,8 @@ class _OfOdds(Distribution):
 
     def __getattr__(self, name: str) -> Any:
         if name == "logits":
-            clamped = _clamped(self.__dict__["probs"])
-            found = clamped.log() - (-clamped).log1p()
+            probs = clamped(self.__dict__["probs"])
+            found = probs.log() - (-probs).log1p()
         elif name == "probs":
             found = self.__dict__["logits"].sigmoid()
         else:
@@ -63,7 +63,7 @@ def _check_one(probs: Any, logits: Any) -> None:
         raise ValueError("Either `probs` or `logits` must be specified, but not both.")
 
 
-class _Counted(_OfOdds):
+class _Counted(OfOdds):
     """One of them with a number of trials, or of failures."""
 
     def __init__(
@@ -77,7 +77,7 @@ class _Counted(_OfOdds):
         Distribution.__init__(self, self._param.shape, validate_args=validate_args)
 
 
-class Bernoulli(_OfOdds):
+class Bernoulli(OfOdds, ExponentialFamily):
     """The distribution of 1 with probability `probs`, and of 0 otherwise.
 
     >>> import pullback
@@ -126,7 +126,7 @@ class Bernoulli(_OfOdds):
         return values.expand(-1, *self._batch_shape) if expand else values
 
 
-class Geometric(_OfOdds):
+class Geometric(OfOdds):
     """The distribution of the number of failures before a success of probability `probs`.
 
     >>> import pullback
@@ -136,6 +136,13 @@ class Geometric(_OfOdds):
     """
 
     support = constraints.nonnegative_integer
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if "probs" in self.__dict__ and not (self.probs > 0).all():
+            raise ValueError(
+                f"Expected parameter probs of distribution {self!r} to be positive but found invalid values: {self.probs}"
+            )
 
     @property
     def mean(self) -> Any:
@@ -170,7 +177,7 @@ class Geometric(_OfOdds):
         return loss / self.probs
 
 
-class Poisson(Distribution):
+class Poisson(ExponentialFamily):
     """The distribution of the number of events that happen `rate` times on average.
 
     >>> import pullback
@@ -222,7 +229,7 @@ class Binomial(_Counted):
     has_enumerate_support = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {
         "total_count": constraints.nonnegative_integer,
-        **_OfOdds.arg_constraints,
+        **OfOdds.arg_constraints,
     }
 
     def __init__(
@@ -320,7 +327,7 @@ class Categorical(Distribution):
 
     def __getattr__(self, name: str) -> Any:
         if name == "logits":
-            found = _clamped(self.__dict__["probs"]).log()
+            found = clamped(self.__dict__["probs"]).log()
         elif name == "probs":
             found = functional.softmax(self.__dict__["logits"], -1)
         else:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from operator import mul
 from typing import Any, ClassVar
 
+from .._backward import grad
 from .._core import Carrier
 from .._creation import scalar_tensor
 from .._dtypes import get_default_dtype
-from .._modes import no_grad
+from .._modes import enable_grad, no_grad
 from .._shapes import Size
 from ..vocabulary.joining import broadcast_tensors
 from .constraints import Constraint
@@ -193,6 +195,38 @@ class Distribution:
             f"{name}: {value if value.numel() == 1 else value.shape}" for name, value in self._given().items()
         )
         return f"{type(self).__name__}({given})"
+
+
+class ExponentialFamily(Distribution):
+    """A family whose density is exp(<t, s(x)> - A(t)) times a function of x alone, with natural parameters t.
+
+    A subclass that has `_natural_params`, and `_log_normalizer(*natural_params)` for A, has an entropy and the divergence
+    of two members. F. Nielsen and R. Nock, Entropies and cross-entropies of exponential families (2010).
+    """
+
+    _mean_carrier_measure: Any = 0
+
+    @property
+    def _natural_params(self) -> tuple[Any, ...]:
+        raise NotImplementedError(f"{type(self).__name__} has no natural parameters")
+
+    def _log_normalizer(self, *natural_params: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} has no normalizer of natural parameters")
+
+    def _expected(self) -> tuple[tuple[Any, ...], Any, tuple[Any, ...]]:
+        """The natural parameters, A of them, and its gradient, which is the mean of s(x)."""
+        with enable_grad():
+            given = tuple(
+                each if each.requires_grad else each.detach().requires_grad_() for each in self._natural_params
+            )
+            normalizer = self._log_normalizer(*given)
+            return given, normalizer, grad(normalizer.sum(), given, create_graph=True)
+
+    def entropy(self) -> Any:
+        """The entropy, in nats."""
+        given, normalizer, means = self._expected()
+        dot = sum(each.reshape(*self._batch_shape, -1).sum(-1) for each in map(mul, given, means))
+        return normalizer - dot - self._mean_carrier_measure
 
 
 def summed(value: Any, axes: int) -> Any:

@@ -17,6 +17,7 @@ from .continuous import EULER, Exponential, Gumbel, Laplace, Normal, Uniform
 from .discrete import Bernoulli, Binomial, Poisson
 from .distribution import LOG_ROOT_TAU
 from .gamma import Beta, Gamma
+from .intervals import ContinuousBernoulli
 from .registry import RULES, Rule, register_kl
 from .transformed import Pareto
 
@@ -102,19 +103,19 @@ def _never(p: Any, q: Any) -> Any:
     return parameter.detach() * 0 + math.inf
 
 
-for _family in (Beta, Exponential, Gamma, Gumbel, Laplace, Pareto, Uniform):
+for _family in (Beta, ContinuousBernoulli, Exponential, Gamma, Gumbel, Laplace, Pareto, Uniform):
     RULES[_family, Normal] = _with_moment(2, _to_normal)
-for _family in (Beta, Gamma, Pareto, Uniform):
+for _family in (Beta, ContinuousBernoulli, Gamma, Pareto, Uniform):
     RULES[_family, Exponential] = _with_moment(1, _to_exponential)
 for _family in (Beta, Exponential, Pareto, Uniform):
     RULES[_family, Gamma] = _with_moment(1, _to_gamma)
 for _kind in _EXP:
     RULES[_kind, Gumbel] = _to_gumbel
 for _pair in [
-    (Beta, Pareto),
-    *itertools.product((Exponential, Gamma), (Beta, Pareto, Uniform)),
-    *itertools.product((Gumbel, Laplace, Normal), (Beta, Exponential, Gamma, Pareto, Uniform)),
-    *itertools.product((Pareto,), (Beta, Uniform)),
+    *itertools.product((Beta, ContinuousBernoulli), (Pareto,)),
+    *itertools.product((Exponential, Gamma), (Beta, ContinuousBernoulli, Pareto, Uniform)),
+    *itertools.product((Gumbel, Laplace, Normal), (Beta, ContinuousBernoulli, Exponential, Gamma, Pareto, Uniform)),
+    *itertools.product((Pareto,), (Beta, ContinuousBernoulli, Uniform)),
     *itertools.product((Poisson,), (Bernoulli, Binomial)),
 ]:
     RULES[_pair] = _never
@@ -125,7 +126,15 @@ def _bernoulli_poisson(p: Any, q: Any) -> Any:
     return -p.entropy() - p.probs * q.rate.log() + q.rate
 
 
+@register_kl(Beta, ContinuousBernoulli)
+@register_kl(Uniform, ContinuousBernoulli)
+def _to_continuous_bernoulli(p: Any, q: Any) -> Any:
+    found = -p.entropy() - q.logits * (p.mean - 0.5) + q._log_mass()
+    return found.masked_fill((p.low < 0) | (p.high > 1), math.inf) if isinstance(p, Uniform) else found
+
+
 @register_kl(Beta, Uniform)
+@register_kl(ContinuousBernoulli, Uniform)
 def _beta_uniform(p: Any, q: Any) -> Any:
     return ((q.high - q.low).log() - p.entropy()).masked_fill((q.low > 0) | (q.high < 1), math.inf)
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import _random, _sampling
-from .._creation import made
+from .._creation import as_tensor, made
 from .._functions import log1p, stack, where
 from .._modes import enable_grad
 from ..autograd.function import Function, once_differentiable
@@ -16,7 +16,7 @@ from ..vocabulary.functions import xlogy
 from ..vocabulary.special import digamma, igamma, lgamma
 from . import constraints
 from .constraints import Constraint
-from .distribution import Distribution, broadcast_all
+from .distribution import Distribution, ExponentialFamily, broadcast_all
 
 
 class _StandardGamma(Function):
@@ -50,7 +50,7 @@ def _standard_gamma(concentration: Any) -> Any:
     return _StandardGamma.apply(concentration)
 
 
-class Gamma(Distribution):
+class Gamma(ExponentialFamily):
     """The gamma distribution, with a shape `concentration` and a `rate`.
 
     >>> import pullback
@@ -94,6 +94,7 @@ class Gamma(Distribution):
 
     def log_prob(self, value: Any) -> Any:
         """The logarithm of the density at a value."""
+        value = as_tensor(value, dtype=self.rate.dtype)
         self._validate_sample(value)
         a, rate = self.concentration, self.rate
         return xlogy(a, rate) + xlogy(a - 1, value) - rate * value - lgamma(a)
@@ -128,7 +129,7 @@ class Chi2(Gamma):
         return Chi2(self.df.expand(batch_shape))
 
 
-class Dirichlet(Distribution):
+class Dirichlet(ExponentialFamily):
     """The distribution of vectors of probabilities whose logarithms count `concentration - 1` times.
 
     >>> import pullback
@@ -186,7 +187,7 @@ class Dirichlet(Distribution):
         return lgamma(a).sum(-1) - lgamma(total) - (count - total) * digamma(total) - ((a - 1) * digamma(a)).sum(-1)
 
 
-class Beta(Distribution):
+class Beta(ExponentialFamily):
     """The distribution on (0, 1) with density x ** (a - 1) * (1 - x) ** (b - 1), up to a factor.
 
     >>> import pullback

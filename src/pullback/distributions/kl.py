@@ -14,21 +14,39 @@ from ..vocabulary.special import digamma, lgamma, mvlgamma
 from . import expectations as _expectations  # noqa: F401  # the formulas for different families
 from .continuous import EULER, Cauchy, Exponential, Gumbel, Laplace, Normal, Uniform
 from .discrete import Bernoulli, Binomial, Categorical, Geometric, OneHotCategorical, Poisson
-from .distribution import summed
+from .distribution import ExponentialFamily, summed
 from .gamma import Beta, Dirichlet, Gamma
+from .intervals import ContinuousBernoulli
 from .lowrank import LowRankMultivariateNormal
 from .matrices import Wishart, mvdigamma
 from .multivariate import Independent, MultivariateNormal, mahalanobis
-from .registry import RULES
+from .registry import RULES, unknown
 from .registry import kl_divergence as kl_divergence
 from .registry import register_kl as register_kl
 from .transformed import HalfNormal, Pareto, TransformedDistribution
+
+
+@register_kl(ExponentialFamily, ExponentialFamily)
+def _exponential_families(p: Any, q: Any) -> Any:
+    if type(p) is not type(q):
+        raise unknown(p, q)
+    ours, normalizer, means = p._expected()
+    theirs = q._natural_params
+    parts = (
+        ((b - a) * mean).reshape(*q._batch_shape, -1).sum(-1) for a, b, mean in zip(ours, theirs, means, strict=True)
+    )
+    return q._log_normalizer(*theirs) - normalizer - sum(parts)
 
 
 @register_kl(Normal, Normal)
 def _normal(p: Any, q: Any) -> Any:
     ratio = (p.scale / q.scale).pow(2)
     return 0.5 * (ratio + ((p.loc - q.loc) / q.scale).pow(2) - 1 - ratio.log())
+
+
+@register_kl(ContinuousBernoulli, ContinuousBernoulli)
+def _continuous_bernoulli(p: Any, q: Any) -> Any:
+    return (p.logits - q.logits) * (p.mean - 0.5) - p._log_mass() + q._log_mass()
 
 
 @register_kl(Laplace, Laplace)

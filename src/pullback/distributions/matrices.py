@@ -19,7 +19,7 @@ from ..vocabulary.diagonals import diag_embed
 from ..vocabulary.special import digamma, mvlgamma
 from . import constraints
 from .constraints import Constraint
-from .distribution import Distribution, broadcast_all
+from .distribution import Distribution, ExponentialFamily, broadcast_all
 from .gamma import Beta, Chi2
 from .multivariate import _Factored, given_matrix
 
@@ -31,7 +31,7 @@ def mvdigamma(x: Any, p: int) -> Any:
     return digamma(x.unsqueeze(-1) - arange(p, dtype=x.dtype) / 2).sum(-1)
 
 
-class Wishart(_Factored):
+class Wishart(_Factored, ExponentialFamily):
     """The distribution of the sum of the outer products of `df` normal vectors with themselves; `df` need not be whole.
 
     The scale, the covariance of the vectors, is given as a matrix, by its inverse, or by its Cholesky factor. Samples

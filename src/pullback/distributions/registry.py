@@ -53,6 +53,11 @@ def kl_divergence(p: Distribution, q: Distribution) -> Any:
         for b in type(q).__mro__:
             if (a, b) in RULES:
                 return RULES[a, b](p, q)
-    raise NotImplementedError(
+    raise unknown(p, q)
+
+
+def unknown(p: Distribution, q: Distribution) -> NotImplementedError:
+    """That there is no formula for two families."""
+    return NotImplementedError(
         f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}: register_kl adds one"
     )

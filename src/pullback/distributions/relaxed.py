@@ -14,7 +14,7 @@ from .._functions import logsumexp
 from ..vocabulary.special import lgamma
 from . import constraints
 from .constraints import Constraint
-from .discrete import Categorical, OneHotCategorical, _clamped, _OfOdds
+from .discrete import Categorical, OfOdds, OneHotCategorical, clamped
 from .distribution import broadcast_all
 from .transformed import TransformedDistribution
 from .transforms import ExpTransform, SigmoidTransform
@@ -22,10 +22,10 @@ from .transforms import ExpTransform, SigmoidTransform
 
 def _even(shape: Any, dtype: Any) -> Any:
     """Numbers drawn evenly, of which neither 0 nor 1 occurs."""
-    return _clamped(_sampling.rand(shape, dtype=dtype))
+    return clamped(_sampling.rand(shape, dtype=dtype))
 
 
-class LogitRelaxedBernoulli(_OfOdds):
+class LogitRelaxedBernoulli(OfOdds):
     """The logarithm of the odds of a `RelaxedBernoulli`."""
 
     has_rsample = True
@@ -40,7 +40,7 @@ class LogitRelaxedBernoulli(_OfOdds):
     def rsample(self, sample_shape: Any = ()) -> Any:
         """Values drawn at random, as differentiable functions of the parameters."""
         shape = self._extended_shape(sample_shape)
-        chance, even = _clamped(self.probs.expand(shape)), _even(shape, self._param.dtype)
+        chance, even = clamped(self.probs.expand(shape)), _even(shape, self._param.dtype)
         return (even.log() - (-even).log1p() + chance.log() - (-chance).log1p()) / self.temperature
 
     def log_prob(self, value: Any) -> Any:

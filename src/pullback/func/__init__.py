@@ -4,7 +4,7 @@ from . import custom as _custom  # noqa: F401  # tells the transforms how custom
 from .forward import jvp, linearize
 from .jacobians import hessian, jacfwd, jacrev
 from .mapping import vmap
-from .modules import functional_call, stack_module_state
+from .modules import functional_call, replace_all_batch_norm_modules_, stack_module_state
 from .reverse import grad, grad_and_value, vjp
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "jacrev",
     "jvp",
     "linearize",
+    "replace_all_batch_norm_modules_",
     "stack_module_state",
     "vjp",
     "vmap",

@@ -143,6 +143,8 @@ RULES: dict[str, Rule] = {
     **_named(stacks(2, 1, 2, repeated=True), "ldl_solve"),
     **_named(stacks(1, 2), "check_phase"),
     **_named(stacks(2, 2, 2), "attention"),
+    **_named(stacks(2, 2, 2, 2), "masked_attention attention_pullback"),
+    **_named(stacks(2, 2, 2, 2, 2), "masked_attention_pullback"),
     **_named(like_first, "attached copy drawn fill tied"),
     **_named(alike, "ctc_step"),
     **_named(
@@ -186,7 +188,6 @@ RULES: dict[str, Rule] = {
     "index_put": places.index_put,
     "embedding": places.embedding,
     "scatter_rows": places.scatter_rows,
-    "index_shares": places.index_shares,
     "put_rows": places.put_rows,
     "searchsorted": places.searchsorted,
     "isin": places.isin,

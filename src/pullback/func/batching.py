@@ -22,6 +22,7 @@ from .._sites import caller, describe
 from ..interpreters import Boxed, Interpreter
 from .arguments import Argument, raised, whole
 from .axes import batched_result
+from .levels import inner
 from .places import DYNAMIC
 
 CONTROL = (
@@ -66,6 +67,9 @@ class BatchedTensor(Boxed):
     def dim(self) -> int:
         """The number of axes of one example."""
         return self.ndim
+
+    def _marks(self) -> dict[str, Any]:
+        return {"bdim": 0 if self.batched else None}
 
     def is_contiguous(self, memory_format: Any = None) -> bool:
         """Whether the elements of an example lie in memory in the order of the axes: as good as always."""
@@ -156,7 +160,7 @@ class Batch(Interpreter):
 
     def adopt(self, made: Any) -> Any:
         """A value that all examples share, until one of theirs is written to it."""
-        return self.box(made._array, batched=False)
+        return self.box(inner(made), batched=False)
 
     def spread(self, arg: Any) -> Any:
         """A value with an example along each row: here every one that differs between the examples."""

@@ -11,7 +11,7 @@ from .. import ops
 from .._core import Carrier, Primitive
 from .._trees import Structure, flatten, mapped, paths, unflatten
 from ..interpreters import Boxed, Interpreter
-from .levels import Level, inner, output_leaves, tensor_of
+from .levels import Level, inner, output_leaves, rewritten, tensor_of
 from .pushforwards import dtype_of, pushforward
 from .reverse import split, tracked
 
@@ -63,7 +63,7 @@ class Forward(Interpreter):
 
     def adopt(self, made: Any) -> Any:
         """A value of this interpreter, so that it can be written to with others."""
-        return self.box(made._array)
+        return self.box(inner(made))
 
     def tangent(self, value: Any) -> Any:
         """The tangent of a value: None for one of another level."""
@@ -118,8 +118,14 @@ def jvp(f: Function, primals: Any, tangents: Any, *, strict: bool = False, has_a
     leaves, moves, structure = _fitting(name, primals, tangents)
     with Forward() as forward:
         duals = [forward.dual(inner(leaf), inner(move)) for leaf, move in zip(leaves, moves, strict=True)]
-        outputs, aux = split(f(*unflatten(structure, duals)), has_aux, "jvp")
+        before = [dual._array for dual in duals]
+        outputs, aux = split(f(*unflatten(structure, duals)), has_aux, name)
         results, nested = output_leaves(outputs, name)
+    arguments = {
+        id(dual): leaf.copy_(tensor_of(dual._array))
+        for leaf, dual, old in zip(leaves, duals, before, strict=True)
+        if rewritten(dual, old)
+    }
     pushed = []
     for result in results:
         tangent = forward.tangent(result)
@@ -131,7 +137,7 @@ def jvp(f: Function, primals: Any, tangents: Any, *, strict: bool = False, has_a
         pushed.append(tensor_of(np.zeros(tuple(result.shape), result._dtype) if tangent is None else tangent))
 
     def lowered(value: Any) -> Any:
-        return tensor_of(forward.unbox(value))
+        return arguments[id(value)] if id(value) in arguments else tensor_of(forward.unbox(value))
 
     values = unflatten(nested, list(map(lowered, results)))
     answer = (values, unflatten(nested, pushed))
@@ -192,12 +198,14 @@ def _fitting(name: str, primals: Any, tangents: Any) -> tuple[list[Any], list[An
         )
     if not leaves:
         raise RuntimeError(f"{name}: Expected primals to contain at least one Tensor.")
+    for what, values in (("primals", leaves), ("tangents", moves)):
+        for i, value in enumerate(values):
+            if not isinstance(value, Carrier):
+                path = paths(structure, what)[i]
+                raise RuntimeError(f"{name}: Expected {what} to only contain Tensors, got {type(value)} for {path}")
     require_primals(leaves, structure, "primals")
     fitted = []
     for i, (leaf, move) in enumerate(zip(leaves, moves, strict=True)):
-        if not isinstance(move, Carrier):
-            path = paths(structure, "tangents")[i]
-            raise ValueError(f"Thing passed to transform API must be Tensor, got {type(move)} for {path}")
         if move._dtype.kind not in "fc":
             path = paths(structure, "tangents")[i]
             raise ValueError(f"Expected tangent to be floating point or complex, but got: {move.dtype} for {path}")

@@ -42,7 +42,7 @@ def jacrev(f: Function, argnums: Numbers = 0, *, has_aux: bool = False, chunk_si
         with Level() as level:
             given, variables, structures = tracked(level, args, places)
             require_real(*_inputs(args, places), "jacrev", "input")
-            outputs, aux = split(f(*given, **kwargs), has_aux, "jacrev")
+            outputs, aux = split(f(*given, **kwargs), has_aux, "vjp(f, *primals)")
             leaves, nested = output_leaves(outputs, "vjp(f, *primals)")
             require_numbers(leaves, nested)
             require_real(leaves, nested, "jacrev", "output")

@@ -31,6 +31,11 @@ def inner(tensor: Any) -> Any:
     return tensor._array if type(tensor) is Tensor and tensor._node is None else tensor
 
 
+def rewritten(tensor: Any, before: Any) -> bool:
+    """Whether a function has written to a tensor of a level: writes give it another array, and those of axes a shape."""
+    return tensor._array is not before and np.shape(tensor._array) == np.shape(before)
+
+
 class GradTrackingTensor(Boxed):
     """A tensor inside `grad`, `vjp` and their kin."""
 
@@ -72,7 +77,7 @@ class Level(Tape, Interpreter):
 
     def adopt(self, made: Any) -> Any:
         """A tensor of this level, so that it can be written to with values of this level."""
-        return self.wrap(made._array, None)
+        return self.wrap(inner(made), None)
 
     def beneath(self, primitive: Primitive, values: Sequence[Any], params: dict[str, Any]) -> Any:
         """The operation one level further in, in the mode that holds there."""
@@ -139,12 +144,12 @@ def require_tensors(leaves: Sequence[Any], structure: Structure, name: str, mess
 def output_leaves(outputs: Any, who: str) -> tuple[list[Any], Structure]:
     """The leaves of what a function returned, and how they nest; refused if there are none, or one is no tensor."""
     leaves, structure = flatten(outputs)
-    if not leaves:
+    if not leaves or outputs is None:
         raise RuntimeError(f"{who}: Expected f to be a function that has non-empty output (got output = {outputs!r})")
     for i, leaf in enumerate(leaves):
         if not isinstance(leaf, Carrier):
             raise RuntimeError(
-                f"{who}: Expected f(*args) to return only tensors, got unsupported type {type(leaf)} for "
+                f"{who}: expected f(*primals) to return only tensors, got unsupported type {type(leaf)} for "
                 f"{paths(structure, 'output')[i]}"
             )
     return leaves, structure

@@ -9,12 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._core import Carrier
+from .._random import get_rng_state, set_rng_state
 from .._trees import Structure, flatten, paths, spread, unflatten
 from ..vocabulary.shapes import cat
 from .batching import Batch, Split
-from .levels import inner, tensor_of
+from .levels import inner, rewritten, tensor_of
 
 Function = Callable[..., Any]
+ALONE = flatten(0)[1]
+"""The structure of one value that is in nothing."""
 
 
 def vmap(
@@ -93,10 +96,16 @@ def _mapped(
     size = _batch_size(leaves, call.dims, call.structure)
     moved = [leaf.movedim(dim, 0) if dim else leaf for leaf, dim in zip(leaves, call.dims, strict=True)]
     if chunk_size is None or chunk_size >= size:
-        return run(call, moved, size).tree()
+        unmoved = {(id(there), dim): leaf for there, dim, leaf in zip(moved, call.dims, leaves, strict=True)}
+        return run(call, moved, size).tree(unmoved)
     chunks = [slice(start, min(start + chunk_size, size)) for start in range(0, size, chunk_size)]
-    parts = [run(call, call.part(moved, chunk), chunk.stop - chunk.start) for chunk in chunks]
-    return _joined(call, parts, "chunks").tree()
+    state = get_rng_state()
+    parts = []
+    for chunk in chunks:
+        if randomness == "same":  # for the examples of all chunks
+            set_rng_state(state)
+        parts.append(run(call, call.part(moved, chunk), chunk.stop - chunk.start))
+    return _joined(call, parts, "chunks").tree({})
 
 
 class _Call(NamedTuple):
@@ -120,11 +129,14 @@ class _Results(NamedTuple):
     values: list[Any]
     structure: Structure
     places: list[Any]
+    written: Sequence[int] = ()
+    """The numbers of the arguments that f has written to."""
 
-    def tree(self) -> Any:
-        """The results as the caller gets them."""
+    def tree(self, unmoved: dict[tuple[int, Any], Any]) -> Any:
+        """The results as the caller gets them: an argument that has come back to its place is that argument."""
         pairs = zip(self.values, self.places, strict=True)
-        return unflatten(self.structure, [y.movedim(0, place) if place else y for y, place in pairs])
+        moved = [unmoved.get((id(y), place), y.movedim(0, place) if place else y) for y, place in pairs]
+        return unflatten(self.structure, moved)
 
 
 def _at_once(call: _Call, leaves: Sequence[Any], size: int, past: list[Any] | None = None) -> _Results:
@@ -136,10 +148,14 @@ def _at_once(call: _Call, leaves: Sequence[Any], size: int, past: list[Any] | No
 def _ran(batch: Batch, call: _Call, leaves: Sequence[Any]) -> _Results:
     pairs = zip(leaves, call.dims, strict=True)
     given = [leaf if dim is None else batch.box(inner(leaf)) for leaf, dim in pairs]
+    before = [value._array if batch.holds(value) else None for value in given]
     results, nested = flatten(call.f(*unflatten(call.structure, given), **call.kwargs))
     places = _output_dims(call.f, call.out_dims, results, nested)
     values = [_placed(call.f, batch, y, place) for y, place in zip(results, places, strict=True)]
-    return _Results(values, nested, places)
+    written = [i for i, old in enumerate(before) if old is not None and rewritten(given[i], old)]
+    arguments = {id(given[i]): leaves[i].copy_(tensor_of(given[i]._array)) for i in written}
+    values = [arguments.get(id(y), value) for y, value in zip(results, values, strict=True)]
+    return _Results(values, nested, places, written)
 
 
 def _in_parts(call: _Call, leaves: Sequence[Any], size: int) -> _Results:
@@ -154,6 +170,8 @@ def _in_parts(call: _Call, leaves: Sequence[Any], size: int) -> _Results:
         try:
             with batch:
                 parts.append(_ran(batch, call, given))
+            for i in parts[-1].written if given is not leaves else ():
+                leaves[i][rows] = given[i]
             order.append(rows)
         except Split as split:
             if split.batch is not batch:
@@ -163,11 +181,10 @@ def _in_parts(call: _Call, leaves: Sequence[Any], size: int) -> _Results:
                 pending.append((rows[own], [*batch.past_of(own), side]))
     if len(parts) == 1:
         return parts[0]
-    values, structure, places = _joined(call, parts, "sides of a branch")
+    joined = _joined(call, parts, "sides of a branch")
     back = np.argsort(np.concatenate(order))
-    return _Results(
-        [y if place is None else y[back] for y, place in zip(values, places, strict=True)], structure, places
-    )
+    pairs = zip(joined.values, joined.places, strict=True)
+    return joined._replace(values=[y if place is None else y[back] for y, place in pairs])
 
 
 def _placed(f: Function, batch: Batch, y: Any, place: int | None) -> Any:
@@ -277,7 +294,8 @@ def _output_dims(f: Function, out_dims: Any, results: Sequence[Any], nested: Str
                 f"vmap({name_of(f)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python collection of ints representing where in the "
                 f"outputs the vmapped dimension should appear, got {type(given)}."
             )
-    places = spread(out_dims, nested)
+    alone = isinstance(out_dims, (tuple, list)) and len(out_dims) == 1 and nested == ALONE
+    places = spread(out_dims[0] if alone else out_dims, nested)
     if places is None:
         raise ValueError(
             f"vmap({name_of(f)}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of `outputs`. out_dims has structure "

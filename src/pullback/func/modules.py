@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .. import nn
 from ..nn.utils.stateless import called
 from ..vocabulary.shapes import stack
 
@@ -87,6 +88,22 @@ def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Any], dict[str,
     return _stacked([dict(model.named_parameters()) for model in models]), _stacked(
         [dict(model.named_buffers()) for model in models]
     )
+
+
+def replace_all_batch_norm_modules_(root: Any) -> Any:
+    """In place: a model whose batch normalization keeps no running statistics, so that a transform need not write them.
+
+    >>> import pullback
+    >>> from pullback import nn
+    >>> model = pullback.func.replace_all_batch_norm_modules_(nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3)))
+    >>> model[1].running_mean is None, pullback.func.vmap(model)(pullback.ones(4, 5, 2)).shape
+    (True, pullback.Size([4, 5, 3]))
+    """
+    for module in root.modules():
+        if isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm)):
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+            module.track_running_stats = False
+    return root
 
 
 def _stacked(states: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -195,13 +195,6 @@ def _numbered(size: int, indices: Argument, rows: int) -> Any:
     return ops.add(whole(size, indices), first)
 
 
-def index_shares(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
-    """What counts at each index: unless it depends on the others, of all examples at once."""
-    if params["by_frequency"]:
-        return one_by_one(size, primitive, args, params)
-    return primitive(args[0].value, **params)
-
-
 def put_rows(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
     """Zeros with one element in each row."""
     rows, columns = params["shape"]

@@ -65,7 +65,7 @@ def grad_and_value(f: Function, argnums: int | tuple[int, ...] = 0, has_aux: boo
         places = chosen(argnums, len(args))
         with Level() as level:
             given, variables, structures = tracked(level, args, places)
-            value, aux = split(f(*given, **kwargs), has_aux, "grad_and_value")
+            value, aux = split(f(*given, **kwargs), has_aux, "grad_and_value(f)(*args)")
             _require_scalar(value)
             start = [cotangent(level, value, None, 0, False)] if level.holds(value) else [None]
         flat = level.pull([value], start, variables, retain_graph=False)
@@ -99,7 +99,7 @@ def vjp(f: Function, *primals: Any, has_aux: bool = False) -> Any:
     """
     with Level() as level:
         given, variables, structures = tracked(level, primals, range(len(primals)))
-        outputs, aux = split(f(*given), has_aux, "vjp")
+        outputs, aux = split(f(*given), has_aux, "vjp(f, *primals)")
         leaves, structure = output_leaves(outputs, "vjp(f, *primals)")
         require_numbers(leaves, structure)
 
@@ -139,7 +139,7 @@ def split(result: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
         return result, ()
     if not isinstance(result, tuple) or len(result) != 2:
         raise RuntimeError(
-            f"{name}(f)(*args): output of function f should be a tuple: (output, aux) if has_aux is True, not "
+            f"{name}: output of function f should be a tuple: (output, aux) if has_aux is True, not "
             f"{type(result).__name__}"
         )
     for leaf, path in zip(flatten(result[1])[0], paths(flatten(result[1])[1], "aux"), strict=True):

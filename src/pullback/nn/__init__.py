@@ -8,7 +8,7 @@ from typing import Any
 from . import functional as functional
 from . import modules as modules
 
-_PARTS = ("init", "parameter", "utils")
+_PARTS = ("grad", "init", "parameter", "utils")
 _PARAMETERS = {
     "Buffer": "parameter",
     "Parameter": "parameter",

@@ -14,7 +14,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = vocabulary.load(vocabulary.LATER_FUNCTIONAL[name], name)
     if name in vocabulary.OUT["nn.functional"].split():
-        found = vocabulary.taking_out(found)
+        found = vocabulary.published(vocabulary.taking_out(found), __name__, name)
     globals()[name] = found
     return found
 

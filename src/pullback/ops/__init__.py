@@ -34,6 +34,7 @@ LATER: tuple[str, ...] = (
     "fourier",
     "normalization",
     "layers",
+    "heads",
     "recurrent",
     "classical",
 )

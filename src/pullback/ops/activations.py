@@ -20,13 +20,14 @@ DENSITY_AT_ZERO = 1 / math.sqrt(2 * math.pi)
 TANH_SCALE, TANH_CUBE = math.sqrt(2 / math.pi), 0.044715
 
 
-def _mask(x: Any, holds: Any) -> Any:
-    return np.asarray(holds).astype(x.dtype)
+def _mask(condition: Any) -> Any:
+    """1 where a condition on x holds, else 0."""
+    return lambda x, **metadata: np.asarray(condition(x, **metadata)).astype(x.dtype)
 
 
 def _leaky_factor(x: Any, *, slope: float) -> Any:
     """1 above zero, the slope elsewhere."""
-    factor = _mask(x, x > 0)
+    factor = np.asarray(x > 0).astype(x.dtype)
     return _xp.maximum(factor, x.dtype.type(slope)) if 0 <= slope <= 1 else factor + (1 - factor) * slope
 
 
@@ -35,11 +36,11 @@ def _leaky_relu_forward(x: Any, *, slope: float) -> Any:
 
 
 def _times(x: Any, factor: float) -> Any:
-    return x if factor == 1 else x * x.dtype.type(factor)
+    return x if factor == 1 else x * np.array(factor, x.dtype)
 
 
 def _elu_forward(x: Any, *, alpha: float, scale: float, input_scale: float) -> Any:
-    zero = _xp.zero(x.dtype)
+    zero = _xp.constant(0, x.dtype)
     below = np.expm1(_times(np.minimum(x, zero), input_scale))
     return _times(below, alpha * scale) + _times(np.maximum(x, zero), scale)
 
@@ -55,8 +56,9 @@ def _elu(xp: Any, g: Any, x: Any, *, alpha: float, scale: float, input_scale: fl
 
 def _softplus_forward(x: Any, *, beta: float, threshold: float) -> Any:
     scaled = x if beta == 1 else x * beta
-    soft = np.log1p(np.exp(np.minimum(scaled, x.dtype.type(threshold))))
-    return np.where(scaled > threshold, x, soft if beta == 1 else soft / beta)
+    limit = np.array(threshold, x.dtype)
+    soft = np.log1p(np.exp(np.minimum(scaled, limit)))
+    return np.where(scaled > limit, x, soft if beta == 1 else soft / beta)
 
 
 def _softplus(xp: Any, g: Any, x: Any, *, beta: float, threshold: float) -> Any:
@@ -65,11 +67,12 @@ def _softplus(xp: Any, g: Any, x: Any, *, beta: float, threshold: float) -> Any:
 
 
 def _silu_forward(x: Any) -> Any:
-    return x * _xp.sigmoid(x)
+    return x / (np.exp(-x) + _xp.constant(1, x.dtype))
 
 
 def _silu(xp: Any, g: Any, x: Any, y: Any) -> Any:
-    return g * (y + xp.sigmoid(x) * (1 - y))
+    s = xp.sigmoid(x)
+    return g * (s + y * (1 - s))
 
 
 def _mish(xp: Any, g: Any, x: Any) -> Any:
@@ -109,6 +112,11 @@ def _shrink(xp: Any, g: Any, x: Any, *, bound: float) -> Any:
     return xp.select(xp.beyond(x, bound=bound), g)
 
 
+def _hardsigmoid_forward(x: Any) -> Any:
+    six = _xp.constant(6, x.dtype)
+    return np.minimum(np.maximum(x + _xp.constant(3, x.dtype), _xp.constant(0, x.dtype)), six) / six
+
+
 def _hardswish(xp: Any, g: Any, x: Any) -> Any:
     return xp.select(x > -3, xp.where(x < 3, g * (x / 3 + 0.5), g))
 
@@ -139,19 +147,19 @@ logsigmoid   = elementwise("logsigmoid",   lambda xp, g, x: g * xp.sigmoid(-x),
 hardtanh     = elementwise("hardtanh",     lambda xp, g, x, *, lower, upper: xp.select(xp.within(x, lower=lower, upper=upper), g),
                            forward=lambda x, *, lower, upper: _xp.clip(x, lower=lower, upper=upper), **REAL)
 hardsigmoid  = elementwise("hardsigmoid",  lambda xp, g, x: xp.select(xp.within(x, lower=-3, upper=3), g / 6),
-                           forward=lambda x: _xp.clip(x + 3, lower=0, upper=6) / 6, **REAL)
+                           forward=_hardsigmoid_forward, **REAL)
 hardswish    = elementwise("hardswish",    _hardswish,
-                           forward=lambda x: x * (_xp.clip(x + 3, lower=0, upper=6) / 6), **REAL)
+                           forward=lambda x: x * _hardsigmoid_forward(x), **REAL)
 hardshrink   = elementwise("hardshrink",   _shrink,
-                           forward=lambda x, *, bound: x * np.logical_not(np.abs(x) <= bound), **REAL)
+                           forward=lambda x, *, bound: np.where(np.abs(x) <= bound, x.dtype.type(0), x), **REAL)
 softshrink   = elementwise("softshrink",   _shrink,
                            forward=lambda x, *, bound: x - _xp.clip(x, lower=-bound, upper=bound), **REAL)
 threshold    = elementwise("threshold",    lambda xp, g, x, *, bound, value: xp.select(xp.above(x, bound=bound), g),
                            forward=lambda x, *, bound, value: np.where(x <= bound, x.dtype.type(value), x), **REAL)
 
-# Masks and factors of rules; they have the dtype of x and are recorded, as torch's second derivatives of zero are.
+# Masks and factors of rules. Recorded, as torch's second derivatives of zero are, masks have the dtype of x.
 leaky_factor = elementwise("leaky_factor", _flat, forward=_leaky_factor, **REAL)
-above        = elementwise("above",        _flat, forward=lambda x, *, bound: _mask(x, np.logical_not(x <= bound)), **REAL)
-within       = elementwise("within",       _flat, forward=lambda x, *, lower, upper: _mask(x, (x > lower) & (x < upper)), **REAL)
-beyond       = elementwise("beyond",       _flat, forward=lambda x, *, bound: _mask(x, np.abs(x) > bound), **REAL)
+above        = elementwise("above",        _flat, forward=_mask(_xp.above), **REAL)
+within       = elementwise("within",       _flat, forward=_mask(_xp.within), **REAL)
+beyond       = elementwise("beyond",       _flat, forward=_mask(_xp.beyond), **REAL)
 # fmt: on

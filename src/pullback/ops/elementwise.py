@@ -34,7 +34,7 @@ def _pow_exponent(xp: Any, g: Any, a: Any, b: Any, y: Any) -> Any:
 def _power(xp: Any, g: Any, x: Any, *, exponent: float) -> Any:
     if exponent == 0:
         return xp.zeros_like(x)
-    return g * (exponent * x) if exponent == 2 else g * (exponent * xp.power(x, exponent=exponent - 1))
+    return g * (x + x) if exponent == 2 else g * (exponent * xp.power(x, exponent=exponent - 1))
 
 
 def _exponential(xp: Any, g: Any, y: Any, *, base: float) -> Any:
@@ -49,8 +49,8 @@ def _clip(xp: Any, g: Any, x: Any, *, lower: float | None, upper: float | None) 
 
 def _clip_forward(x: Any, *, lower: float | None, upper: float | None) -> Any:
     if lower is not None:
-        x = _xp.maximum(x, x.dtype.type(lower))
-    return x if upper is None else _xp.minimum(x, x.dtype.type(upper))
+        x = _xp.maximum(x, np.array(lower, x.dtype))
+    return x if upper is None else _xp.minimum(x, np.array(upper, x.dtype))
 
 
 REAL: Any = {"complex": "refused"}
@@ -85,7 +85,7 @@ select     = elementwise("select",      None,
 
 negative   = elementwise("negative",    lambda xp, g: -g,                              title="NegBackward0")
 reciprocal = elementwise("reciprocal",  lambda xp, g, y: -g * y * y)
-square     = elementwise("square",      lambda xp, g, x: g * (2 * x),                  title="PowBackward0")
+square     = elementwise("square",      lambda xp, g, x: g * (x + x),                  title="PowBackward0")
 sqrt       = elementwise("sqrt",        lambda xp, g, y: g / (2 * y))
 rsqrt      = elementwise("rsqrt",       lambda xp, g, y: g * y * y * y / -2)
 abs        = elementwise("abs",         lambda xp, g, x: g * xp.sgn(x),                  complex="as written")

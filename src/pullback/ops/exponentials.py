@@ -6,13 +6,14 @@ The pullbacks are operations of their own, as in torch, so that they too are com
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .. import _blocks, _xp
+from .. import _blocks, _machine, _xp
 from .._core import general
 
 LARGE = 1 << 12  # elements from which a copy of the exponentials is cheaper than NumPy's maximum of each row
@@ -24,14 +25,19 @@ NEAR = 40.0**2
 PLAIN_SUMS, PLAIN_LOGARITHMS = (2.0**-10, 2.0**100), (2.0**-4, 2.0**17)
 
 
-def _in_blocks(part: Callable[..., None]) -> Callable[..., Any]:
-    """The operation whose result, like its first input, `part(axis, out, *inputs)` fills; halves become singles."""
+def _in_blocks(part: Callable[..., None], name: str = "", *words: str) -> Callable[..., Any]:
+    """The operation whose result, like its first input, `part(axis, out, *inputs)` fills; halves become singles.
+
+    Machine code for it has a name, and words for its inputs.
+    """
 
     def forward(x: Any, *others: Any, axis: int) -> Any:
-        if x.dtype is _xp.HALF:
+        if x.dtype.char == "e":
             return forward(*(each.astype(np.float32) for each in (x, *others)), axis=axis).astype(_xp.HALF)
         out = np.empty(x.shape, x.dtype)
-        if out.nbytes > _blocks.BLOCK:
+        if name and axis == x.ndim - 1 and (rows := _machine.rows(x, x.shape[axis])) is not None:
+            rows(name, out=out, **dict(zip(words, (x, *map(np.ascontiguousarray, others)), strict=True)))
+        elif out.nbytes > _blocks.BLOCK:
             _cut(part, axis, out, x, *others)
         elif out.size:
             part(axis, out, x, *others)
@@ -74,15 +80,23 @@ _max: Any = np.maximum.reduce  # (x, axis, dtype, out, keepdims)
 
 
 def _highest(x: Any, axis: int) -> Any:
-    """The maxima along an axis; of many rows by their places, in half the time."""
-    if axis == 1 and x.size >= LARGE and x.ndim == 2:
+    """The maxima along an axis; of the rows of a matrix by their places, in half the time."""
+    if axis == 1 and x.ndim == 2:
         return x.take(_places(x, x.argmax(1)))[:, None]
     return _max(x, axis, None, None, True)
 
 
 def _places(x: Any, indices: Any) -> Any:
     """Where the elements of a matrix lie that `indices` takes of each row."""
-    return np.add(indices, np.arange(0, x.size, x.shape[1]), dtype=np.intp)
+    return (_few_starts if x.size < LARGE else _starts)(*x.shape) + indices
+
+
+def _starts(rows: int, length: int) -> Any:
+    """Where the rows of a matrix begin."""
+    return np.arange(0, rows * length, length, dtype=np.intp)
+
+
+_few_starts = functools.lru_cache(maxsize=256)(_starts)
 
 
 def _near(x: Any) -> Any:
@@ -93,7 +107,7 @@ def _near(x: Any) -> Any:
 
 def _exponentials(x: Any, out: Any, axis: int, plain: tuple[float, float]) -> tuple[Any, Any]:
     """Write exponentials into `out`: what of, which is x or x less its maxima along an axis, and their sums."""
-    near = x.size < LARGE and plain == PLAIN_SUMS and _near(x)
+    near = x.size < LARGE and plain != PLAIN_LOGARITHMS and _near(x)
     if near or x.size >= LARGE:
         np.exp(x, out)
         sums = _sums(out, axis)
@@ -102,6 +116,30 @@ def _exponentials(x: Any, out: Any, axis: int, plain: tuple[float, float]) -> tu
     shifted = x - _highest(x, axis)
     np.exp(shifted, out)
     return shifted, _sums(out, axis)
+
+
+def powers_of_rows(x: Any, bounds: tuple[float, float], out: Any = None, sums: Any = None) -> tuple[Any, Any]:
+    """The exponentials of rows and their sums; of rows less their maxima, unless all sums are within bounds.
+
+    They are written where there is a contiguous place for them.
+    """
+    out = np.empty(x.shape, x.dtype) if out is None else out
+    sums = np.empty((*x.shape[:-1], 1), x.dtype) if sums is None else sums
+    if (code := _machine.rows(x, x.shape[-1])) is not None:
+        code("powers", x=x, sums=sums, out=out)
+        return out, sums
+    rows = x.reshape(-1, x.shape[-1])
+    sums[...] = _exponentials(rows, out.reshape(rows.shape), 1, bounds)[1].reshape(sums.shape)
+    return out, sums
+
+
+def slopes_of_rows(x: Any, powers: Any, sums: Any) -> None:
+    """Bring the cotangents of weights to those of scores, in place: less their means by weights, times exponentials."""
+    if (code := _machine.rows(x, x.shape[-1])) is not None and powers.flags.c_contiguous:
+        code("slopes", given=x, powers=powers, sums=sums, out=x)
+        return
+    x -= np.einsum("...i,...i->...", x, powers)[..., None] / sums
+    x *= powers
 
 
 def _softmax_part(axis: int, out: Any, x: Any) -> None:
@@ -152,24 +190,31 @@ def _by_logs(xp: Any, g: Any, given: Any, logs: Any, *, axis: int) -> Any:
 
 # Cross-entropy
 #
-# The losses of rows of scores, each with the number of its class. `known` holds the logarithms of the probabilities,
-# and where among them those of the classes lie, where the caller has computed them, which is right for scores that fit
-# into the cache. Otherwise nothing so large is kept: the pullback computes the exponentials again, which is quicker
-# than to write them to memory and to read them.
+# The losses of rows of scores, each with the number of its class. `known` holds what the pullback needs besides, where
+# the caller has computed it, which is right for scores that fit into the cache. Otherwise nothing so large is kept: the
+# pullback computes the exponentials again, which is quicker than to write them to memory and to read them.
 
 
-def known_logarithms(x: Any, indices: Any) -> Any:
-    """The logarithms of the probabilities of classes, and the places of some, where it pays to keep them; else None."""
-    if x.nbytes > _blocks.BLOCK or x.dtype is _xp.HALF:
+def known_losses(x: Any, indices: Any) -> tuple[Any, Any, Any] | None:
+    """The losses of rows of scores, the probabilities of all classes, and where those of the right ones lie among them.
+
+    None where it does not pay to keep so much.
+    """
+    if x.nbytes > _blocks.BLOCK or x.dtype.char == "e":
         return None
-    starts = np.arange(0, x.size, x.shape[1])
     if x.size < LARGE:  # a step of a small network, whose time is that of calls
-        logs = x - x.take(x.argmax(1) + starts)[:, None]
-        logs -= np.log(np.exp(logs).dot(_xp.ones(x.shape[1], x.dtype)))[:, None]
+        starts = _few_starts(*x.shape)
+        shifted = x - x.take(starts + x.argmax(1))[:, None]
+        shares = np.exp(shifted)
+        sums = shares.dot(_xp.ones(x.shape[1], x.dtype))
+        places = starts + indices
     else:
-        logs = np.empty(x.shape, x.dtype)
-        _log_softmax_part(1, logs, x)
-    return logs, starts + indices
+        shares = np.empty(x.shape, x.dtype)
+        shifted, sums = _exponentials(x, shares, 1, PLAIN_LOGARITHMS)
+        sums = sums[:, 0]
+        places = _places(x, indices)
+    shares /= sums[:, None]
+    return np.log(sums) - shifted.take(places), shares, places
 
 
 def _losses_of_rows(x: Any, indices: Any) -> Any:
@@ -187,41 +232,41 @@ def _losses_of_rows(x: Any, indices: Any) -> Any:
 
 def _cross_entropy_forward(x: Any, indices: Any, *, reduction: str, known: Any) -> Any:
     if known is not None:
-        logs, places = known
-        losses = -logs.take(places)
-    elif x.dtype is _xp.HALF:
+        losses = known[0]
+    elif x.dtype.char == "e":
         losses = _losses_of_rows(x.astype(np.float32), indices).astype(_xp.HALF)
     else:
         losses = _losses_of_rows(x, indices)
     if reduction == "none":
-        return losses
+        return losses if known is None else losses.copy()
     few = len(losses) < LARGE
     total = losses.dot(_xp.ones(len(losses), losses.dtype)) if few else _xp.sum(losses, axis=(0,), keepdims=False)
     return total if reduction == "sum" else total / total.dtype.type(len(losses))
 
 
 def _cross_entropy_pullback_forward(given: Any, x: Any, indices: Any, *, reduction: str, known: Any) -> Any:
-    if x.dtype is _xp.HALF:
+    if x.dtype.char == "e":
         given, x = given.astype(np.float32), x.astype(np.float32)
         return _cross_entropy_pullback_forward(given, x, indices, reduction=reduction, known=None).astype(_xp.HALF)
     slopes = given / x.dtype.type(len(x)) if reduction == "mean" else given
     if known is not None:
-        return _less_own(np.exp(known[0]), slopes if reduction != "none" else slopes[:, None], slopes, known[1])
+        _, shares, places = known
+        return _less_own(shares * (slopes if reduction != "none" else slopes[:, None]), slopes, places)
     out = np.empty(x.shape, x.dtype)
 
     def part(start: int, stop: int) -> None:
         own, spread = (slopes[start:stop], slopes[start:stop, None]) if reduction == "none" else (slopes, slopes)
         rows = out[start:stop]
         _, sums = _exponentials(x[start:stop], rows, 1, PLAIN_SUMS)
-        _less_own(rows, spread / sums, own, _places(rows, indices[start:stop]))
+        rows *= spread / sums
+        _less_own(rows, own, _places(rows, indices[start:stop]))
 
     _blocks.pieces(part, len(x), x.shape[1] * x.itemsize)
     return out
 
 
-def _less_own(rows: Any, spread: Any, own: Any, places: Any) -> Any:
-    """Rows times what is spread over them, less at some places what is their own, in place."""
-    rows *= spread
+def _less_own(rows: Any, own: Any, places: Any) -> Any:
+    """Rows less at some places what is their own, in place."""
     rows.reshape(-1)[places] -= own
     return rows
 
@@ -231,8 +276,8 @@ def _cross_entropy(xp: Any, g: Any, x: Any, indices: Any, *, reduction: str, kno
 
 
 def _shares(xp: Any, x: Any, known: Any) -> Any:
-    """The probabilities of classes; by their logarithms, where x is an array and nothing more is asked of it."""
-    return xp.softmax(x, axis=1) if known is None or type(x) is not np.ndarray else xp.exp(known[0])
+    """The probabilities of classes; by what is known, where x is an array and nothing more is asked of it."""
+    return xp.softmax(x, axis=1) if known is None or type(x) is not np.ndarray else known[1]
 
 
 def _less_one_hot(xp: Any, x: Any, indices: Any, reduction: str, known: Any) -> Any:
@@ -253,7 +298,8 @@ def _by_scores(xp: Any, g: Any, given: Any, x: Any, *, reduction: str, known: An
     return xp.softmax_pullback(g, _shares(xp, x, known), axis=1)
 
 
-_softmax_forward = _in_blocks(_softmax_part)
+_softmax_forward = _in_blocks(_softmax_part, "softmax", "x")
+_softmax_pullback_forward = _in_blocks(_softmax_pullback_part, "softmax_pullback", "given", "powers")
 _log_softmax_forward = _in_blocks(_log_softmax_part)
 
 # fmt: off
@@ -261,7 +307,7 @@ _log_softmax_forward = _in_blocks(_log_softmax_part)
 softmax              = general("softmax",              _softmax,     forward=_softmax_forward)
 log_softmax          = general("log_softmax",          _log_softmax, forward=_log_softmax_forward,
                                title="LogSoftmaxBackward0")
-softmax_pullback     = general("softmax_pullback",     _by_cotangent, _by_shares, forward=_in_blocks(_softmax_pullback_part),
+softmax_pullback     = general("softmax_pullback",     _by_cotangent, _by_shares, forward=_softmax_pullback_forward,
                                inputs=("given", "shares"), title="SoftmaxBackwardDataBackward0")
 log_softmax_pullback = general("log_softmax_pullback", _by_log_cotangent, _by_logs,
                                forward=_in_blocks(_log_softmax_pullback_part),

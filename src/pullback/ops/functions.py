@@ -43,7 +43,10 @@ def _logaddexp(a: Any, b: Any) -> Any:
 def _lerp(a: Any, b: Any, weight: Any) -> Any:
     """From the nearer end, so that both ends are met exactly."""
     way = b - a
-    return np.where(np.abs(weight) < 0.5, a + weight * way, b - way * (weight.dtype.type(1) - weight))
+    near = np.abs(weight) < 0.5
+    if weight.ndim:
+        return np.where(near, a + weight * way, b - way * (weight.dtype.type(1) - weight))
+    return a + weight * way if near else b - way * (weight.dtype.type(1) - weight)
 
 
 def _xlogy(a: Any, b: Any) -> Any:

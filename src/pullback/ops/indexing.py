@@ -83,12 +83,13 @@ def _lower(rows: int, columns: int, k: int) -> Any:
 
 def _tril(x: Any, *, k: int) -> Any:
     rows, columns = x.shape[-2:]
-    return np.where(_lower(rows, columns, k), x, _xp.zero(x.dtype)) if rows * columns <= SMALL else np.tril(x, k)
+    return np.where(_lower(rows, columns, k), x, _xp.constant(0, x.dtype)) if rows * columns <= SMALL else np.tril(x, k)
 
 
 def _triu(x: Any, *, k: int) -> Any:
     rows, columns = x.shape[-2:]
-    return np.where(_lower(rows, columns, k - 1), _xp.zero(x.dtype), x) if rows * columns <= SMALL else np.triu(x, k)
+    below = _lower(rows, columns, k - 1) if rows * columns <= SMALL else None
+    return np.triu(x, k) if below is None else np.where(below, _xp.constant(0, x.dtype), x)
 
 
 REDUCED = _places("ScatterReduceBackward0")

@@ -1,4 +1,4 @@
-"""Layers: maps that are linear in their weights, and attention, whose `known` weights its caller may have computed."""
+"""Layers: maps that are linear in their weights."""
 
 from __future__ import annotations
 
@@ -35,8 +35,11 @@ def _project(xp: Any, g: Any, x: Any, weight: Any, *, needs: Any) -> Any:
 
 
 def _embedding(xp: Any, g: Any, x_shape: Any, indices: Any, *, padding: int | None, by_frequency: bool) -> Any:
-    if padding is not None or by_frequency:
-        g = g * xp.index_shares(indices, padding=padding, by_frequency=by_frequency)
+    """Added up for each row, a share for each index of a frequent one; nothing, be it NaN, for the padding."""
+    if by_frequency:
+        g = g / xp.index_counts(indices)
+    if padding is not None:
+        g = xp.select(xp.expand_dims(xp.not_equal(indices, padding), axis=indices.ndim), g)
     return xp.scatter_rows(g, indices, rows=x_shape[0])
 
 
@@ -44,14 +47,9 @@ def _embedding_forward(x: Any, indices: Any, *, padding: int | None = None, by_f
     return x[indices]
 
 
-def _index_shares(indices: Any, *, padding: int | None, by_frequency: bool) -> Any:
-    """What of a cotangent counts at each index: nothing at the padding, 1 / n at an index that occurs n times."""
-    shares = np.ones(indices.shape, np.float32)
-    if by_frequency:
-        shares /= np.bincount(indices.reshape(-1))[indices]
-    if padding is not None:
-        shares[indices == padding] = 0
-    return shares[..., None]
+def _index_counts(indices: Any) -> Any:
+    """How often each index occurs: whole numbers in the least dtype of fractions, which leaves that of others as it is."""
+    return np.bincount(indices.reshape(-1))[indices][..., None].astype(np.float32)
 
 
 def _scatter_rows_forward(g: Any, indices: Any, *, rows: int) -> Any:
@@ -66,28 +64,6 @@ def _scatter_rows_forward(g: Any, indices: Any, *, rows: int) -> Any:
     return out
 
 
-def attention_weights(xp: Any, query: Any, key: Any, scale: float) -> Any:
-    """How much each query attends to each key."""
-    scores = xp.matmul(query * scale, xp.matrix_transpose(key))
-    return xp.softmax(scores, axis=scores.ndim - 1)
-
-
-def _attention_forward(query: Any, key: Any, value: Any, *, scale: float, known: Any) -> Any:
-    return np.matmul(attention_weights(_xp, query, key, scale) if known is None else known, value)
-
-
-def _attention(xp: Any, g: Any, query: Any, key: Any, value: Any, *, scale: float, known: Any, needs: Any) -> Any:
-    raw = known is not None and xp is _xp
-    weights = known if raw else attention_weights(xp, query, key, scale)
-    to_value = xp.matmul(xp.matrix_transpose(weights), g) if needs[2] else None
-    if not (needs[0] or needs[1]):
-        return None, None, to_value
-    shares = xp.softmax_pullback(xp.matmul(g, xp.matrix_transpose(value)), weights, axis=weights.ndim - 1)
-    to_query = xp.matmul(shares, key) * scale if needs[0] else None
-    to_key = xp.matmul(xp.matrix_transpose(shares), query * scale) if needs[1] else None
-    return to_query, to_key, to_value
-
-
 # fmt: off
 #                        name            pullback
 project      = general("project",      joint=_project, forward=_project_forward, inputs=("x", "weight"),
@@ -97,7 +73,5 @@ affine       = general("affine",       joint=_project, forward=_project_forward,
 embedding    = linear("embedding",     _embedding,     forward=_embedding_forward, inputs=("x", "indices"))
 scatter_rows = linear("scatter_rows",  lambda xp, g, indices: xp.embedding(g, indices, padding=None, by_frequency=False),
                       forward=_scatter_rows_forward,   inputs=("x", "indices"), title="EmbeddingDenseBackwardBackward0")
-attention    = general("attention",    joint=_attention, forward=_attention_forward, inputs=("query", "key", "value"),
-                       title="ScaledDotProductFlashAttentionForCpuBackward0")
-index_shares = zero("index_shares",    forward=_index_shares, inputs=("indices",))
+index_counts = zero("index_counts",    forward=_index_counts, inputs=("indices",))
 # fmt: on

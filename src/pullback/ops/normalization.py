@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _blocks, _xp
+from .. import _blocks, _machine, _xp
 from .._core import general, linear
 
 FEW = 1 << 10  # a sum of fewer numbers is left to `_xp.sum`, which begins quicker
@@ -116,11 +116,22 @@ class Known(NamedTuple):
     centred: Any  # the array less its mean, where it is small; else None
 
 
+def _rows(x: Any, axis: tuple[int, ...]) -> Any:
+    """Machine code for rows, if axes are the last ones, and there is some."""
+    if tuple(axis) != tuple(range(x.ndim - len(axis), x.ndim)):
+        return None
+    return _machine.rows(x, count(x.shape, axis))
+
+
 def statistics(x: Any, axis: tuple[int, ...], eps: float) -> Known:
     """The statistics of an array over axes."""
     number = _number(x.shape, axis, x.dtype)
     centred = None
-    if x.nbytes <= _blocks.BLOCK:
+    if (rows := _rows(x, axis)) is not None:
+        shape = x.shape[: x.ndim - len(axis)] + (1,) * len(axis)
+        mean, variance = np.empty(shape, x.dtype), np.empty(shape, x.dtype)
+        rows("moments", x=x, mean=mean, variance=variance)
+    elif x.nbytes <= _blocks.BLOCK:
         mean = inner(axis, x) / number
         centred = x - mean
         variance = inner(axis, centred, centred) / number
@@ -160,6 +171,9 @@ def _standardize_forward(x: Any, *, axis: tuple[int, ...], eps: float, known: Kn
     if centred is not None:
         return centred * scale
     out = np.empty(x.shape, x.dtype)
+    if (code := _rows(x, axis)) is not None:
+        code("standardize", x=x, mean=mean, scale=scale, out=out)
+        return out
 
     def write(rows: slice) -> None:
         part = out[rows]
@@ -178,6 +192,9 @@ def _standardize_pullback_forward(
     if centred is not None:
         return _to_input(given, centred, scale, scale, inner(axis, given), inner(axis, given, centred), number)
     out = np.empty(x.shape, x.dtype)
+    if (code := _rows(x, axis)) is not None:
+        code("standardize_pullback", x=x, mean=mean, scale=scale, given=np.ascontiguousarray(given), out=out)
+        return out
 
     def sums(rows: slice) -> tuple[Any, Any, Any, Any]:
         g, centred = given[rows], x[rows] - _of(mean, rows)
@@ -201,6 +218,10 @@ def _standardize_pullback_forward(
 def _affine_forward(
     x: Any, weight: Any, bias: Any, *, axis: tuple[int, ...], eps: float, known: Known | None = None
 ) -> Any:
+    if known is not None and (code := _rows_with(x, weight, axis, known)) is not None:
+        out, shift = np.empty(x.shape, x.dtype), np.ascontiguousarray(bias)
+        code("affine", x=x, mean=known.mean, scale=known.scale, weight=weight, bias=shift, out=out)
+        return out
     centred, scale = _centred(_xp, x, axis, eps, known)
     own = None if known is not None and centred is known.centred else centred
     if _constant(x.shape, weight.shape, axis):
@@ -208,6 +229,12 @@ def _affine_forward(
     else:
         out = _within(np.multiply, np.multiply(centred, scale, own), weight)
     return _within(np.add, out, bias)
+
+
+def _rows_with(x: Any, weight: Any, axis: tuple[int, ...], known: Known) -> Any:
+    """Machine code for rows that a weight is for, if there is some."""
+    fits = known.centred is None and weight.shape == x.shape[x.ndim - len(axis) :] and weight.flags.c_contiguous
+    return _rows(x, axis) if fits else None
 
 
 def _within(function: Any, out: Any, other: Any) -> Any:
@@ -258,6 +285,11 @@ def _by_values(
 def _affine(
     xp: Any, g: Any, x: Any, weight: Any, *, axis: tuple[int, ...], eps: float, needs: Any, known: Known | None = None
 ) -> Any:
+    if known is not None and xp is _xp and (code := _rows_with(x, weight, axis, known)) is not None:
+        out, sums = np.empty(x.shape, x.dtype), np.empty((2, code.tasks, *weight.shape), x.dtype)
+        given = {"given": np.ascontiguousarray(g), "weight": weight, "to_weight": sums[0], "to_bias": sums[1]}
+        code("affine_pullback", x=x, mean=known.mean, scale=known.scale, out=out, **given)
+        return out, *np.add.reduce(sums, 1)
     centred, scale = _centred(xp, x, axis, eps, known)
     number = max(count(x.shape, axis), 1)
     if _constant(x.shape, weight.shape, axis):

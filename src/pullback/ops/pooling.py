@@ -415,7 +415,7 @@ def _fractional_places_forward(x: Any, samples: Any, *, kernel: Sizes, lengths: 
         sample = samples[..., i, None]
         advance = (n - k) / (length - 1) if length > 1 else 0.0
         start = ((np.arange(length) + sample) * advance).astype(np.int64) - (sample * advance).astype(np.int64)
-        start[..., -1] = n - k
+        start[..., -1:] = n - k
         spans.append((start, start + k))
     return _largest(x, spans)
 

@@ -15,16 +15,19 @@ from typing import Any
 
 import numpy as np
 
-from .. import _xp
+from .. import _machine, _xp
 from .._core import general
 
 Sizes = tuple[int, ...]
+
+WORTH, STEP = 1 << 20, 1 << 14
+"""Multiplications from which on machine code is worth its way, and as how many a step of NumPy's calls counts."""
 
 
 # Rows and steps
 
 
-def _in_order(sizes: Sizes, reverse: bool) -> list[tuple[int, int]]:
+def in_order(sizes: Sizes, reverse: bool) -> list[tuple[int, int]]:
     """The first row of each step and the one after its last, in the order of computation."""
     ends = list(itertools.accumulate(sizes))
     steps = list(zip([0, *ends], ends, strict=False))
@@ -45,7 +48,7 @@ def _places_before(sizes: Sizes, reverse: bool) -> Any:
     count = max(sizes)
     places = np.empty(sum(sizes), np.int64)
     before = np.arange(count)
-    for start, stop in _in_order(sizes, reverse):
+    for start, stop in in_order(sizes, reverse):
         places[start:stop] = before[: stop - start]
         before[: stop - start] = np.arange(count + start, count + stop)
     places.flags.writeable = False
@@ -54,6 +57,11 @@ def _places_before(sizes: Sizes, reverse: bool) -> Any:
 
 def _before(xp: Any, initial: Any, states: Any, sizes: Sizes, reverse: bool) -> Any:
     """The state before each row."""
+    count, rows = initial.shape[0], states.shape[0]
+    if sizes[0] == sizes[-1]:  # each row's lies as many rows away
+        others = states[count:, :] if reverse else states[: rows - count, :]
+        pieces = (others, initial) if reverse else (initial, others)
+        return xp.concat(*pieces, axis=0, sizes=tuple([piece.shape[0] for piece in pieces]))
     joined = xp.concat(initial, states, axis=0, sizes=(initial.shape[0], states.shape[0]))
     return xp.embedding(joined, _places_before(sizes, reverse), padding=None, by_frequency=False)
 
@@ -78,8 +86,9 @@ class _Backwards:
     def passed(self, step: int, *cotangents: Any) -> list[Any]:
         """The cotangents of states, from those of the states before a step, for the step that has left them."""
         have, following = self.sizes[step], step + self.order.step
-        count = self.sizes[following] if 0 <= following < len(self.sizes) else 0
-        if have > count:
+        last = not 0 <= following < len(self.sizes)
+        count = 0 if last else self.sizes[following]
+        if have > count or last:
             self.started.append([g[count:, :] for g in cotangents])
             return [g[:count, :] for g in cotangents]
         if have == count:
@@ -107,30 +116,53 @@ def _to_weight(xp: Any, g: Any, states: Any) -> Any:
     return xp.matmul(xp.matrix_transpose(g), states)
 
 
+def _by_machine_code(name: str, weight: Any, sizes: Sizes, reverse: bool, **arrays: Any) -> dict[str, Any] | None:
+    """What machine code finds, by the names of its arrays; None where there is none, or NumPy is as quick."""
+    if weight.size * sum(sizes) + STEP * len(sizes) < WORTH or not _machine.installed():
+        return None
+    plan = _machine.module("recurrent").plan(name, sizes, reverse, weight.shape[1], weight.dtype)
+    return None if plan is None else plan.run(weight, arrays)
+
+
 # The simple network of Elman, Finding structure in time, 1990
 
 
 def _rnn_forward(x: Any, h: Any, weight: Any, *, sizes: Sizes, reverse: bool, relu: bool) -> Any:
+    found = _by_machine_code("rnn_relu" if relu else "rnn_tanh", weight, sizes, reverse, x=x, h=h)
+    if found is not None:
+        return found["states"]
     turned, out, state = np.ascontiguousarray(weight.T), np.array(x), h[:0]
-    for start, stop in _in_order(sizes, reverse):
+    for start, stop in in_order(sizes, reverse):
         row = out[start:stop]
         row += _resized(state, h, stop - start).dot(turned)
         state = np.maximum(row, row.dtype.type(0), out=row) if relu else np.tanh(row, row)
     return out
 
 
-def _rnn(
-    xp: Any, g: Any, y: Any, h: Any, weight: Any, *, sizes: Sizes, reverse: bool, relu: bool, needs: Any
-) -> Any:  # fmt: skip
+def _rnn_steps(
+    xp: Any, g: Any, y: Any, weight: Any, *, sizes: Sizes, reverse: bool, relu: bool
+) -> tuple[Any, Any]:  # fmt: skip
+    """Cotangents of the sums and of initial states."""
+    if xp is _xp:
+        name = "rnn_relu_back" if relu else "rnn_tanh_back"
+        found = _by_machine_code(name, weight, sizes, reverse, given=g, states=y)
+        if found is not None:
+            return found["pulled"], found["to_h"]
     steps = _Backwards(xp, sizes, reverse)
     slopes = steps.split(xp.select(y > 0, xp.zeros_like(y) + 1) if relu else 1 - y * y)
     given, pulled, to_state = steps.split(g), [], 0.0
     for step in steps.order:
         pulled.append((given[step] + to_state) * slopes[step])
         (to_state,) = steps.passed(step, xp.matmul(pulled[-1], weight))
-    to_x = steps.join(pulled)
+    return steps.join(pulled), steps.initial(0)
+
+
+def _rnn(
+    xp: Any, g: Any, y: Any, h: Any, weight: Any, *, sizes: Sizes, reverse: bool, relu: bool, needs: Any
+) -> Any:  # fmt: skip
+    to_x, to_h = _rnn_steps(xp, g, y, weight, sizes=sizes, reverse=reverse, relu=relu)
     to_weight = _to_weight(xp, to_x, _before(xp, h, y, sizes, reverse)) if needs[2] else None
-    return to_x, steps.initial(0), to_weight
+    return to_x, to_h, to_weight
 
 
 # Hochreiter and Schmidhuber, Long short-term memory, 1997; with a forget gate, Gers, Schmidhuber and Cummins, 2000
@@ -140,6 +172,8 @@ def _lstm_forward(
     x: Any, h: Any, c: Any, weight: Any, projection: Any = None, *, sizes: Sizes, reverse: bool
 ) -> tuple[Any, ...]:
     """The states, the cells, and the gates i, f, g, o: 1 / (1 + exp(-a)) is (1 + tanh(a / 2)) / 2."""
+    if projection is None and (found := _by_machine_code("lstm", weight, sizes, reverse, x=x, h=h, c=c)) is not None:
+        return tuple([found[name] for name in ("states", "cells", *"ifgo")])
     rows, width = len(x), c.shape[1]
     scale = np.repeat(np.array([0.5, 0.5, 1, 0.5], x.dtype), width)
     shift = 1 - scale
@@ -147,7 +181,7 @@ def _lstm_forward(
     i, f, g, o = (sums[:, k * width : (k + 1) * width] for k in range(4))
     cells, states = np.empty((rows, width), x.dtype), np.empty((rows, h.shape[1]), x.dtype)
     state, cell = h[:0], c[:0]
-    for start, stop in _in_order(sizes, reverse):
+    for start, stop in in_order(sizes, reverse):
         state, cell = _resized(state, h, stop - start), _resized(cell, c, stop - start)
         row = sums[start:stop]
         row += state.dot(turned)
@@ -175,22 +209,26 @@ def _of_gates(xp: Any, given: Sequence[Any], gates: Sequence[Any]) -> Any:
     return xp.concat(*parts, axis=1, sizes=(i.shape[1],) * 4)
 
 
-def _lstm_pullback(
-    xp: Any, g: Any, y: Any, h: Any, c: Any, weight: Any, projection: Any, sizes: Sizes, reverse: bool, needs: Any
-) -> Any:
-    states, cells, *gates = y
+def _lstm_steps(
+    xp: Any, g: Any, y: Any, c: Any, weight: Any, projection: Any, *, sizes: Sizes, reverse: bool
+) -> tuple[Any, ...]:  # fmt: skip
+    """Cotangents of the sums, of initial states and cells, and of the states of all rows."""
+    _, cells, *gates = y
     i, f, new, o = gates
-    parts = (cells.shape[1],) * 4
+    extra = _of_gates(xp, g[2:], gates)
+    if xp is _xp and projection is None and extra is None:
+        kept = dict(zip("ifgo", gates, strict=True), cells=cells, before=cells, first=c)
+        found = _by_machine_code("lstm_back", weight, sizes, reverse, given=g[0], to_cells=g[1], **kept)
+        if found is not None:
+            return found["pulled"], found["to_h"], found["to_c"], None
     steps = _Backwards(xp, sizes, reverse)
-    extra, to_cells = (
-        None if each is None else steps.split(each) for each in (_of_gates(xp, g[2:], gates), _given(xp, g[1]))
-    )
     squashed = xp.tanh(cells)
     slopes = (
         new * i * (1 - i), _before(xp, c, cells, sizes, reverse) * f * (1 - f), i * (1 - new * new),
         squashed * o * (1 - o), o * (1 - squashed * squashed), f, g[0],
     )  # fmt: skip
     to_i, to_f, to_new, to_o, through, forgets, to_states = map(steps.split, slopes)
+    extra, to_cells = (None if each is None else steps.split(each) for each in (extra, _given(xp, g[1])))
     pulled, moved = [], []
     to_state, to_cell = 0.0, 0.0
     for step in steps.order:
@@ -200,15 +238,20 @@ def _lstm_pullback(
         to_cell = out * through[step] + to_cell
         to_cell = to_cell if to_cells is None else to_cell + to_cells[step]
         sums = (to_cell * to_i[step], to_cell * to_f[step], to_cell * to_new[step], out * to_o[step])
-        sums = xp.concat(*sums, axis=1, sizes=parts)
-        sums = sums if extra is None else sums + extra[step]
-        pulled.append(sums)
-        to_state, to_cell = steps.passed(step, xp.matmul(sums, weight), to_cell * forgets[step])
-    to_x = steps.join(pulled)
-    to_weight = _to_weight(xp, to_x, _before(xp, h, states, sizes, reverse)) if needs[3] else None
-    found = [to_x, steps.initial(0), steps.initial(1), to_weight]
+        sums = xp.concat(*sums, axis=1, sizes=(cells.shape[1],) * 4)
+        pulled.append(sums if extra is None else sums + extra[step])
+        to_state, to_cell = steps.passed(step, xp.matmul(pulled[-1], weight), to_cell * forgets[step])
+    return steps.join(pulled), steps.initial(0), steps.initial(1), steps.join(moved)
+
+
+def _lstm_pullback(
+    xp: Any, g: Any, y: Any, h: Any, c: Any, weight: Any, projection: Any, sizes: Sizes, reverse: bool, needs: Any
+) -> Any:
+    to_x, to_h, to_c, moved = _lstm_steps(xp, g, y, c, weight, projection, sizes=sizes, reverse=reverse)
+    to_weight = _to_weight(xp, to_x, _before(xp, h, y[0], sizes, reverse)) if needs[3] else None
+    found = [to_x, to_h, to_c, to_weight]
     if projection is not None:
-        found.append(_to_weight(xp, steps.join(moved), o * squashed) if needs[4] else None)
+        found.append(_to_weight(xp, moved, y[5] * xp.tanh(y[1])) if needs[4] else None)
     return found
 
 
@@ -229,12 +272,15 @@ def _lstm_projected(
 
 def _gru_forward(x: Any, h: Any, weight: Any, bias: Any, *, sizes: Sizes, reverse: bool) -> tuple[Any, Any, Any]:
     """The states, the gates r, z, n side by side, and what of the state r lets through."""
+    found = _by_machine_code("gru", weight, sizes, reverse, x=x, h=h, bias=bias)
+    if found is not None:
+        return found["states"], found["gates"], found["products"]
     width = h.shape[1]
     turned, gates = np.ascontiguousarray(weight.T), np.array(x)
     states, products = np.empty((len(x), width), x.dtype), np.empty((len(x), width), x.dtype)
     half, one = x.dtype.type(0.5), x.dtype.type(1)
     state = h[:0]
-    for start, stop in _in_order(sizes, reverse):
+    for start, stop in in_order(sizes, reverse):
         state = _resized(state, h, stop - start)
         row, shares = gates[start:stop], gates[start:stop, : 2 * width]
         moved = state.dot(turned)
@@ -253,17 +299,22 @@ def _gru_forward(x: Any, h: Any, weight: Any, bias: Any, *, sizes: Sizes, revers
     return states, gates, products
 
 
-def _gru(
-    xp: Any, g: Any, y: Any, h: Any, weight: Any, *, sizes: Sizes, reverse: bool, needs: Any
-) -> Any:  # fmt: skip
+def _gru_steps(
+    xp: Any, g: Any, y: Any, h: Any, weight: Any, before: Any, *, sizes: Sizes, reverse: bool
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """Cotangents of what the inputs and the states contribute, and of initial states."""
     states, gates, products = y
+    extra, extra_product = _given(xp, g[1]), _given(xp, g[2])
+    if xp is _xp and extra is None and extra_product is None:
+        kept = {"gates": gates, "products": products, "before": states, "first": h}
+        found = _by_machine_code("gru_back", weight, sizes, reverse, given=g[0], **kept)
+        if found is not None:
+            return found["to_x"], found["pulled"], found["to_h"] + found["kept"]
     width = states.shape[1]
     steps = _Backwards(xp, sizes, reverse)
     r, z, n = xp.split(gates, sizes=(width,) * 3, axis=1)
-    before = _before(xp, h, states, sizes, reverse)
     slopes = ((1 - z) * (1 - n * n), products * r * (1 - r), (before - n) * z * (1 - z), r, z, g[0])
     to_n, to_r, to_z, resets, updates, to_states = map(steps.split, slopes)
-    extra, extra_product = _given(xp, g[1]), _given(xp, g[2])
     if extra is not None:
         direct = xp.concat(r * (1 - r), z * (1 - z), 1 - n * n, axis=1, sizes=(width,) * 3)
         extra = [xp.split(part, sizes=(width,) * 3, axis=1) for part in steps.split(extra * direct)]
@@ -282,8 +333,16 @@ def _gru(
         (to_state,) = steps.passed(step, xp.matmul(pulled[-1], weight) + out * updates[step])
     whole = steps.join(pulled)
     to_x = xp.concat(whole[:, : 2 * width], steps.join(news), axis=1, sizes=(2 * width, width))
-    to_weight = _to_weight(xp, whole, before) if needs[2] else None
-    return to_x, steps.initial(0), to_weight, xp.total(whole, axis=(0,)) if needs[3] else None
+    return to_x, whole, steps.initial(0)
+
+
+def _gru(
+    xp: Any, g: Any, y: Any, h: Any, weight: Any, *, sizes: Sizes, reverse: bool, needs: Any
+) -> Any:  # fmt: skip
+    before = _before(xp, h, y[0], sizes, reverse)
+    to_x, pulled, to_h = _gru_steps(xp, g, y, h, weight, before, sizes=sizes, reverse=reverse)
+    to_weight = _to_weight(xp, pulled, before) if needs[2] else None
+    return to_x, to_h, to_weight, xp.total(pulled, axis=(0,)) if needs[3] else None
 
 
 # fmt: off

@@ -14,11 +14,16 @@ from .. import _xp
 from .._core import general, linear, zero
 
 
-def _spread(xp: Any, g: Any, shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool) -> Any:
-    """g, the cotangent of a reduction, laid out again over the reduced axes."""
+def _aligned(xp: Any, g: Any, shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool) -> Any:
+    """g, the result of a reduction or its cotangent, with axes that broadcast over the reduced ones."""
     if not keepdims and axis and g.shape and max(axis) >= len(axis):  # the first axes come by broadcasting
         g = xp.reshape(g, shape=tuple([1 if i in axis else size for i, size in enumerate(shape)]))
-    return xp.broadcast_to(g, shape=shape)
+    return g
+
+
+def _spread(xp: Any, g: Any, shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool) -> Any:
+    """g, the cotangent of a reduction, laid out again over the reduced axes."""
+    return xp.broadcast_to(_aligned(xp, g, shape, axis, keepdims), shape=shape)
 
 
 def _sum(xp: Any, g: Any, x_shape: Any, *, axis: Any, keepdims: bool) -> Any:
@@ -45,34 +50,35 @@ def _variance(xp: Any, g: Any, x: Any, *, axis: Any, correction: float, keepdims
     centred = x - xp.mean(x, axis=axis, keepdims=True)
     divisor = count - correction
     factor = 2 / divisor if divisor > 0 else math.nan if count > 0 and divisor == 0 else math.inf
-    return _spread(xp, g, x.shape, axis, keepdims) * (factor * centred)
+    return _aligned(xp, g * factor, x.shape, axis, keepdims) * centred
 
 
 def _deviation(xp: Any, g: Any, x: Any, y: Any, *, axis: Any, correction: float, keepdims: bool) -> Any:
     """The slope where all elements are equal is zero."""
-    g = xp.where(y == 0, 0, g / xp.where(y == 0, 1, 2 * y))
+    level = y == 0
+    g = xp.where(level, 0, g / xp.where(level, 1, 2 * y))
     return _variance(xp, g, x, axis=axis, correction=correction, keepdims=keepdims)
 
 
 def _extreme(xp: Any, g: Any, x: Any, y: Any, *, axis: Any, keepdims: bool) -> Any:
     """Ties share equally; a NaN takes everything, as torch has it."""
-    y = _spread(xp, y, x.shape, axis, keepdims)
+    y = _aligned(xp, y, x.shape, axis, keepdims)
     return _shared(xp, g, x, xp.where(xp.isnan(y), xp.isnan(x), x == y), axis, keepdims)
 
 
 def _ties(xp: Any, g: Any, x: Any, y: Any, *, axis: Any, keepdims: bool) -> Any:
     """Ties share equally; of NaNs, which equal nothing, the gradient is NaN everywhere, as torch has it."""
-    return _shared(xp, g, x, x == _spread(xp, y, x.shape, axis, keepdims), axis, keepdims)
+    return _shared(xp, g, x, x == _aligned(xp, y, x.shape, axis, keepdims), axis, keepdims)
 
 
 def _shared(xp: Any, g: Any, x: Any, chosen: Any, axis: Any, keepdims: bool) -> Any:
     share = xp.where(chosen, 1, xp.zeros_like(x))
-    return _spread(xp, g, x.shape, axis, keepdims) * share / xp.sum(share, axis=axis, keepdims=True)
+    return _aligned(xp, g / xp.sum(share, axis=axis, keepdims=keepdims), x.shape, axis, keepdims) * share
 
 
 def _logsumexp(xp: Any, g: Any, x: Any, y: Any, *, axis: Any, keepdims: bool) -> Any:
-    y = _spread(xp, y, x.shape, axis, keepdims)
-    return _spread(xp, g, x.shape, axis, keepdims) * xp.exp(x - y)
+    y = _aligned(xp, y, x.shape, axis, keepdims)
+    return _aligned(xp, g, x.shape, axis, keepdims) * xp.exp(x - y)
 
 
 def _norm_forward(x: Any, *, order: float, axis: tuple[int, ...], keepdims: bool) -> Any:
@@ -100,15 +106,15 @@ def _norm(xp: Any, g: Any, x: Any, y: Any, *, order: float, axis: Any, keepdims:
     """The subgradient at zero is zero, for every order."""
     if order in (math.inf, -math.inf):
         return _direction(xp, x) * _extreme(xp, g, xp.abs(x), y, axis=axis, keepdims=keepdims)
-    g = _spread(xp, g, x.shape, axis, keepdims)
     if order == 0:
         return xp.zeros_like(x)
+    g = _aligned(xp, g, x.shape, axis, keepdims)
     if order == 1:
         return g * _direction(xp, x)
-    y = _spread(xp, y, x.shape, axis, keepdims)
+    y = _aligned(xp, y, x.shape, axis, keepdims)
+    size = xp.where(y == 0, 1, y)  # no nan behind a mask: forward mode would find it
     if order == 2:
-        return xp.where(y == 0, 0, g * (x / xp.where(y == 0, 1, y)))  # no nan behind a mask: forward mode would find it
-    size = xp.where(y == 0, 1, y)
+        return xp.where(y == 0, 0, g) * (x / size)
     ratio = xp.power(xp.abs(xp.where(x == 0, 1, x)), exponent=order - 1) / xp.power(size, exponent=order - 1)
     slope = _direction(xp, x) * ratio
     return xp.where((x == 0) | (y == 0), 0, g * slope)

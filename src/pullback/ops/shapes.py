@@ -63,9 +63,20 @@ def _filled(x: Any, value: Any) -> Any:
     return out
 
 
+def _single(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    """A shape with an axis of length 1."""
+    return (*shape[:axis], 1, *shape[axis + 1 :])
+
+
 def _select_along(x: Any, indices: Any, *, axis: int, keepdims: bool, label: str) -> Any:
-    taken = _xp.take_along_axis(x, indices, axis=axis)
+    """One element along an axis, from `indices` with an axis of length 1 there or without it."""
+    taken = _xp.take_along_axis(x, indices.reshape(_single(x.shape, axis)), axis=axis)
     return taken if keepdims else taken.squeeze(axis)
+
+
+def _put_along(xp: Any, g: Any, x_shape: Any, indices: Any, *, axis: int) -> Any:
+    shape = _single(x_shape, axis)
+    return xp.put_along_axis(xp.reshape(g, shape=shape), xp.reshape(indices, shape=shape), axis=axis, shape=x_shape)
 
 
 class _Edge:
@@ -200,8 +211,7 @@ take_along_axis  = linear("take_along_axis",  lambda xp, g, x_shape, indices, *,
                               xp.put_along_axis(g, indices, axis=axis, shape=x_shape),
                           inputs=("x", "indices"),            title=lambda axis, label="GatherBackward0": label,
                           forward=lambda x, indices, *, axis, label="": _xp.take_along_axis(x, indices, axis=axis))
-select_along     = linear("select_along",     lambda xp, g, x_shape, indices, *, axis:
-                              xp.put_along_axis(xp.reshape(g, shape=indices.shape), indices, axis=axis, shape=x_shape),
+select_along     = linear("select_along",     _put_along,
                           inputs=("x", "indices"),            title=lambda label, **_: label, forward=_select_along)
 take_rows        = linear("take_rows",        lambda xp, g, x_shape, indices: xp.put_rows(g, indices, shape=x_shape),
                           inputs=("x", "indices"))

@@ -23,15 +23,16 @@ Function = Callable[..., Any]
 ROOT_PI, ROOT_HALF, ROOT_TWO_PI = math.sqrt(math.pi), math.sqrt(0.5), math.sqrt(2 * math.pi)
 
 
-def _double(function: Function) -> Function:
-    """A function of float64 for every dtype: the others are computed in float64 and rounded once."""
+def _double(function: Function, of_singles: Function | None = None) -> Function:
+    """A function of float64 for every dtype: the others are computed in float64, maybe by one for them, and rounded once."""
+    others = of_singles or function
 
     @functools.wraps(function)
     def forward(*arrays: Any, **params: Any) -> Any:
         dtype = arrays[0].dtype
         if dtype == np.float64:
             return function(*arrays, **params)
-        return np.asarray(function(*(array.astype(np.float64) for array in arrays), **params)).astype(dtype)
+        return np.asarray(others(*(array.astype(np.float64) for array in arrays), **params)).astype(dtype)
 
     return forward
 
@@ -39,7 +40,7 @@ def _double(function: Function) -> Function:
 def _erf(x: Array) -> Any:
     if x.dtype == np.float64:
         return _error_functions.erf(x)
-    return np.asarray(_error_functions.erf_of_singles(x.astype(np.float32))).astype(x.dtype)
+    return np.asarray(_error_functions.erf_of_singles(x.astype(np.float32, copy=False))).astype(x.dtype, copy=False)
 
 
 def _entr(x: Array) -> Any:
@@ -145,7 +146,7 @@ REAL: Any = {"complex": "refused"}
 erf      = elementwise("erf",      lambda xp, g, x: g * (xp.exp(-x * x) * (2 / ROOT_PI)),
                        forward=_erf, **REAL)
 erfc     = elementwise("erfc",     lambda xp, g, x: g * (xp.exp(-x * x) * (-2 / ROOT_PI)),
-                       forward=_double(_error_functions.erfc), **REAL)
+                       forward=_double(_error_functions.erfc, _error_functions.erfc_of_singles), **REAL)
 erfcx    = elementwise("erfcx",    lambda xp, g, x: g * xp.erfcx_slope(x),
                        forward=_double(_error_functions.erfcx), title="SpecialErfcxBackward0", **REAL)
 erfcx_slope = elementwise("erfcx_slope", lambda xp, g, x, y: g * (2 * (xp.erfcx(x) + x * y)),
@@ -165,9 +166,9 @@ xlog1py  = elementwise("xlog1py",  lambda xp, g, a, b: xp.where((a == 0) & (b <=
                        forward=_xlog1py, title="SpecialXlog1PyBackward0", **REAL)
 
 lgamma    = elementwise("lgamma",    lambda xp, g, x: g * xp.digamma(x),
-                        forward=_double(_gamma_functions.lgamma), **REAL)
+                        forward=_double(_gamma_functions.lgamma, _gamma_functions.lgamma_of_singles), **REAL)
 digamma   = elementwise("digamma",   lambda xp, g, x: g * xp.polygamma(x, n=1),
-                        forward=_double(_gamma_functions.digamma), **REAL)
+                        forward=_double(_gamma_functions.digamma, _gamma_functions.digamma_of_singles), **REAL)
 polygamma = elementwise("polygamma", lambda xp, g, x, *, n: g * xp.polygamma(x, n=n + 1),
                         forward=_double(_gamma_functions.polygamma), **REAL)
 zeta      = elementwise("zeta",      _zeta_by_exponent,

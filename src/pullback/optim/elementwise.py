@@ -214,12 +214,15 @@ def _called(function: Callable[..., None], *args: Any) -> None:
 def begin(state: dict[str, Any], counts: dict[str, Any], memory: dict[str, Any], p: Any) -> bool:
     """Begin what is missing in the state of a parameter, and say whether a tensor was.
 
-    Counts are in double precision if that is the default. The parts of a complex number are two numbers.
+    Counts are in double precision if that is the default; in a state of an older torch they are Python's numbers. The parts
+    of a complex number are two numbers.
     """
     for name, value in counts.items():
-        if state.get(name) is None:
+        kept = state.get(name)
+        if not isinstance(kept, Carrier):
             default = default_numpy()
-            state[name] = as_tensor(np.array(value, default if default == np.float64 else np.float32))
+            begun = value if kept is None else kept
+            state[name] = as_tensor(np.array(begun, default if default == np.float64 else np.float32))
     first = False
     for name, value in memory.items():
         if state.get(name) is None:

@@ -120,7 +120,7 @@ class LBFGS(Optimizer):
         for n in range(1, group["max_iter"] + 1):
             state["n_iter"] += 1
             d = _direction(state, gradient, group["history_size"])
-            t = min(1.0, 1.0 / as_float(gradient.abs().sum())) * lr if state["n_iter"] == 1 else lr
+            t = lr / max(1.0, as_float(gradient.abs().sum())) if state["n_iter"] == 1 else lr
             before = loss
             state.update(d=d, t=t, prev_flat_grad=gradient.clone(), prev_loss=before)
             slope = as_float(gradient.dot(d))

@@ -15,6 +15,7 @@ from .decay import MultiStepLR as MultiStepLR
 from .decay import PolynomialLR as PolynomialLR
 from .decay import StepLR as StepLR
 from .plateau import ReduceLROnPlateau as ReduceLROnPlateau
+from .schedule import EPOCH_DEPRECATION_WARNING as EPOCH_DEPRECATION_WARNING
 from .schedule import LRScheduler as LRScheduler
 
 _LRScheduler = LRScheduler  # its old name

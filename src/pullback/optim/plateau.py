@@ -7,7 +7,7 @@ import warnings
 from typing import Any
 
 from .optimizer import Optimizer, as_float
-from .schedule import EPOCH, LRScheduler, require_optimizer, set_option, values_of
+from .schedule import EPOCH_DEPRECATION_WARNING, LRScheduler, require_optimizer, set_option, values_of
 
 
 class ReduceLROnPlateau(LRScheduler):
@@ -78,7 +78,7 @@ class ReduceLROnPlateau(LRScheduler):
         """Take the number of an epoch, and lower the rates if it is time."""
         current = as_float(metrics)
         if epoch is not None:
-            warnings.warn(EPOCH, UserWarning, stacklevel=2)
+            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if self._is_better(current, self.best):
             self.best, self.num_bad_epochs = current, 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .optimizer import Group
-from .whole import COUNT, Whole, require
+from .whole import COUNT, Whole, require, require_single
 
 
 class SparseAdam(Whole):
@@ -37,6 +37,7 @@ class SparseAdam(Whole):
         eps: float = 1e-8,
         maximize: bool = False,
     ) -> None:
+        require_single(lr)
         require(lr > 0, "Invalid learning rate", lr)
         require(eps > 0, "Invalid epsilon value", eps)
         for i, beta in enumerate(betas):

@@ -62,8 +62,9 @@ class Whole(Optimizer):
             for group, p, g in moving:
                 state = self.state[p]
                 for name, shape in self.remembers(p).items():
-                    if name not in state:
-                        state[name] = zeros(shape, dtype=_counting() if name == COUNT else p.dtype)
+                    if not isinstance(state.get(name), Carrier):  # in a state of an older torch the count is a number
+                        begun = zeros(shape, dtype=_counting() if name == COUNT else p.dtype)
+                        state[name] = begun + state.get(name, 0)
                 self.move({**group, "lr": _number(group["lr"])}, p, g, state)
         return loss
 
@@ -95,8 +96,13 @@ def require(option: bool, text: str, value: Any) -> None:
         raise ValueError(f"{text}: {value}")
 
 
-def require_rate(lr: Any) -> None:
-    """Refuse a rate that is negative, or a tensor of several elements."""
+def require_single(lr: Any) -> None:
+    """Refuse a rate that is a tensor of several elements."""
     if isinstance(lr, Carrier) and lr.numel() != 1:
         raise ValueError(f"Tensor lr must be 1-element: it has shape {tuple(lr.shape)}")
+
+
+def require_rate(lr: Any) -> None:
+    """Refuse a rate that is negative, or a tensor of several elements."""
+    require_single(lr)
     require(lr >= 0, "Learning rate should be >= 0 but is", lr)

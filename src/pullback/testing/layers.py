@@ -11,7 +11,5 @@ ROWS: list[Row] = [
     # With a padding or by frequency the gradient is torch's, and not the derivative.
     *(("embedding", [reals(4, 3), whole(4, *shape)], {"padding": None, "by_frequency": False}) for shape in ((5,), (2, 3), ())),
     *(("scatter_rows", [reals(*shape, 3), whole(4, *shape)], {"rows": 5}) for shape in ((5,), (2, 3))),
-    *(("attention", [reals(*q, 3), reals(*k, 3), reals(*k, 2)], {"scale": 0.6, "known": None})
-      for q, k in (((4,), (5,)), ((2, 1, 4), (2, 1, 5)), ((1,), (1,)))),
 ]
 # fmt: on

@@ -56,6 +56,7 @@ ROWS: list[Row] = [
     ("take_along_axis", [reals(4, 3), whole(4, 2, 3)], {"axis": 0}),
     ("select_along", [reals(4, 3), whole(4, 1, 3)], {"axis": 0, "keepdims": False, "label": "MaxBackward0"}),
     ("select_along", [reals(4, 3), whole(3, 4, 1)], {"axis": 1, "keepdims": True, "label": "MaxBackward0"}),
+    ("select_along", [reals(4, 3), whole(3, 4)], {"axis": 1, "keepdims": False, "label": "MaxBackward0"}),
     ("put_along_axis", [reals(1, 3), whole(4, 1, 3)], {"axis": 0, "shape": (4, 3)}),
     ("diagonal", [reals(3, 4, 3)], {"axes": (0, 2)}),
     ("scatter_diagonal", [reals(4, 3)], {"axes": (0, 2), "shape": (3, 4, 3)}),

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -17,6 +18,7 @@ import numpy as np
 from .. import _refusals
 from .._core import Carrier
 from .._eager import unwrapped
+from .._sites import depth
 
 Function = Callable[..., Any]
 Named = TypeVar("Named", bound=Function)
@@ -35,9 +37,10 @@ FUNCTIONS: dict[str, str] = {
     "sparsity": "sparse_hessian sparse_jacobian",
     "vocabulary.shapes": "concatenate",
     "vocabulary.writing": (
-        "abs_ absolute_ acos_ acosh_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ asin_ asinh_ atan_ "
-        "atanh_ ceil_ clamp_ clamp_max_ clamp_min_ clip_ conj_physical_ cos_ cosh_ deg2rad_ exp_ exp2_ expm1_ "
-        "fill_ fix_ floor_ frac_ gcd_ lcm_ ldexp_ log_ log10_ log1p_ log2_ logit_ nan_to_num_ neg_ negative_ "
+        "abs_ absolute_ acos_ acosh_ addmv_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ as_strided_ asin_ asinh_ "
+        "atan_ atanh_ ceil_ clamp_ clamp_max_ clamp_min_ clip_ conj_physical_ cos_ cosh_ deg2rad_ detach_ erf_ erfc_ exp_ "
+        "exp2_ expm1_ fill_ fix_ floor_ frac_ gcd_ i0_ index_put_ lcm_ ldexp_ log_ log10_ log1p_ log2_ logit_ nan_to_num_ "
+        "neg_ negative_ "
         "rad2deg_ reciprocal_ round_ rsqrt_ sigmoid_ sin_ sinc_ sinh_ sqrt_ square_ tan_ tanh_ trunc_ xlogy_"
     ),
     "vocabulary.products": "chain_matmul",
@@ -70,7 +73,7 @@ FUNCTIONS: dict[str, str] = {
     "vocabulary.arithmetic": "bitwise_left_shift bitwise_right_shift",
     "vocabulary.functions": "float_power xlogy",
     "vocabulary.pieces": "unravel_index",
-    "vocabulary.convolution": "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d",
+    "vocabulary.convolution": "conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d",
     "vocabulary.reductions": "std_mean var_mean",
     "vocabulary.scans": "cumulative_trapezoid gradient trapezoid",
     "vocabulary.sorting": "bucketize searchsorted",
@@ -137,7 +140,7 @@ PAIRS: dict[str, str] = {
 
 # tensor.<name>(...) alone
 METHODS: dict[str, str] = {
-    "_legacy": "apply_ cuda get_device is_pinned is_same_size map_ new pin_memory",
+    "_legacy": "apply_ cuda get_device is_pinned is_same_size map_ new pin_memory resize resize_as",
     "_sharing": "is_shared share_memory_",
     "_storages": "set_ storage untyped_storage",
     "_subclasses": "_make_subclass as_subclass",
@@ -196,7 +199,7 @@ FUNCTIONAL: dict[str, str] = {
         "adaptive_max_pool3d avg_pool1d avg_pool2d avg_pool3d fractional_max_pool2d fractional_max_pool3d lp_pool1d "
         "lp_pool2d lp_pool3d max_pool1d max_pool2d max_pool3d max_unpool1d max_unpool2d max_unpool3d"
     ),
-    "vocabulary.convolution": "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d fold unfold",
+    "vocabulary.convolution": "conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d fold unfold",
     "vocabulary.activations": (
         "celu celu_ elu elu_ gelu glu gumbel_softmax hardshrink hardsigmoid hardswish hardtanh hardtanh_ "
         "leaky_relu leaky_relu_ log_softmax logsigmoid mish prelu relu relu6 relu_ rrelu rrelu_ selu selu_ silu "
@@ -291,6 +294,13 @@ ALIASES: dict[str, str] = {
 }
 
 
+# Functions of three tensors that torch once gave these numbers by position, before what they scale, and still does
+NUMBERS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("addcdiv", "addcmul"), ("value",)),
+    **dict.fromkeys(("addbmm", "addmm", "addmv", "addr", "baddbmm"), ("beta", "alpha")),
+}
+
+
 def _by_name(*indexes: dict[str, str]) -> dict[str, str]:
     found = {name: module for index in indexes for module, names in index.items() for name in names.split()}
     return found | {alias: found[name] for alias, name in ALIASES.items() if name in found}
@@ -365,12 +375,39 @@ def spelled_as(**names: str) -> Callable[[Named], Named]:
 def spell(namespace: dict[str, Any], names: str) -> None:
     """Make functions of a module take all names of their arguments."""
     for name in names.split():
-        namespace[name] = in_both_spellings(namespace[name])
+        namespace[name] = published(in_both_spellings(namespace[name]), namespace["__name__"], name)
 
 
 def public(module: str, name: str) -> Function:
     """The function that users of a name get: in torch's and NumPy's spelling."""
-    return in_both_spellings(load(module, name))
+    return taking_numbers(in_both_spellings(load(module, name)))
+
+
+def taking_numbers(function: Named) -> Named:
+    """A function that also takes its numbers by position, as torch does with a warning; itself if it has none of these."""
+    names = NUMBERS.get(getattr(function, "__name__", ""), ())
+    if not names:
+        return function
+
+    @functools.wraps(function)
+    def called(*args: Any, **options: Any) -> Any:
+        numbers = [value for value in args if isinstance(value, (int, float, complex))]
+        if not 0 < len(numbers) <= len(names) or len(args) != 3 + len(numbers):
+            return function(*args, **options)
+        warn_of_numbers(function.__name__, names[: len(numbers)])
+        tensors = [value for value in args if not isinstance(value, (int, float, complex))]
+        return function(*tensors, **dict(zip(names, numbers, strict=False)), **options)
+
+    return called  # type: ignore[return-value]  # the same arguments, in another order, too
+
+
+def warn_of_numbers(name: str, keywords: Sequence[str]) -> None:
+    """Warn of numbers that were given by position, in torch's words."""
+    spelling = ", ".join(f"{keyword}=..." for keyword in keywords)
+    text = (
+        f"This overload of {name} is deprecated: it takes numbers before the tensors that they scale. Write {spelling}"
+    )
+    warnings.warn(text, UserWarning, stacklevel=depth())
 
 
 def later(module: str, name: str) -> Function:
@@ -382,14 +419,18 @@ def later(module: str, name: str) -> Function:
     return called
 
 
+@functools.cache
 def function(name: str) -> Function:
     """The function `pullback.<name>`."""
-    found = public(LATER_FUNCTIONS[name], name)
+    plain = load(LATER_FUNCTIONS[name], name)
+    found = in_both_spellings(plain)
     if name in _PAIRS:
-        return of_pair(found)
-    if name in _BOTH:
-        return of_tensor(found)
-    return taking_out(found) if ALIASES.get(name, name) in OUT["pullback"].split() else found
+        found = of_pair(found)
+    elif name in _BOTH:
+        found = taking_numbers(of_tensor(found))
+    elif ALIASES.get(name, name) in OUT["pullback"].split():
+        found = taking_out(found)
+    return found if found is plain else published(found, "pullback", name)
 
 
 def _named(function: Function, name: str, options: dict[str, Any]) -> Any:
@@ -468,7 +509,13 @@ def taking_out(function: Named) -> Named:
 def take_out(namespace: dict[str, Any], module: str) -> None:
     """Make the functions of a module take `out=`, those that do by the index."""
     for name in OUT[module].split():
-        namespace[name] = taking_out(namespace[name])
+        namespace[name] = published(taking_out(namespace[name]), namespace["__name__"], name)
+
+
+def published(function: Named, module: str, name: str) -> Named:
+    """A function that knows where users find it, which is where its pickles look for it."""
+    function.__module__, function.__qualname__ = module, name
+    return function
 
 
 def written(out: Any, function: Function, /, *args: Any, **options: Any) -> Any:

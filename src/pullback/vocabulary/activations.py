@@ -52,9 +52,7 @@ def _in_place(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def relu(input: Any, inplace: bool = False) -> Any:
     """max(input, 0), elementwise; its slope at 0 is 0."""
-    if _tensor("relu", input)._dtype.kind in "bc":
-        raise RuntimeError(f"Boolean and complex inputs not supported for relu: this one is {input.dtype}")
-    return _placed("relu", input, ops.relu(input), inplace)
+    return _placed("relu", input, arithmetic.relu(input), inplace)
 
 
 def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:

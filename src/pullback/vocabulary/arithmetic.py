@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import _refusals, ops
+from .. import _dtypes, _refusals, ops
 from .._core import Carrier, Primitive
-from .._promotion import binary, broadcast, cast, category, common, inexact, together
+from .._promotion import binary, broadcast, cast, category, common, fractional, inexact, together
 from .._values import every
+from . import warn_of_numbers
 
 Function = Callable[..., Any]
 
@@ -24,19 +25,50 @@ def _refuse_bool_negation(input: Any) -> None:
         )
 
 
-def add(input: Any, other: Any, *, alpha: float = 1) -> Any:
+def _scaled(input: Any, other: Any, alpha: Any) -> Any:
+    """alpha * other; an alpha of a higher kind than the operands, which would change the dtype of the result, is refused."""
+    if alpha == 1:
+        return other
+    kind = common(input, other).kind
+    given = category(alpha)[0].kind
+    if given == "b" and kind != "b":
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if given in "fc" and kind in "biu":
+        raise RuntimeError(
+            f"For integral input tensors, argument alpha must not be a floating point number: alpha is {alpha}"
+        )
+    if given == "c" and kind != "c":
+        raise RuntimeError(
+            f"For non-complex input tensors, argument alpha must not be a complex number: alpha is {alpha}"
+        )
+    return mul(other, alpha)
+
+
+def _by_position(name: str, number: Any, rest: tuple[Any, ...]) -> tuple[Any, Any]:
+    """The second operand and its factor, where that was given before it, as torch allows with a warning."""
+    if len(rest) != 1 or not isinstance(rest[0], Carrier) or not isinstance(number, (int, float, complex)):
+        raise TypeError(f"{name}() takes 2 positional arguments but {2 + len(rest)} were given")
+    warn_of_numbers(name, ["alpha"])
+    return rest[0], number
+
+
+def add(input: Any, other: Any, *rest: Any, alpha: Any = 1) -> Any:
     """input + alpha * other, with broadcasting."""
-    return binary(ops.add, input, other if alpha == 1 else mul(other, alpha))
+    if rest:
+        other, alpha = _by_position("add", other, rest)
+    return binary(ops.add, input, _scaled(input, other, alpha))
 
 
-def sub(input: Any, other: Any, *, alpha: float = 1) -> Any:
+def sub(input: Any, other: Any, *rest: Any, alpha: Any = 1) -> Any:
     """input - alpha * other, with broadcasting."""
+    if rest:
+        other, alpha = _by_position("sub", other, rest)
     if category(input)[0].kind == "b" and category(other)[0].kind == "b":
         raise RuntimeError(
             "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
             "operator instead."
         )
-    return binary(ops.subtract, input, other if alpha == 1 else mul(other, alpha))
+    return binary(ops.subtract, input, _scaled(input, other, alpha))
 
 
 def rsub(input: Any, other: Any, *, alpha: float = 1) -> Any:
@@ -55,7 +87,7 @@ def mul(input: Any, other: Any) -> Any:
 def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     """input / other; integers give the default dtype; `rounding_mode` is None, 'trunc' or 'floor'."""
     if rounding_mode is None:
-        return broadcast(ops.divide, *map(inexact, together(input, other)))
+        return broadcast(ops.divide, *fractional(input, other))
     if rounding_mode not in ("trunc", "floor"):
         raise RuntimeError(
             f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
@@ -145,11 +177,19 @@ tanh = elementwise("tanh", ops.tanh, "The hyperbolic tangent, elementwise.")
 sigmoid = elementwise("sigmoid", ops.sigmoid, "1 / (1 + exp(-input)), elementwise.")
 reciprocal = elementwise("reciprocal", ops.reciprocal, "1 / input, elementwise.")
 abs = elementwise("abs", ops.abs, "The absolute value, elementwise; its slope at 0 is 0.", keeps_integers=True)
-relu = elementwise("relu", ops.relu, "max(input, 0), elementwise; its slope at 0 is 0.", keeps_integers=True)
 isnan = elementwise("isnan", ops.isnan, "Where the input is NaN.", keeps_integers=True)
 isinf = elementwise("isinf", ops.isinf, "Where the input is inf or -inf.", keeps_integers=True)
 isfinite = elementwise("isfinite", ops.isfinite, "Where the input is neither NaN nor infinite.", keeps_integers=True)
 logical_not = elementwise("logical_not", ops.logical_not, "Where the input is zero.", keeps_integers=True)
+
+
+def relu(input: Any) -> Any:
+    """max(input, 0), elementwise; its slope at 0 is 0."""
+    if not isinstance(input, Carrier):
+        raise _refusals.no_tensor("relu", "input", 1, input)
+    if input._dtype.kind in "bc":
+        raise RuntimeError(f"Boolean and complex inputs not supported for relu: this one is {input.dtype}")
+    return ops.relu(input)
 
 
 def whole(name: str, primitive: Primitive, text: str) -> Callable[[Any], Any]:
@@ -214,19 +254,41 @@ def pair(name: str, primitive: Primitive, text: str, *, keeps_integers: bool = T
     def function(input: Any, other: Any) -> Any:
         if keeps_integers:
             return binary(primitive, input, other)
-        return broadcast(primitive, *map(inexact, together(input, other)))
+        return broadcast(primitive, *fractional(input, other))
 
     return named(name, function, text)
 
 
-maximum = pair("maximum", ops.maximum, "The larger of two tensors, elementwise; NaN wins, ties share the gradient.")
-minimum = pair("minimum", ops.minimum, "The smaller of two tensors, elementwise; NaN wins, ties share the gradient.")
+def refuse_unordered(name: str, dtype: np.dtype[Any]) -> None:
+    """Complex numbers have no order: a function that needs one refuses them."""
+    if dtype.kind == "c":
+        raise NotImplementedError(
+            f"\"{name}_cpu\" not implemented for '{_dtypes.type_name(dtype)}': complex numbers have no order; take the "
+            "parts, x.real and x.imag, or x.abs()"
+        )
+
+
+def ordering(name: str, primitive: Primitive, text: str) -> Callable[[Any, Any], Any]:
+    """The function of two tensors of real numbers that torch has under a name, and that asks which is the larger."""
+
+    def function(input: Any, other: Any) -> Any:
+        input, other = together(input, other)
+        refuse_unordered(name, input._dtype if isinstance(input, Carrier) else input.dtype)
+        return broadcast(primitive, input, other)
+
+    return named(name, function, text)
+
+
+maximum = ordering("maximum", ops.maximum, "The larger of two tensors, elementwise; NaN wins, ties share the gradient.")
+minimum = ordering(
+    "minimum", ops.minimum, "The smaller of two tensors, elementwise; NaN wins, ties share the gradient."
+)
 eq = pair("eq", ops.equal, "Where input == other.")
 ne = pair("ne", ops.not_equal, "Where input != other.")
-lt = pair("lt", ops.less, "Where input < other.")
-le = pair("le", ops.less_equal, "Where input <= other.")
-gt = pair("gt", ops.greater, "Where input > other.")
-ge = pair("ge", ops.greater_equal, "Where input >= other.")
+lt = ordering("lt", ops.less, "Where input < other.")
+le = ordering("le", ops.less_equal, "Where input <= other.")
+gt = ordering("gt", ops.greater, "Where input > other.")
+ge = ordering("ge", ops.greater_equal, "Where input >= other.")
 logical_and = pair("logical_and", ops.logical_and, "Where both inputs are nonzero.")
 logical_or = pair("logical_or", ops.logical_or, "Where an input is nonzero.")
 logical_xor = pair("logical_xor", ops.logical_xor, "Where exactly one input is nonzero.")
@@ -258,7 +320,9 @@ def bitwise_not(input: Any) -> Any:
     if input._dtype.kind == "b":
         return ops.logical_not(input)
     if input._dtype.kind in "fc":
-        raise RuntimeError("bitwise_not is for integer and bool tensors: compare a float tensor first, as in ~(x > 0)")
+        raise NotImplementedError(
+            f'"bitwise_not_cpu" not implemented for {input._type_name!r}: it is for integer and bool tensors, as ~(x > 0)'
+        )
     return ops.bitwise_xor(input, np.asarray(-1).astype(input._dtype))
 
 
@@ -291,7 +355,7 @@ def where(condition: Any, input: Any = None, other: Any = None, *operands: Any) 
         raise _refusals.no_tensor("where", "condition", 1, condition)
     if input is None and other is None:
         return nonzero(condition, as_tuple=True)
-    if category(condition)[0].kind != "b":
+    if (condition._dtype if isinstance(condition, Carrier) else condition.dtype).kind != "b":
         raise RuntimeError(
             f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype}: "
             "write condition != 0"
@@ -304,8 +368,7 @@ def where(condition: Any, input: Any = None, other: Any = None, *operands: Any) 
             f"where() takes 3 positional arguments but {3 + len(operands)} were given: operands are for functions, as in "
             "where(condition, f, g, x)"
         )
-    a, b = together(input, other)
-    return broadcast(ops.where, condition, a, b)
+    return broadcast(ops.where, condition, *together(input, other))
 
 
 def nonzero(input: Any, *, as_tuple: bool = False) -> Any:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _refusals, _xp, ops
+from .. import _refusals, ops
 from .._core import Carrier
 from .._modes import quiet
 from .._promotion import cast, category
 from .._values import data, every
-from ..ops.layers import attention_weights
+from ..ops.heads import known_weights, small
 from . import arithmetic, layers, products, reductions, shapes
 from .dropout import dropout
 
-KEPT = 1 << 20  # bytes of weights
+SINGLE = 4  # bytes of a number: weights of halves are not kept
 
 
 def scaled_dot_product_attention(
@@ -53,41 +53,58 @@ def scaled_dot_product_attention(
                 "Expected query, key, and value to have the same dtype, but got query.dtype: "
                 f"{query.dtype} and {name}.dtype: {part.dtype} instead."
             )
-    if is_causal:
-        if attn_mask is not None:
-            raise RuntimeError("scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
-        attn_mask = np.tri(query.shape[-2], key.shape[-2], dtype=bool)
+    if is_causal and attn_mask is not None:
+        raise RuntimeError("scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
     if enable_gqa:
         key, value = (_repeated_heads(part, query.shape[-3]) for part in (key, value))
     if scale is None:
         scale = 1 / math.sqrt(query.shape[-1]) if query.shape[-1] else 1.0
-    scale = float(scale)  # a number of NumPy would make float64 of the result
-    if attn_mask is None and not dropout_p and _plain(query, key, value):
-        return ops.attention(query, key, value, scale=scale, known=_known_weights(data(query), data(key), scale))
-    mask, open_rows = _additive(attn_mask, query._dtype)
-    result, _ = _attend(query * scale, key, value, mask, dropout_p, open_rows)
-    return result
+    if is_causal:
+        open_places = np.tri(query.shape[-2], key.shape[-2], dtype=bool)
+        mask, open_rows = np.where(open_places, 0, -np.inf).astype(query._dtype), None
+    else:
+        mask, open_rows = _additive(attn_mask, query._dtype)
+    return _weighed(query, key, value, mask, open_rows, float(scale), dropout_p)[0]  # float: NumPy's would be float64
 
 
-def _known_weights(query: Any, key: Any, scale: float) -> Any:
+def _weighed(
+    query: Any, key: Any, value: Any, mask: Any, open_rows: Any, scale: float, p: float, *, shown: bool = False
+) -> tuple[Any, Any]:
+    """The values weighed, and the weights if they are to be shown."""
+    if shown or p or not _plain(query, key, value, mask):
+        return _attend(query * scale, key, value, mask, p, open_rows)
+    given = [query, key, value] if mask is None else [query, key, value, mask]
+    known = _known_weights(data(query), data(key), None if mask is None else data(mask), scale)
+    result = (ops.attention if mask is None else ops.masked_attention)(*given, scale=scale, known=known)
+    return result if open_rows is None else result * open_rows, None
+
+
+def _known_weights(query: Any, key: Any, mask: Any, scale: float) -> Any:
     """The weights of arrays where they are so few that a node may keep them as long as it lives; else None."""
-    if type(query) is not np.ndarray or type(key) is not np.ndarray:
+    if any(type(part) is not np.ndarray for part in ((query, key) if mask is None else (query, key, mask))):
         return None
-    if query.size // query.shape[-1] * key.shape[-2] * query.itemsize > KEPT:
-        return None
-    return quiet.run(attention_weights, _xp, query, key, scale)
+    fits = small(query, key) and query.itemsize >= SINGLE
+    return quiet.run(known_weights, query, key, mask, scale) if fits else None
 
 
-def _plain(query: Any, key: Any, value: Any) -> bool:
-    """Whether queries, keys and values are real, belong to the same batch, fit together, and are not empty."""
+def _plain(query: Any, key: Any, value: Any, mask: Any) -> bool:
+    """Whether queries, keys and values are real, belong to the same batch, fit together with a mask, and are not empty."""
     shapes_ = [tuple(part.shape) for part in (query, key, value)]
-    (*batch, _, features), keys, values = shapes_
+    (*batch, length, features), keys, values = shapes_
+    scores = (*batch, length, values[-2])
     return (
         query._dtype.kind == "f"
         and keys == (*batch, values[-2], features)
         and values[:-2] == tuple(batch)
+        and (mask is None or _broadcasts(tuple(mask.shape), scores))
         and not any(0 in shape for shape in shapes_)
     )
+
+
+def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
+    """Whether an array of one shape is repeated to another."""
+    own = to[len(to) - len(shape) :]
+    return len(shape) <= len(to) and all(a in (1, b) for a, b in zip(shape, own, strict=True))
 
 
 def _repeated_heads(x: Any, heads: int) -> Any:
@@ -162,22 +179,77 @@ def multi_head_attention_forward(
     Queries are (L, N, E) or (L, E), keys and values (S, N, E) or (S, E). Masks are True where a key is left out, or
     are added to the scores.
     """
-    _check_inputs(query, key, value, embed_dim_to_check, num_heads)
+    weights = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else in_proj_weight
+    return of_heads(
+        (query, key, value),
+        (embed_dim_to_check, num_heads),
+        Projections(weights, in_proj_bias, out_proj_weight, out_proj_bias),
+        Places(bias_k, bias_v, static_k, static_v, add_zero_attn),
+        (attn_mask, key_padding_mask, is_causal),
+        p=dropout_p if training else 0.0,
+        need_weights=need_weights,
+        averaged=average_attn_weights,
+    )
+
+
+class Projections(NamedTuple):
+    """The weights of the projections: of queries, keys and values, one tensor or three, and of the result."""
+
+    weights: Any
+    bias: Any
+    out_weight: Any
+    out_bias: Any
+
+
+class Places(NamedTuple):
+    """What is added to the keys and values or stands for them."""
+
+    bias_k: Any
+    bias_v: Any
+    static_k: Any
+    static_v: Any
+    zero: bool
+
+
+def of_heads(
+    inputs: tuple[Any, Any, Any],
+    sizes: tuple[int, int],
+    projections: Projections,
+    places: Places,
+    masks: tuple[Any, Any, bool],
+    *,
+    p: float,
+    need_weights: bool,
+    averaged: bool,
+    batch_first: bool = False,
+) -> tuple[Any, Any]:
+    """Attention of several heads, as `multi_head_attention_forward` has it; batches may come first.
+
+    Heads are (batch, heads, steps, features): where they lie in memory as they did before, they are split and joined
+    without a copy.
+    """
+    features, heads = sizes
+    _check_inputs(*inputs, features, heads)
+    attn_mask, padding_mask, is_causal = masks
     if is_causal and attn_mask is None:
         raise RuntimeError("Need attn_mask if specifying the is_causal hint: pass the causal mask itself")
-    batched = query.ndim == 3
-    inputs = [part if batched else shapes.unsqueeze(part, 1) for part in (query, key, value)]
-    weights_in = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else in_proj_weight
-    q, k, v = _projected(inputs, weights_in, in_proj_bias)
-    k, v, added = _extended(k, v, bias_k, bias_v, static_k, static_v, add_zero_attn, num_heads)
-    q = _heads(q, num_heads) * math.sqrt(num_heads / embed_dim_to_check)
-    mask = _merged(attn_mask, key_padding_mask, added, q, k, num_heads)
+    batched = inputs[0].ndim == 3
+    if not batched:
+        wide = {id(part): shapes.unsqueeze(part, 1) for part in inputs}
+        inputs = tuple(wide[id(part)] for part in inputs)
+    to_heads = (0, 2, 1, 3) if batched and batch_first else (1, 2, 0, 3)
+    projected = _projected(inputs, projections.weights, projections.bias)
+    q, k, v = (ops.permute_dims(_split(x, heads), axes=to_heads) for x in projected)
+    k, v, added = _extended(k, v, places)
+    mask = _merged(attn_mask, padding_mask, added, q, k)
     mask, open_rows = (mask, None) if need_weights else _additive(mask, q._dtype)
-    result, weights = _attend(q, k, v, mask, dropout_p if training else 0.0, open_rows)
-    result = ops.reshape(ops.permute_dims(result, axes=(1, 0, 2)), shape=tuple(inputs[0].shape))
-    result = layers.linear(result, out_proj_weight, out_proj_bias)
+    scale = math.sqrt(heads / features)
+    result, weights = _weighed(q, k, v, mask, open_rows, scale, p, shown=need_weights)
+    back = to_heads if to_heads[0] == 0 else (2, 0, 1, 3)
+    result = ops.reshape(ops.permute_dims(result, axes=back), shape=tuple(inputs[0].shape))
+    result = layers.linear(result, projections.out_weight, projections.out_bias)
     result = result if batched else shapes.squeeze(result, 1)
-    return result, _shown(weights, num_heads, average_attn_weights, batched) if need_weights else None
+    return result, _shown(weights, averaged, batched) if need_weights else None
 
 
 def _check_inputs(query: Any, key: Any, value: Any, features: int, heads: int) -> None:
@@ -197,43 +269,53 @@ def _check_inputs(query: Any, key: Any, value: Any, features: int, heads: int) -
         )
 
 
-def _shown(weights: Any, heads: int, averaged: bool, batched: bool) -> Any:
-    """The weights with an axis for the heads, or their mean over it."""
-    count, *sizes = weights.shape
-    weights = ops.reshape(weights, shape=(count // heads, heads, *sizes))
+def _shown(weights: Any, averaged: bool, batched: bool) -> Any:
+    """The weights of all heads, or their mean."""
     weights = reductions.mean(weights, 1) if averaged else weights
     return weights if batched else shapes.squeeze(weights, 0)
 
 
-def _projected(inputs: list[Any], weights: Any, bias: Any) -> list[Any]:
-    """Queries, keys and values after their projections, whose weights may be one tensor, one below the other."""
+def _projected(inputs: tuple[Any, ...], weights: Any, bias: Any) -> Any:
+    """Queries, keys and values after their projections, whose weights may be one tensor, one below the other.
+
+    Then what is the same for several is multiplied once.
+    """
+    query, key, value = inputs
+    if not isinstance(weights, tuple) and query is key is value and not weights.shape[0] % 3:
+        packed = layers.linear(query, weights, bias)
+        return ops.unbind(_split(packed, 3), axis=packed.ndim - 1)
     parts = weights if isinstance(weights, tuple) else shapes.chunk(weights, 3)
     biases = (None,) * 3 if bias is None else shapes.chunk(bias, 3)
     return [layers.linear(*part) for part in zip(inputs, parts, biases, strict=True)]
 
 
-def _heads(x: Any, heads: int) -> Any:
-    """(L, N, E) as (N * heads, L, E / heads)."""
-    length, batch, features = x.shape
-    return ops.permute_dims(ops.reshape(x, shape=(length, batch * heads, features // heads)), axes=(1, 0, 2))
+def _split(x: Any, count: int) -> Any:
+    """The last axis as so many parts."""
+    *before, features = x.shape
+    return ops.reshape(x, shape=(*before, count, features // count))
 
 
-def _extended(
-    k: Any, v: Any, bias_k: Any, bias_v: Any, static_k: Any, static_v: Any, add_zero: bool, heads: int
-) -> tuple[Any, Any, int]:
+def _extended(k: Any, v: Any, places: Places) -> tuple[Any, Any, int]:
     """Keys and values by heads, with what is added to the sequences, and how many places that is."""
-    added = 0
-    if (bias_k is None) != (bias_v is None):
+    if (places.bias_k is None) != (places.bias_v is None):
         raise AssertionError("bias_k and bias_v are given together, or neither of them")
-    if bias_k is not None:
-        batch = k.shape[1]
-        k, v = (shapes.cat([x, shapes.expand(bias, 1, batch, x.shape[2])]) for x, bias in ((k, bias_k), (v, bias_v)))
-        added += 1
-    k = _heads(k, heads) if static_k is None else static_k
-    v = _heads(v, heads) if static_v is None else static_v
-    if add_zero:
+    for name, bias, static in (("key", places.bias_k, places.static_k), ("value", places.bias_v, places.static_v)):
+        if bias is not None and static is not None:
+            raise AssertionError(f"bias cannot be added to static {name}.")
+    (batch, heads, _, size), added = k.shape, 0
+    if places.bias_k is not None:
         k, v = (
-            ops.concat(x, np.zeros((x.shape[0], 1, x.shape[2]), x._dtype), axis=1, sizes=(x.shape[1], 1))
+            shapes.cat([x, shapes.expand(shapes.reshape(bias, 1, heads, 1, size), batch, -1, -1, -1)], 2)
+            for x, bias in ((k, places.bias_k), (v, places.bias_v))
+        )
+        added += 1
+    k, v = (
+        x if static is None else shapes.reshape(static, batch, heads, *static.shape[1:])
+        for x, static in ((k, places.static_k), (v, places.static_v))
+    )
+    if places.zero:
+        k, v = (
+            ops.concat(x, np.zeros((batch, heads, 1, x.shape[3]), x._dtype), axis=2, sizes=(x.shape[2], 1))
             for x in (k, v)
         )
         added += 1
@@ -251,25 +333,26 @@ def _added(mask: Any, dtype: np.dtype[Any]) -> Any:
     return cast(mask, dtype)
 
 
-def _scores_mask(mask: Any, sizes: tuple[int, int], count: int, dtype: np.dtype[Any]) -> Any:
-    """A mask of scores with an axis for batches and heads."""
+def _scores_mask(mask: Any, heads: tuple[int, int], sizes: tuple[int, int], dtype: np.dtype[Any]) -> Any:
+    """A mask of scores; one for each head with an axis for batches."""
     if mask is None:
         return None
+    count = heads[0] * heads[1]
     if mask.ndim == 2 and tuple(mask.shape) == sizes:
-        return shapes.unsqueeze(_added(mask, dtype), 0)
-    if mask.ndim == 3 and tuple(mask.shape) == (count, *sizes):
         return _added(mask, dtype)
+    if mask.ndim == 3 and tuple(mask.shape) == (count, *sizes):
+        return shapes.reshape(_added(mask, dtype), *heads, *sizes)
     wanted = {2: sizes, 3: (count, *sizes)}.get(mask.ndim)
     if wanted is None:
         raise RuntimeError(f"attn_mask's dimension {mask.ndim} is not supported")
     raise RuntimeError(f"The shape of the {mask.ndim}D attn_mask is {tuple(mask.shape)}, but should be {wanted}.")
 
 
-def _merged(scores_mask: Any, padding_mask: Any, added: int, q: Any, k: Any, heads: int) -> Any:
+def _merged(scores_mask: Any, padding_mask: Any, added: int, q: Any, k: Any) -> Any:
     """The sum of both masks, with places for what was added to the sequences."""
-    count, length, _ = q.shape
-    batch, keys = count // heads, k.shape[1]
-    scores_mask = _scores_mask(scores_mask, (length, keys - added), count, q._dtype)
+    batch, heads, length, _ = q.shape
+    keys = k.shape[2]
+    scores_mask = _scores_mask(scores_mask, (batch, heads), (length, keys - added), q._dtype)
     padding_mask = _added(padding_mask, q._dtype)
     scores_mask, padding_mask = (_widened(mask, added) for mask in (scores_mask, padding_mask))
     if padding_mask is None:
@@ -278,8 +361,7 @@ def _merged(scores_mask: Any, padding_mask: Any, added: int, q: Any, k: Any, hea
         raise AssertionError(
             f"Expected key_padding_mask of shape {(batch, keys - added)}, but got one of {padding_mask.shape[-1] - added} keys"
         )
-    wide = shapes.expand(shapes.reshape(padding_mask, batch, 1, 1, keys), -1, heads, -1, -1)
-    wide = shapes.reshape(wide, count, 1, keys)
+    wide = shapes.reshape(padding_mask, batch, 1, 1, keys)
     return wide if scores_mask is None else scores_mask + wide
 
 

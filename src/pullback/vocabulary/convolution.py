@@ -80,7 +80,7 @@ def _check_operands(input: Any, weight: Any, bias: Any, window: Window) -> None:
         raise RuntimeError(f"dilation should be greater than zero: got dilation={list(window.dilation)}")
     if weight.ndim != len(window.stride) + 2:
         raise RuntimeError(
-            f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight{list(weight.shape)}, but got "
+            f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight {list(weight.shape)}, but got "
             f"{input.ndim}-dimensional input of size {list(input.shape)} instead"
         )
     groups, first = window.groups, weight.shape[0]
@@ -213,6 +213,27 @@ def _transposed(
         )
     result = ops.convolve_transpose(images, weight, size=size, window=how)
     return unbatched(result if bias is None else ops.biased(result, bias), input)
+
+
+def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
+    """The cross-correlation of signals, (length, batch, channels), with a weight, (size, channels, results).
+
+    >>> import pullback
+    >>> x = pullback.tensor([1.0, 2.0, 4.0]).reshape(3, 1, 1)
+    >>> weight = pullback.tensor([-1.0, 1.0]).reshape(2, 1, 1)
+    >>> pullback.nn.functional.conv_tbc(x, weight, pullback.zeros(1)).flatten()
+    tensor([1., 2.])
+    """
+    require("conv_tbc", input=input, weight=weight, bias=bias)
+    for value, axes, text in (
+        (input, 3, "Input must have 3 dims: time, batch, in_channel"),
+        (weight, 3, "Weight tensor must have 3 dims: kernel_width, in_channels, out_channels"),
+        (bias, 1, "Bias must be 1-D"),
+    ):
+        if value.ndim != axes:
+            raise RuntimeError(f"{text}. conv_tbc() got shape {tuple(value.shape)}")
+    signals, kernel = input.permute(1, 2, 0), weight.permute(2, 1, 0)
+    return conv1d(signals, kernel, bias, padding=pad).permute(2, 0, 1)
 
 
 def conv_transpose1d(

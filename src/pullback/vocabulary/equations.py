@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import _refusals, ops
 from .._core import Carrier
+from .._modes import quiet
 from .._promotion import cast
 from .._shapes import broadcast_shapes, normalize_axes
 from .._values import data, every
@@ -198,7 +199,9 @@ def bounds(name: str, x: Any, atol: Any, rtol: Any) -> list[Any]:
         given[1] = eps if given[0] is None else ops.where(ops.greater(given[0], 0), 0.0, eps)
     given[0] = 0.0 if given[0] is None else given[0]
     kind = np.zeros((), x._dtype).real.dtype
-    arrays = [cast(bound, kind) if isinstance(bound, Carrier) else np.asarray(bound, kind) for bound in given]
+    arrays = [
+        cast(bound, kind) if isinstance(bound, Carrier) else quiet.run(np.asarray, bound, kind) for bound in given
+    ]
     return [ops.broadcast_to(a, shape=tuple(broadcast_shapes(tuple(a.shape), tuple(x.shape[:-2])))) for a in arrays]
 
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from .. import _refusals, ops
 from .._core import Carrier
-from .._promotion import binary, broadcast, cast, category, common, inexact, together
+from .._promotion import binary, broadcast, cast, category, common, fractional, inexact, together
 from . import arithmetic, of_tensors
-from .arithmetic import elementwise, pair, require_numbers
+from .arithmetic import elementwise, ordering, pair, require_numbers
 
 # One tensor
 
@@ -88,8 +88,8 @@ hypot = pair("hypot", ops.hypot, "sqrt(input**2 + other**2), without overflow.")
 nextafter = pair("nextafter", ops.nextafter, "The next number after input in the direction of other.")
 logaddexp = pair("logaddexp", ops.logaddexp, "log(exp(input) + exp(other)), without overflow.", keeps_integers=False)
 logaddexp2 = pair("logaddexp2", ops.logaddexp2, "log2(2**input + 2**other), without overflow.", keeps_integers=False)
-fmax = pair("fmax", ops.fmax, "The larger of two tensors, elementwise; NaN counts as missing, ties go to input.")
-fmin = pair("fmin", ops.fmin, "The smaller of two tensors, elementwise; NaN counts as missing, ties go to input.")
+fmax = ordering("fmax", ops.fmax, "The larger of two tensors, elementwise; NaN counts as missing, ties go to input.")
+fmin = ordering("fmin", ops.fmin, "The smaller of two tensors, elementwise; NaN counts as missing, ties go to input.")
 xlogy = of_tensors(pair("xlogy", ops.xlogy, "input * log(other); 0 where input is 0.", keeps_integers=False))
 
 
@@ -114,7 +114,7 @@ def ldexp(input: Any, other: Any) -> Any:
     >>> pullback.ldexp(pullback.tensor([1.0, 3.0]), pullback.tensor([2, -1]))
     tensor([4.0000, 1.5000])
     """
-    factor, power = map(inexact, together(input, other))
+    factor, power = fractional(input, other)
     return arithmetic.mul(factor, arithmetic.pow(2.0, power))
 
 

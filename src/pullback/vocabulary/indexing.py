@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from .._core import Carrier
 from .._memory import protect, written
 from .._modes import mode
 from .._promotion import cast, category
+from .._sites import depth
 from .._values import concrete, data
 from .._views import check_writable, rebase, rebase_region, steps, view, write
 
@@ -19,10 +21,21 @@ Index = tuple[Any, ...]
 
 
 def _entries(index: Any) -> Index:
-    """An index as a tuple; a list of numbers counts as an array, as in NumPy and torch."""
+    """An index as a tuple, which a list counts as, too, if it cannot be an array."""
     if isinstance(index, tuple):
         return index
-    return (index,)
+    return tuple(index) if isinstance(index, list) and not _is_array(index) else (index,)
+
+
+def _is_array(entries: list[Any]) -> bool:
+    """Whether a list is one of numbers or of equal lists of them, an array in NumPy; others are tuples in torch."""
+    if any(entry is None or entry is Ellipsis or isinstance(entry, (slice, Carrier)) for entry in entries):
+        return False
+    nested = any(isinstance(entry, (list, tuple, range, np.ndarray)) for entry in entries)
+    try:
+        return not nested or np.asarray(entries).dtype != object
+    except (ValueError, TypeError):  # of several lengths, or with slices further in
+        return False
 
 
 def _entry(entry: Any) -> Any:
@@ -33,9 +46,10 @@ def _entry(entry: Any) -> Any:
         return np.asarray(entry)
     if isinstance(entry, (int, np.integer)):
         return int(entry)
-    if isinstance(entry, (list, range)):
+    if isinstance(entry, (list, tuple, range)):
         entry = np.asarray(entry) if len(entry) else np.zeros(0, np.int64)
     if isinstance(entry, (Carrier, np.ndarray)):
+        entry = _as_mask(entry)
         kind = category(entry)[0].kind
         if kind in "iu":
             plain = data(entry)
@@ -51,11 +65,31 @@ def _entry(entry: Any) -> Any:
     )
 
 
+def _as_mask(entry: Any) -> Any:
+    """A tensor of bytes as the mask that torch takes it for; other tensors, and NumPy's arrays of bytes, as they are."""
+    if not isinstance(entry, Carrier) or entry._dtype != np.uint8:
+        return entry
+    warnings.warn(
+        "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead: it is a mask, as "
+        "x[index.bool()]. Write x[index.long()] for integers.",
+        UserWarning,
+        stacklevel=depth(),
+    )
+    return ops.not_equal(entry, np.zeros((), np.uint8))
+
+
 def _plain_slice(entry: slice) -> slice:
     """A slice whose bounds are plain ints, so that it holds no tensors."""
 
     def bound(value: Any) -> Any:
-        return value if value is None or type(value) is int else operator.index(value)
+        if value is None or type(value) is int:
+            return value
+        try:
+            return operator.index(value)
+        except TypeError:
+            raise TypeError(
+                f"slice indices must be integers or None or have an __index__ method: got {type(value).__name__}"
+            ) from None
 
     return slice(bound(entry.start), bound(entry.stop), bound(entry.step))
 
@@ -178,7 +212,7 @@ def _in_torch_words(error: IndexError) -> str:
 def setitem(tensor: Any, index: Any, value: Any) -> None:
     """tensor[index] = value: the memory is written, and the history is rebased."""
     spec, arrays = split_index(tensor, index)
-    check_writable(tensor, "x[...] = value", through_view=not arrays)
+    check_writable(tensor, "x[...] = value", region=None if arrays else spec)
     tensor, spec = _selected(tensor, spec, arrays)
     value = _fitting(tensor, value)
     if any(getattr(given, "level", 0) > tensor.level for given in (value, *arrays)):
@@ -293,7 +327,8 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -
             raise TypeError(f"expected Tensor as element {place} in argument 0, but got {type(entry).__name__}")
     if not isinstance(values, (Carrier, np.ndarray)):
         raise _refusals.no_tensor("index_put", "values", 2, values)
-    split_index(input, tuple(indices))
+    indices = tuple(map(_as_mask, indices))
+    split_index(input, indices)
     if category(values)[0] != input._dtype:
         raise RuntimeError(
             f"Index put requires the source and destination dtypes match, got {input.dtype} for the destination and "

@@ -100,15 +100,25 @@ def _indices(name: str, input: Any, rows: int) -> Any:
         )
     numbers = every(input)
     if numbers.size and not 0 <= numbers.min() <= numbers.max() < rows:
-        raise IndexError(f"index out of range in self: the rows are numbered from 0 to {rows - 1}")
+        if name == "embedding":
+            raise IndexError(f"index out of range in self: the rows are numbered from 0 to {rows - 1}")
+        flat = numbers.reshape(-1)
+        place = int(np.argmax((flat < 0) | (flat >= rows)))
+        raise RuntimeError(
+            f"Index {place} of input takes value {flat[place]} which is not in the valid range [0, {rows})"
+        )
     return data(input)
 
 
-def _padding(padding_idx: int | None, rows: int) -> int | None:
+def _padding(name: str, padding_idx: int | None, rows: int) -> int | None:
     if padding_idx is None:
         return None
     if not -rows <= padding_idx < rows:
-        raise AssertionError(f"Padding_idx must be within num_embeddings: {padding_idx} is not within {rows}")
+        if name == "embedding":
+            raise AssertionError(f"Padding_idx must be within num_embeddings: {padding_idx} is not within {rows}")
+        raise RuntimeError(
+            f"padding_idx must be within the number of embeddings, -{rows} through {rows - 1}, but got {padding_idx}"
+        )
     return padding_idx % rows
 
 
@@ -145,7 +155,7 @@ def embedding(
     if weight.ndim != 2:
         raise RuntimeError("'weight' must be 2-D: a vector in each row")
     numbers = _indices("embedding", input, weight.shape[0])
-    padding = _padding(padding_idx, weight.shape[0])
+    padding = _padding("embedding", padding_idx, weight.shape[0])
     if max_norm is not None:
         _limit_norms(weight, numbers, max_norm, norm_type)
     return ops.embedding(weight, numbers, padding=padding, by_frequency=scale_grad_by_freq)
@@ -175,10 +185,10 @@ def embedding_bag(
             [4.]])
     """
     _require_tensors("embedding_bag", input=input, weight=weight)
-    _check_mode(mode, input, per_sample_weights)
+    _check_mode(mode, input, weight, per_sample_weights)
     numbers = _indices("embedding_bag", input, weight.shape[0]).reshape(-1)
     bags, count = _bags(input, offsets, include_last_offset)
-    padding = _padding(padding_idx, weight.shape[0])
+    padding = _padding("embedding_bag", padding_idx, weight.shape[0])
     if max_norm is not None:
         _limit_norms(weight, numbers, max_norm, norm_type)
     rows = ops.embedding(weight, numbers, padding=padding, by_frequency=scale_grad_by_freq)
@@ -196,7 +206,7 @@ def embedding_bag(
     return totals / ops.maximum(sizes, 1) if mode == "mean" else _largest(rows, bags, counted, sizes)
 
 
-def _check_mode(mode: str, input: Any, per_sample_weights: Any) -> None:
+def _check_mode(mode: str, input: Any, weight: Any, per_sample_weights: Any) -> None:
     """Refuse modes that there are not, and weights where they do not fit."""
     if mode not in ("sum", "mean", "max"):
         raise ValueError("mode has to be one of sum, mean or max")
@@ -210,6 +220,12 @@ def _check_mode(mode: str, input: Any, per_sample_weights: Any) -> None:
             raise ValueError(
                 f"embedding_bag: If per_sample_weights ({tuple(per_sample_weights.shape)}) is not None, then it must have "
                 f"the same shape as the input ({tuple(input.shape)})"
+            )
+        if per_sample_weights._dtype != weight._dtype:
+            raise RuntimeError(
+                "Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1 "
+                f"'per_sample_weights'; but type torch.{weight._type_name}Tensor does not equal "
+                f"torch.{per_sample_weights._type_name}Tensor (while checking arguments for embedding_bag)"
             )
 
 

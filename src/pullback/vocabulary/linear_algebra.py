@@ -174,8 +174,9 @@ def svd_lowrank(A: Any, q: int = 6, niter: int | None = 2, M: Any = None) -> Sin
     decompositions.require_matrices("svd_lowrank", A)
     if M is not None:
         A = A - M
-    if not 0 <= q <= min(A.shape[-2:]):
-        raise ValueError(f"q(={q}) must be non-negative integer and not greater than min(m, n)={min(A.shape[-2:])}")
+    if q < 0:
+        raise ValueError(f"q(={q}) must be non-negative integer")
+    q = min(q, *A.shape[-2:])
     tall = A.shape[-2] >= A.shape[-1]
     a = A if tall else adjoint(A)
     real = np.zeros((), a._dtype).real.dtype

@@ -17,7 +17,7 @@ from .._modes import quiet
 from .._promotion import cast, together
 from .._shapes import broadcast_shapes
 from .._values import data, every, shared
-from ..ops.exponentials import known_logarithms
+from ..ops.exponentials import known_losses
 from . import arithmetic, products, reductions, shapes
 
 REDUCTIONS = ("mean", "sum", "none")
@@ -213,7 +213,7 @@ def cross_entropy(
             if _are_classes(input.shape, input._dtype, target.shape, target._dtype, every(target), ignore_index):
                 return ops.cross_entropy(input, target, reduction=reduction, known=None)
         elif _are_classes(scores.shape, scores.dtype, classes.shape, classes.dtype, classes, ignore_index):
-            known = quiet.copy().run(known_logarithms, scores, classes)
+            known = quiet.copy().run(known_losses, scores, classes)
             return ops.cross_entropy(input, target, reduction=reduction, known=known)
     return _cross_entropy(input, target, weight, ignore_index, reduction, label_smoothing)
 

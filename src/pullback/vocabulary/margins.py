@@ -175,9 +175,9 @@ def multi_margin_loss(
         shares = shares * ops.expand_dims(ops.index(data(weight), numbers, spec=(_xp.array,)), axis=1)
     excess = ops.relu(margin - own + rows)
     losses = reductions.sum((excess if p == 1 else ops.square(excess)) * shares, 1) / classes
-    return reduced(
-        losses if input.ndim > 1 or reduction != "none" else losses[0], reduction, "MultiMarginLossBackward0"
-    )
+    if input.ndim < 2 and reduction == "none":
+        losses = ops.reshape(losses, shape=tuple(target.shape))
+    return reduced(losses, reduction, "MultiMarginLossBackward0")
 
 
 def multilabel_margin_loss(

@@ -263,6 +263,11 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
             )
     shape = tuple(input.shape)
     grouped = (shape[0], num_groups, channels // num_groups, math.prod(shape[2:]))
+    if input.numel() == num_groups:
+        raise ValueError(
+            f"Expected more than 1 value per channel when training, got input size {_refusals.size(shape)}: each of "
+            f"the {num_groups} groups is one number"
+        )
     values = ops.reshape(input, shape=grouped)
     return ops.reshape(_standardized(values, weight, bias, (*grouped[1:3], 1), (2, 3), eps), shape=shape)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import _dtypes, ops
 from .._core import Carrier
-from .._promotion import cast, common, inexact, together
+from .._promotion import cast, common, fractional, together
 from .._shapes import normalize_axis
 from . import shapes
 from .numpy_operands import concrete, operand, tensors
@@ -31,7 +31,7 @@ def _in(dtype: Any, value: Any) -> Any:
 
 
 def _of_floats(*values: Any) -> list[Any]:
-    return tensors(*map(inexact, together(*map(operand, values))))
+    return tensors(*fractional(*map(operand, values)))
 
 
 def _fractions(first: Any, num: int, endpoint: bool) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._promotion import inexact, together
+from .._promotion import fractional, inexact
 from .._shapes import normalize_axis
 from . import arithmetic, later
 from .numpy_operands import concrete
@@ -50,7 +50,7 @@ def _imag(val: Any) -> Any:
 
 
 def _heaviside(x1: Any, x2: Any) -> Any:
-    x1, x2 = map(inexact, together(x1, x2))
+    x1, x2 = fractional(x1, x2)
     steps = arithmetic.where(ops.isnan(x1), np.nan, _step(x1, x2))
     return arithmetic.where(arithmetic.eq(x1, 0), x2, steps)
 

@@ -21,6 +21,8 @@ from .._views import check_writable, write
 from .turning import remake
 
 Function = Callable[..., Any]
+RANGES = frozenset({"arange", "linspace", "logspace", "range"})
+"""Functions that fill an `out` of as many elements in the order of its axes, whatever its shape."""
 
 
 def into(out: Any, function: Function, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -140,6 +142,8 @@ def _check(name: str, target: Any, value: Any) -> None:
 
 def _store(name: str, target: Any, value: Any, inputs: Sequence[Any]) -> None:
     shape = tuple(value.shape)
+    if name in RANGES and value.numel() == target.numel():
+        value, shape = ops.reshape(value, shape=tuple(target.shape)), tuple(target.shape)
     if shape != tuple(target.shape):
         if target.numel():
             warnings.warn(

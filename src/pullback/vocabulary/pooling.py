@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from .. import _random, ops
-from .._core import Carrier
 from .._shapes import parse_sizes
 from .._values import every
+from .._views import beside
 from ..ops.convolution import Window
 from ..ops.pooling import adaptive_spans
 from ..ops.resampling import Taps
@@ -63,7 +63,7 @@ def _images(name: str, input: Any, dims: int) -> Any:
 
 def _like(result: Any, input: Any) -> Any:
     """A result without the batch axis that its input did not have."""
-    return result if result.ndim == input.ndim else ops.reshape(result, shape=tuple(result.shape[1:]))
+    return result if result.ndim == input.ndim else beside(ops.reshape, result, shape=tuple(result.shape[1:]))
 
 
 def _window(
@@ -211,7 +211,7 @@ def _places(images: Any, places: Any) -> Any:
     shape = tuple(places.shape)
     rows = (*shape[:2], math.prod(shape[2:]))
     planes = ops.reshape(images, shape=(*images.shape[:2], math.prod(images.shape[2:])))
-    return ops.reshape(ops.gather(planes, ops.reshape(places, shape=rows)), shape=shape)
+    return ops.reshape(ops.gather(planes, beside(ops.reshape, places, shape=rows)), shape=shape)
 
 
 def _adaptive(kind: str, dims: int, input: Any, output_size: Any) -> tuple[Any, Sizes]:
@@ -261,6 +261,10 @@ def _adaptive(kind: str, dims: int, input: Any, output_size: Any) -> tuple[Any, 
 
 def _adaptive_mean(dims: int, input: Any, output_size: Any) -> Any:
     images, lengths = _adaptive("avg", dims, input, output_size)
+    if images._dtype.kind in "iu":
+        raise NotImplementedError(
+            f'"adaptive_avg_pool{dims}d" not implemented for {images._type_name!r}: convert first, x.float()'
+        )
     size = tuple(images.shape[2:])
     if all(length and n % length == 0 for n, length in zip(size, lengths, strict=True)):
         kernel = tuple(n // length for n, length in zip(size, lengths, strict=True))
@@ -323,34 +327,65 @@ def adaptive_max_pool3d(input: Any, output_size: Any, return_indices: bool = Fal
     return _adaptive_max(3, input, output_size, return_indices)
 
 
+def _of_each_axis(name: str, value: Any, dims: int, argument: str) -> tuple[Any, ...]:
+    """A number for each axis, from one for all or from as many; a sequence of one does not stand for more."""
+    if not isinstance(value, (tuple, list)):
+        return (value,) * dims
+    if len(value) != dims:
+        many = "Ints" if dims == 2 else "three Ints"
+        raise RuntimeError(f"{name}: {argument} must either be a single Int or tuple of {many}, got {list(value)}")
+    return tuple(value)
+
+
+def _checked_samples(images: Any, samples: Any) -> Any:
+    """Random numbers that are given: one for each axis of each channel, of at least as many images as there are."""
+    dims = images.ndim - 2
+    if samples._dtype != images._dtype:
+        raise RuntimeError(
+            f"Expect _random_samples to have the same dtype as input: they have {samples.dtype} and {images.dtype}"
+        )
+    if samples.ndim != 3:
+        raise RuntimeError(f"Expect _random_samples to have 3 dimensions, got {samples.ndim}")
+    batch, channels, axes = samples.shape
+    if batch < images.shape[0]:
+        raise RuntimeError(
+            f"Expect _random_samples.size(0) no less then input batch size: got {batch} for {images.shape[0]}"
+        )
+    if channels != images.shape[1]:
+        raise RuntimeError(
+            f"Expect _random_samples.size(1) equals to input channel size: got {channels} for {images.shape[1]}"
+        )
+    if axes != dims:
+        raise RuntimeError(f"Expect _random_samples.size(2) equals to {dims}; got {axes}.")
+    return samples.detach()[: images.shape[0]]
+
+
 def _fractional(
     dims: int, input: Any, kernel_size: Any, output_size: Any, output_ratio: Any, indices: bool, samples: Any
 ) -> Any:
     name = f"fractional_max_pool{dims}d"
-    kernel = _sizes(name, kernel_size, dims, "kernel_size")
+    kernel = _of_each_axis(name, kernel_size, dims, "kernel_size")
     images = _images(name, input, dims)
     _numeric(name, images)
     size = tuple(images.shape[2:])
     if output_size is None and output_ratio is None:
         raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
     if output_size is None:
-        ratios = tuple(output_ratio) if isinstance(output_ratio, (tuple, list)) else (output_ratio,) * dims
+        ratios = _of_each_axis(name, output_ratio, dims, "output_ratio")
         lengths = tuple(int(n * ratio) for n, ratio in zip(size, ratios, strict=True))
     else:
-        lengths = _sizes(name, output_size, dims, "output_size")
+        lengths = _of_each_axis(name, output_size, dims, "output_size")
     for what, n, k, length in zip(("time", "height", "width")[3 - dims :], size, kernel, lengths, strict=True):
-        if length < 1 or length + k - 1 > n:
+        if length < 0 or length + k - 1 > n:
             raise RuntimeError(
                 f"{name}(): pool {what} {k} too large relative to input {what} {n}: {length} windows do not fit in"
             )
     if samples is None:
         samples = _random.uniform((*images.shape[:2], dims), images._dtype)
-    elif isinstance(samples, Carrier):
-        samples = samples.detach()
-    if dims == 2:
-        samples = samples[
-            ..., ::-1
-        ]  # torch has the sample of the width first, but in three dimensions that of the depth
+    else:
+        samples = _checked_samples(images, samples)
+    if dims == 2:  # torch has the sample of the width first, but in three dimensions that of the depth
+        samples = samples[..., ::-1]
     places = ops.fractional_places(images, samples, kernel=kernel, lengths=lengths)
     values = _like(_places(images, places), input)
     return (values, _like(places, input)) if indices else values

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _dtypes, ops
-from .._promotion import cast, inexact, together
+from .._promotion import cast, inexact
 from .._shapes import normalize_axes, normalize_axis
 from . import arithmetic, in_both_spellings, load, of_tensor, shapes
 
@@ -183,7 +183,8 @@ def _extreme(name: str, input: Any, dim: Any, keepdim: bool, axis: Any, keepdims
     """max and min: over everything, along an axis with indices, or against another tensor."""
     dim = _one_of(name, "dim", dim, axis)
     if dim is not None and not isinstance(dim, int | np.integer):
-        return (ops.maximum if name == "max" else ops.minimum)(*together(input, dim))
+        return (arithmetic.maximum if name == "max" else arithmetic.minimum)(input, dim)
+    arithmetic.refuse_unordered(name, input._dtype)
     reduce, locate = (ops.largest, ops.argmax) if name == "max" else (ops.smallest, ops.argmin)
     if dim is None:
         if input.numel() == 0:
@@ -193,10 +194,10 @@ def _extreme(name: str, input: Any, dim: Any, keepdim: bool, axis: Any, keepdims
     if input.ndim == 0:
         return Extremes(input.clone(), locate(input, axis=None))
     _refuse_empty(name, input, place)
-    indices = locate(input, axis=place, keepdims=True)
     keepdim = keepdim or keepdims
+    indices = locate(input, axis=place, keepdims=keepdim)
     values = ops.select_along(input, indices, axis=place, keepdims=keepdim, label=f"{name.title()}Backward0")
-    return Extremes(values, indices if keepdim else ops.squeeze(indices, axis=place, given=True))
+    return Extremes(values, indices)
 
 
 def _refuse_empty(name: str, input: Any, axis: int) -> None:
@@ -252,6 +253,7 @@ def amin(input: Any, dim: Dim = None, keepdim: bool = False, *, axis: Dim = None
 
 def _nonempty_axes(name: str, input: Any, dim: Dim, axis: Dim) -> tuple[int, ...]:
     axes = _axes(name, input, dim, axis)
+    arithmetic.refuse_unordered(name, input._dtype)
     if 0 in input.shape:
         if len(axes) == input.ndim and dim is None and axis is None:
             raise _no_dim(name)
@@ -285,6 +287,7 @@ def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> Lea
 
 
 def _locate(name: str, primitive: Any, input: Any, dim: int | None, keepdim: bool) -> Any:
+    arithmetic.refuse_unordered(name, input._dtype)
     if dim is None:
         if input.numel() == 0:
             raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
@@ -385,12 +388,12 @@ def logsumexp(input: Any, dim: Dim, keepdim: bool = False, *, keepdims: bool = F
     return ops.logsumexp(inexact(input), axis=normalize_axes(dim, input.ndim), keepdims=keepdim or keepdims)
 
 
-def softmax(input: Any, dim: int | None = None, *, dtype: Any = None, axis: int | None = None) -> Any:
+def softmax(input: Any, dim: int | None = None, dtype: Any = None, *, axis: int | None = None) -> Any:
     """exp(input) divided by its sum along a dim."""
     return _along("softmax", ops.softmax, input, dim, dtype, axis)
 
 
-def log_softmax(input: Any, dim: int | None = None, *, dtype: Any = None, axis: int | None = None) -> Any:
+def log_softmax(input: Any, dim: int | None = None, dtype: Any = None, *, axis: int | None = None) -> Any:
     """The logarithm of softmax along a dim, without overflow."""
     return _along("log_softmax", ops.log_softmax, input, dim, dtype, axis)
 

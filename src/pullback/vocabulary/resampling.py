@@ -278,7 +278,11 @@ def _neighbours(point: Any, size: int, mode: str, padding_mode: str, corners: bo
             found = [(_inside(at, size, padding_mode, corners), weight) for at, weight in found]
     last = size - 1
     return [
-        (cast(arithmetic.clamp(at, 0, last), np.dtype(np.int64)), (at >= 0) & (at <= last), weight)
+        (
+            cast(arithmetic.where(at >= 0, arithmetic.clamp(at, 0, last), 0), np.dtype(np.int64)),  # NaN is at 0
+            (at >= 0) & (at <= last),
+            weight,
+        )
         for at, weight in found
     ]
 
@@ -362,7 +366,8 @@ def grid_sample(
 
 def _warn_of_corners(name: str) -> None:
     warnings.warn(
-        f"Default {name} behavior has changed to align_corners=False since torch 1.3.0: say align_corners=False, or True",
+        "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please specify "
+        f"align_corners=True if the old behavior is desired. See the documentation of {name} for details.",
         UserWarning,
         stacklevel=3,
     )
@@ -373,9 +378,9 @@ def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any
 
     >>> import pullback
     >>> turn = pullback.tensor([[[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]])
-    >>> pullback.nn.functional.affine_grid(turn, (1, 1, 1, 2), align_corners=True)
-    tensor([[[[ 0.,  1.],
-              [ 0., -1.]]]])
+    >>> pullback.nn.functional.affine_grid(turn, (1, 1, 2, 2), align_corners=True)[0, 0]
+    tensor([[-1.,  1.],
+            [-1., -1.]])
     """
     require("affine_grid", theta=theta)
     shape = tuple(parse_sizes((size,), "affine_grid", "size"))
@@ -393,11 +398,18 @@ def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any
             f"{list(theta.shape)}."
         )
     if min(shape) <= 0:
-        raise ValueError(f"Expected non-zero, positive output size. Got {shape}")
+        raise ValueError(f"Expected non-zero, positive output size. Got {list(shape)}")
     if theta.shape[0] != shape[0]:
         raise RuntimeError(f"Expected a matrix for each of the {shape[0]} images of size {shape}, got {theta.shape[0]}")
     if align_corners is None:
         _warn_of_corners("affine_grid")
+    elif align_corners and min(shape[2:]) == 1:
+        warnings.warn(
+            "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. This is "
+            "not an intended use case of affine_grid. See the documentation of affine_grid for details.",
+            UserWarning,
+            stacklevel=2,
+        )
     lines = []
     for n in reversed(shape[2:]):
         line = np.linspace(-1, 1, n) if align_corners and n > 1 else (2 * np.arange(n) + 1) / n - 1

@@ -41,8 +41,7 @@ def cummin(input: Any, dim: int) -> Selection:
 
 def _running(name: str, input: Any, dim: int, *, largest: bool) -> Selection:
     place = normalize_axis(dim, input.ndim, name)
-    if input._dtype.kind == "c":
-        raise NotImplementedError(f"{name} of complex numbers, which have no order, is not implemented")
+    arithmetic.refuse_unordered(name, input._dtype)
     if not input.ndim:
         return alone(input)
     return gathered(input, ops.arglast(input, axis=place, largest=largest), place, f"{name.title()}Backward0")
@@ -122,7 +121,11 @@ def _slope(input: Any, axis: int, spacing: Any, edge_order: int) -> Any:
         weight = arithmetic.div(before, arithmetic.add(before, _part(spacing, 0, 1, None)))
     rises = arithmetic.div(diff(input, dim=axis), spacing)
     bends = diff(rises, dim=axis)
-    inner = arithmetic.add(_part(rises, axis, None, -1), arithmetic.mul(bends, weight))
+    if isinstance(weight, float):  # what stands at the place itself does not count, so that it may be infinite
+        apart = arithmetic.sub(_part(input, axis, 2, None), _part(input, axis, None, -2))
+        inner = arithmetic.div(apart, 2 * spacing)
+    else:
+        inner = arithmetic.add(_part(rises, axis, None, -1), arithmetic.mul(bends, weight))
     first, last = _part(rises, axis, 0, 1), _part(rises, axis, -1, None)
     if edge_order == 2:
         ends = [weight, weight] if isinstance(weight, float) else [_part(weight, 0, 0, 1), _part(weight, 0, -1, None)]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._promotion import broadcast, cast, inexact, together
+from .._promotion import broadcast, cast, fractional, inexact, together
 from . import arithmetic, later
 from .numpy_operands import constants, tensors
 from .special import of_several
@@ -82,13 +82,13 @@ def _poisson(k: Any, m: Any, tail: str) -> Any:
 
 
 def _fisher(first: Any, second: Any, x: Any, tail: str) -> Any:
-    first, second, x = map(inexact, together(first, second, x))
+    first, second, x = fractional(first, second, x)
     share = first * x / (second + first * x)
     return FUNCTIONS[tail](_halved(first), _halved(second), share)
 
 
 def _huber(delta: Any, r: Any) -> Any:
-    delta, r = map(inexact, together(delta, r))
+    delta, r = fractional(delta, r)
     size = np.abs(r)
     inside = np.where(size <= delta, r * r / 2, delta * (size - delta / 2))
     return np.where(np.less(delta, 0), np.inf, inside)

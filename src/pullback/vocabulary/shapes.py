@@ -320,13 +320,14 @@ def cat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
     """Tensors joined along an existing axis; their other axes agree."""
     listed = _sequence("cat", tensors)
     shapes = [tensor.shape for tensor in listed]
-    if (0,) in shapes:  # torch's old way to begin a list with nothing
-        listed = [tensor for tensor, shape in zip(listed, shapes, strict=True) if shape != (0,)] or listed[:1]
-        shapes = [tensor.shape for tensor in listed]
-    first = shapes[0]
+    first = next((shape for shape in shapes if shape != (0,)), shapes[0])
     if not first:
         raise RuntimeError("zero-dimensional tensor (at position 0) cannot be concatenated: use stack")
     place = normalize_axis(dim if axis is None else axis, len(first))
+    if len(first) > 1 and (0,) in shapes:  # torch's old way to begin a list with nothing
+        nothing = (*first[:place], 0, *first[place + 1 :])
+        listed = [ops.reshape(t, shape=nothing) if t.shape == (0,) else t for t in listed]
+        shapes = [tensor.shape for tensor in listed]
     for index, shape in enumerate(shapes):
         if shape != first:
             _check_joined(tuple(first), tuple(shape), place, index)
@@ -411,7 +412,7 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     length = input.shape[normalize_axis(dim, input.ndim)]
-    return split(input, max(-(-length // chunks), 1) if length else 0, dim)
+    return split(input, -(-length // chunks), dim) if length else split(input, [0] * chunks, dim)
 
 
 def diagonal(input: Any, *, dim: int = 0, other: int = 1) -> Any:

@@ -13,6 +13,7 @@ from .. import _refusals, ops
 from .._core import Carrier
 from .._promotion import cast, category, common, together
 from .._shapes import normalize_axis
+from .._views import beside
 
 
 class Selection(NamedTuple):
@@ -35,7 +36,7 @@ def gathered(input: Any, places: Any, axis: int, label: str) -> Selection:
 def picked(input: Any, places: Any, axis: int, keepdim: bool, label: str) -> Selection:
     """The elements at one place along an axis."""
     values = ops.select_along(input, places, axis=axis, keepdims=keepdim, label=label)
-    return Selection(values, places if keepdim else ops.squeeze(places, axis=axis, given=True))
+    return Selection(values, places if keepdim else beside(ops.squeeze, places, axis=axis, given=True))
 
 
 def alone(input: Any) -> Selection:
@@ -57,6 +58,7 @@ def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool = Fal
     >>> pullback.sort(pullback.tensor([3.0, 1.0, 2.0])).values
     tensor([1., 2., 3.])
     """
+    _refuse_complex("sort", input)
     if not input.ndim:
         normalize_axis(dim, 0, "sort")
         return alone(input)

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _refusals, ops
 from .._core import Carrier, Primitive
-from .._promotion import broadcast, category, common, inexact, together
+from .._promotion import broadcast, category, common, fractional, inexact, together
 
 MOST_TERMS = 1 << 27
 """How many numbers `mvlgamma` adds at most."""
@@ -43,7 +43,7 @@ def of_several(primitive: Primitive, name: str, *operands: Any, **params: Any) -
     if not any(isinstance(operand, Carrier) for operand in operands):
         raise _refusals.no_tensor(name, "input", 1, operands[0])
     _refuse_complex(name, *operands)
-    return broadcast(functools.partial(primitive, **params), *map(inexact, together(*operands)))
+    return broadcast(functools.partial(primitive, **params), *fractional(*operands))
 
 
 def named(function: Callable[..., Any], name: str, text: str) -> Callable[..., Any]:

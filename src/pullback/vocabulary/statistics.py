@@ -101,8 +101,7 @@ def nanmedian(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
 
 
 def _median(name: str, input: Any, dim: int | None, keepdim: bool, *, skip: bool) -> Any:
-    if input._dtype.kind == "c":
-        raise NotImplementedError(f"{name} of complex numbers, which have no order, is not implemented")
+    arithmetic.refuse_unordered(name, input._dtype)
     if dim is None:
         return ops.median(input, axis=tuple(range(input.ndim)), keepdims=False, skip=skip)
     place = _nonempty(name, input, dim)
@@ -122,6 +121,7 @@ def _nonempty(name: str, input: Any, dim: int) -> int:
 
 def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Selection:
     """The most frequent element along a dim, the smallest of several, and where it stands: (values, indices)."""
+    arithmetic.refuse_unordered("mode", input._dtype)
     place = _nonempty("mode", input, dim)
     if not input.ndim:
         return sorting.alone(input)

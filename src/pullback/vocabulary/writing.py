@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import _refusals
 from .._core import Carrier
+from . import published
 from .arithmetic import named
 
 
@@ -22,4 +23,4 @@ def __getattr__(name: str) -> Callable[..., Any]:
             raise _refusals.no_tensor(name, "input", 1, input)
         return getattr(input, name)(*args, **options)
 
-    return named(name, function, f"In place: `input.{name}(...)`.")
+    return published(named(name, function, f"In place: `input.{name}(...)`."), "pullback", name)

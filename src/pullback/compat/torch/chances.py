@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import _sampling
+from ..._modes import enable_grad
 from ...distributions.distribution import broadcast_all as broadcast_all
 from ...distributions.distribution import summed
 from ...nn import functional
@@ -52,6 +53,7 @@ class lazy_property:  # noqa: N801  # torch's name
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
             return self
-        value = self.wrapped(instance)
+        with enable_grad():  # it is kept, also for later, whatever holds now
+            value = self.wrapped(instance)
         setattr(instance, self.wrapped.__name__, value)
         return value

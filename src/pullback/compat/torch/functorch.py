@@ -6,7 +6,8 @@ import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...func import functional_call, stack_module_state
+from ..._trees import flatten, spread
+from ...func import functional_call, stack_module_state, vmap
 from . import notes
 
 _LATER = "is deprecated: use torch.func.functional_call and torch.func.stack_module_state"
@@ -59,6 +60,29 @@ def make_functional_with_buffers(
 def combine_state_for_ensemble(models: Sequence[Any]) -> tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]:
     """Modules of one kind as a function, and their parameters and buffers, stacked along a new first axis."""
     notes.note(f"combine_state_for_ensemble {_LATER}")
+    if not models:
+        raise RuntimeError("combine_state_for_ensemble: Expected at least one model, got 0.")
     function, _, _ = make_functional_with_buffers(models[0])
     parameters, buffers = stack_module_state(list(models))
     return function, tuple(parameters.values()), tuple(buffers.values())
+
+
+def chunk_vmap(
+    func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", chunks: int = 2
+) -> Callable[..., Any]:
+    """`vmap` of so many parts of a batch, one after the other: its `chunk_size` is the size of a part.
+
+    >>> import pullback
+    >>> from pullback.compat.torch.functorch import chunk_vmap
+    >>> chunk_vmap(lambda x: x * 2, chunks=2)(pullback.arange(3))
+    tensor([0, 2, 4])
+    """
+
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        leaves, structure = flatten(args)
+        dims = spread(in_dims, structure) or []
+        sizes = [leaf.shape[dim] for leaf, dim in zip(leaves, dims, strict=False) if dim is not None]
+        part = -(-sizes[0] // chunks) if sizes and chunks > 1 else None
+        return vmap(func, in_dims, out_dims, randomness, chunk_size=part)(*args, **kwargs)
+
+    return mapped

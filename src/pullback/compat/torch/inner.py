@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..._node import AccumulateGrad
 from ..._random import Generator as Generator
 from ..._tensor import Tensor as Tensor
 from ...func import vmap
@@ -46,6 +47,12 @@ def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = Fal
     if not (optional or allow_cpu):
         raise ValueError(f"Expected a torch.device with a specified index or an integer, but got: {device}")
     return -1
+
+
+class _functions:  # noqa: N801  # a namespace
+    """Classes of nodes that programs ask `isinstance` about."""
+
+    AccumulateGrad = AccumulateGrad
 
 
 class fx:  # noqa: N801  # torch's name

@@ -6,7 +6,7 @@ _HERE = "pullback.compat.torch"
 
 PLACES: dict[str, str] = {
     "torch": f"{_HERE}.top pullback",
-    "functorch": f"{_HERE}.functorch pullback.func",
+    **dict.fromkeys(("functorch", "functorch.experimental"), f"{_HERE}.functorch pullback.func"),
     "torch.types": f"{_HERE}.kinds",
     "torch.version": f"{_HERE}.version",
     "torch.random": f"{_HERE}.top pullback._random pullback._sampling",
@@ -63,7 +63,8 @@ PLACES: dict[str, str] = {
     **{
         f"torch.distributions.{name}": "pullback.distributions"
         for name in (
-            "bernoulli beta binomial categorical cauchy chi2 dirichlet exponential fishersnedecor gamma geometric gumbel "
+            "bernoulli beta binomial categorical cauchy chi2 continuous_bernoulli dirichlet exp_family exponential "
+            "fishersnedecor gamma generalized_pareto geometric gumbel "
             "half_cauchy half_normal independent inverse_gamma kl kumaraswamy laplace lkj_cholesky log_normal "
             "logistic_normal lowrank_multivariate_normal mixture_same_family multinomial multivariate_normal "
             "negative_binomial normal one_hot_categorical pareto poisson relaxed_bernoulli relaxed_categorical studentT "
@@ -112,7 +113,7 @@ PLACES: dict[str, str] = {
         "",
     ),
     "torch.fx": f"{_HERE}.inner:fx",
-    "torch.testing": f"{_HERE}.closeness pullback.testing",
+    "torch.testing": f"{_HERE}.closeness {_HERE}.made pullback.testing",
 }
 
 _ONE_DEVICE = "pullback computes on the CPU, in one process"

@@ -83,6 +83,12 @@ class profile(contextlib.ContextDecorator):  # noqa: N801  # torch's name
         """The calls, by function."""
         return Averages(self._profiler)
 
+    def table(self, **options: Any) -> str:
+        """The calls as text."""
+        return self.key_averages().table(**options)
+
+    __str__ = table
+
     def export_chrome_trace(self, path: str) -> None:
         """Write the calls to a file that `pstats` reads."""
         self._profiler.dump_stats(path)

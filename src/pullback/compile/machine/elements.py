@@ -39,6 +39,12 @@ class Element(NamedTuple):
 
 ELEMENTS: dict[str, Element] = {}
 
+COSTLY, ALTERNATING = 20, 2
+"""The cost from which on an operation is done for so many registers at a time, if there are enough elements.
+
+Their instructions alternate: those of one alone are a chain, in which most wait for the one before.
+"""
+
 
 def _add(operands: str, cost: int, reals: bool = False, **entries: Callable[..., Any]) -> None:
     for name, function in entries.items():

@@ -14,10 +14,11 @@ from .. import store
 from ..program import Array, DepartedError, Program, Value, run
 from . import library, matrices, native, pool, small
 from .assembly import HEAVY, Assembly, Piece
-from .entry import CONTIGUOUS, WRITABLE, Block, builtin
+from .entry import Block, builtin
 from .fusion import Loops, Opaque
 from .lowering import lowered
 from .modules import BEFORE, ModuleWriter
+from .texts import CONTIGUOUS, WRITABLE
 
 ROUNDS = 5
 """How often a step is timed; the least time counts."""

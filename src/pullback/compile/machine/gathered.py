@@ -18,7 +18,7 @@ from llvmlite import ir
 
 from ..mathematics.lanes import Desk, Word
 from . import native
-from .memory import SIZES, count_up, element, load, load_lanes, long, splat, store_lanes
+from .memory import BYTE, SIZES, count_up, element, load_lanes, load_spread, long, store_lanes
 from .tasks import TaskEmitter
 
 PUT = "x image rows columns weights depth blocks out result results plane places parts".split()
@@ -60,7 +60,7 @@ class GatheredEmitter(TaskEmitter):
     ) -> None:
         """Adds to sums, of rows from the first on, the products of gathered elements and of blocks of the other factor."""
         builder, kind = self.builder, self.kind
-        desk, scalar = Desk(builder, self.target, self.lanes), Desk(builder, self.target, None)
+        desk = Desk(builder, self.target, self.lanes)
         rows = [
             self.pointer(builder.add(base, self.word(self.pointer(self.given["rows"]), builder.add(first, long(row)))))
             for row in range(self.rows)
@@ -72,8 +72,7 @@ class GatheredEmitter(TaskEmitter):
             along = builder.mul(k, long(self.lanes))
             words = [load_lanes(desk, kind, element(builder, factor, kind, along), 1, None) for factor in factors]
             for row, start in enumerate(rows):
-                one = load(scalar, kind, builder.gep(start, [far], source_etype=ir.IntType(8)))
-                spread = Word(desk, kind, splat(builder, one.value, self.lanes))
+                spread = load_spread(desk, kind, builder.gep(start, [far], source_etype=BYTE))
                 for block, word in enumerate(words):
                     place = row * len(words) + block
                     flat[place] = spread.mad(word, Word(desk, kind, flat[place])).value

@@ -17,56 +17,45 @@ from ..._core import Primitive
 from ..._modes import quiet
 from ..mathematics.lanes import Desk, Target, Word, declared
 from ..program import Array
-from . import elements, library, native, pool
+from . import elements, library, native, pool, texts
 from .elements import KINDS
-from .entry import CONTIGUOUS, FITS, expanded
 from .linking import Module
-from .memory import LONG, POINTER, count_up, element, load, load_lanes, long, splat, store_lanes
+from .memory import BYTE, LONG, POINTER, begun, count_up, element, load_lanes, load_spread, long, store_lanes, word_of
+from .texts import CONTIGUOUS, FITS
 
 PART = 1 << 14
 """Elements that a thread takes at a time."""
-TOGETHER = 2
-"""Registers of elements whose instructions alternate: of one alone, most would wait for the one before."""
-COSTLY, COOL = 20, 32
-"""The cost from which on an operation is worth the widest registers, and the bytes of those for all others.
+COOL = 32
+"""The bytes of the registers for what is not costly.
 
 Processors run slower while they use the widest; what waits for memory or for divisions gains nothing by them.
 """
 AHEAD, LINE = 1 << 11, 64
 """How many bytes before their use operands are asked for, and the bytes of a line of the cache."""
 
-LINKS = "PyEval_SaveThread PyEval_RestoreThread Py_IncRef PyArray_New ndarray None".split()
-
 # The block: the function that shares parts, the function of some parts, operands, which of them is the first that has
 # axes, the number of the result's dtype; and of each operand its dtype and whether it has axes. The table: elements,
 # parts, the address of the result and those of the operands.
 TEXT = """
-@links = global [{count} x ptr] zeroinitializer
-
 define ptr @large(ptr %self, ptr %args, i64 %count) {{
 top:
-  %block_word = call i64 @field(ptr %self, i64 {data})
-  %block = inttoptr i64 %block_word to ptr
+  %block = call ptr @field(ptr %self, i64 {data})
   %inputs = call i64 @word(ptr %block, i64 2)
   %slots = add i64 %inputs, 3
   %table = alloca i64, i64 %slots, align 16
   %row = alloca [6 x i64], align 16
   %first = call i64 @word(ptr %block, i64 3)
-  %model_at = getelementptr ptr, ptr %args, i64 %first
-  %model = load ptr, ptr %model_at
-  %kind = call i64 @field(ptr %model, i64 {type})
-  %array_type = call ptr @link(i64 {ndarray})
-  %array_word = ptrtoint ptr %array_type to i64
-  %is_array = icmp eq i64 %kind, %array_word
+  %model = call ptr @word(ptr %args, i64 %first)
+  %kind = call ptr @field(ptr %model, i64 {type})
+  %array_type = call ptr @link(ndarray)
+  %is_array = icmp eq ptr %kind, %array_type
   %as_many = icmp eq i64 %inputs, %count
   %arrays = and i1 %is_array, %as_many
   br i1 %arrays, label %shape, label %other
 shape:
-  %nd_at = getelementptr i8, ptr %model, i64 {nd}
-  %nd_short = load i32, ptr %nd_at
+  %nd_short = call i32 @field(ptr %model, i64 {nd})
   %nd = zext i32 %nd_short to i64
-  %dims_word = call i64 @field(ptr %model, i64 {dims})
-  %dims = inttoptr i64 %dims_word to ptr
+  %dims = call ptr @field(ptr %model, i64 {dims})
   br label %length
 length:
   %d = phi i64 [ 0, %shape ], [ %d_next, %longer ]
@@ -79,10 +68,8 @@ longer:
   %d_next = add i64 %d, 1
   br label %length
 known:
-  %lengths_at = getelementptr i64, ptr %row, i64 1
-  store i64 %dims_word, ptr %lengths_at
-  %flags_at = getelementptr i64, ptr %row, i64 5
-  store i64 {flags_wanted}, ptr %flags_at
+  call void @put(ptr %row, i64 1, ptr %dims)
+  call void @put(ptr %row, i64 5, i64 {flags_wanted})
   %parts = lshr i64 %size, {part_bits}
   %large = icmp ne i64 %parts, 0
   br i1 %large, label %input, label %other
@@ -91,8 +78,7 @@ input:
   %i_more = icmp ult i64 %i, %inputs
   br i1 %i_more, label %take, label %result
 take:
-  %arg_at = getelementptr ptr, ptr %args, i64 %i
-  %arg = load ptr, ptr %arg_at
+  %arg = call ptr @word(ptr %args, i64 %i)
   %twice = mul i64 %i, 2
   %descr_place = add i64 %twice, 5
   %axes_place = add i64 %twice, 6
@@ -100,45 +86,39 @@ take:
   %axes = call i64 @word(ptr %block, i64 %axes_place)
   %none = icmp eq i64 %axes, 0
   %own_nd = select i1 %none, i64 0, i64 %nd
-  store i64 %own_nd, ptr %row
-  %descr_at = getelementptr i64, ptr %row, i64 2
-  store i64 %descr, ptr %descr_at
+  call void @put(ptr %row, i64 0, i64 %own_nd)
+  call void @put(ptr %row, i64 2, i64 %descr)
   %fitting = call i1 @fits(ptr %arg, ptr %row)
   br i1 %fitting, label %taken, label %other
 taken:
   %address = call i64 @field(ptr %arg, i64 {data})
   %slot_place = add i64 %i, 3
-  %slot = getelementptr i64, ptr %table, i64 %slot_place
-  store i64 %address, ptr %slot
+  call void @put(ptr %table, i64 %slot_place, i64 %address)
   %i_next = add i64 %i, 1
   br label %input
 result:
   %number_long = call i64 @word(ptr %block, i64 4)
   %number = trunc i64 %number_long to i32
-  %new = call ptr @link(i64 {PyArray_New})
+  %new = call ptr @link(PyArray_New)
   %out = call ptr %new(ptr %array_type, i32 %nd_short, ptr %dims, i32 %number, ptr null, ptr null, i32 0, i32 0, ptr null)
   %no_out = icmp eq ptr %out, null
   br i1 %no_out, label %failed, label %go
 go:
   %out_address = call i64 @field(ptr %out, i64 {data})
-  store i64 %size, ptr %table
-  %parts_at = getelementptr i64, ptr %table, i64 1
-  store i64 %parts, ptr %parts_at
-  %out_at = getelementptr i64, ptr %table, i64 2
-  store i64 %out_address, ptr %out_at
-  %share_word = call i64 @word(ptr %block, i64 0)
-  %share = inttoptr i64 %share_word to ptr
-  %some_word = call i64 @word(ptr %block, i64 1)
-  %some = inttoptr i64 %some_word to ptr
-  %save = call ptr @link(i64 {PyEval_SaveThread})
+  call void @put(ptr %table, i64 0, i64 %size)
+  call void @put(ptr %table, i64 1, i64 %parts)
+  call void @put(ptr %table, i64 2, i64 %out_address)
+  %share = call ptr @word(ptr %block, i64 0)
+  %some = call ptr @word(ptr %block, i64 1)
+  %save = call ptr @link(PyEval_SaveThread)
   %state = call ptr %save()
   call void %share(ptr %some, ptr %table, i64 %parts)
-  %restore = call ptr @link(i64 {PyEval_RestoreThread})
+  %restore = call ptr @link(PyEval_RestoreThread)
   call void %restore(ptr %state)
   ret ptr %out
 other:
-  %nothing = call ptr @link(i64 {None})
-  %hold = call ptr @link(i64 {Py_IncRef})
+  %nothing = call ptr @link(None)
+  %hold = call ptr @link(Py_IncRef)
   call void %hold(ptr %nothing)
   ret ptr %nothing
 failed:
@@ -148,20 +128,10 @@ failed:
 
 
 @native.once
-def _entry() -> tuple[native.Code, Any] | None:
-    """The built-in function of all kernels; None where Python's objects are not understood."""
-    fields = native.offsets()
-    if fields is None or native.POINTER_SIZE != 8:
-        return None
-    numbers = {name: place for place, name in enumerate(LINKS)}
-    words = {"count": len(LINKS), "flags_wanted": CONTIGUOUS, "part_bits": PART.bit_length() - 1}
-    text = expanded((FITS + TEXT).format(**words, **numbers, **fields))
-    try:
-        links = [native.address(name) for name in LINKS]
-    except AttributeError:
-        return None
-    code = native.Code(native.kept(text), links)
-    return code, native.method(b"large", code.address("large"), b"Compute an operation on large arrays.")
+def _method() -> Any:
+    """The built-in function of all kernels; None where there can be none."""
+    words = {"flags_wanted": CONTIGUOUS, "part_bits": PART.bit_length() - 1}
+    return texts.method("large", "Compute an operation on large arrays.", FITS + TEXT, **words)
 
 
 Operands = Sequence[tuple[np.dtype[Any], bool]]
@@ -177,35 +147,40 @@ class Writer:
 
     def __init__(self, primitive: Primitive, params: dict[str, Any], operands: Operands, out: np.dtype[Any]) -> None:
         self.primitive, self.params, self.operands, self.out = primitive, params, operands, out
-        costly = elements.ELEMENTS[primitive.name].cost >= COSTLY
-        width = TOGETHER * native.width() if costly else min(native.width(), COOL)
+        costly = elements.ELEMENTS[primitive.name].cost >= elements.COSTLY
+        width = elements.ALTERNATING * native.width() if costly else min(native.width(), COOL)
         self.lanes = width // max(4, out.itemsize, *[dtype.itemsize for dtype, _ in operands])
         self.module = Module()
         self.builder: Any = None
+        self.given: dict[str, Any] = {}
 
     def write(self) -> str:
         """The text of the module."""
         self._begin("vectors")
-        _, begin, end = self.builder.function.args
         bases = [self.builder.inttoptr(self._word(place), POINTER) for place in range(2, len(self.operands) + 3)]
         fixed = [
             self._spread(dtype, base) for (dtype, axes), base in zip(self.operands, bases[1:], strict=True) if not axes
         ]
-        count_up(self.builder, begin, end, lambda at: self._vector(at, bases, iter(fixed)), step=self.lanes)
+        count_up(
+            self.builder,
+            self.given["begin"],
+            self.given["end"],
+            lambda at: self._vector(at, bases, iter(fixed)),
+            step=self.lanes,
+        )
         self.builder.ret_void()
         self.builder.function.linkage = "internal"
         self._parts(self.builder.function)
         return self.module.finished()
 
     def _begin(self, name: str) -> None:
-        function = ir.Function(self.module, ir.FunctionType(ir.VoidType(), [POINTER, LONG, LONG]), name)
-        self.builder = ir.IRBuilder(function.append_basic_block())
+        self.builder, self.given = begun(self.module, name, ["table"], ["begin", "end"])
 
     def _parts(self, vectors: Any) -> None:
         """Write the function of some parts, which calls that of vectors that begin from a place on, and before another."""
         self._begin("some")
         builder = self.builder
-        table, begin, end = builder.function.args
+        table, begin, end = self.given.values()
         size, parts, address = [self._word(place) for place in range(3)]
         first, last = builder.icmp_signed("==", begin, long(0)), builder.icmp_signed("==", end, parts)
         bytes_missing = builder.and_(builder.neg(address), long(self.lanes * self.out.itemsize - 1))
@@ -218,13 +193,11 @@ class Writer:
         builder.ret_void()
 
     def _word(self, place: int) -> Any:
-        at = self.builder.gep(self.builder.function.args[0], [long(place)], source_etype=LONG)
-        return self.builder.load(at, typ=LONG, align=8)
+        return word_of(self.builder, self.given["table"], long(place))
 
     def _spread(self, dtype: np.dtype[Any], address: Any) -> Any:
         """An operand without axes, in all lanes."""
-        word = load(Desk(self.builder, Target.host(), None), KINDS[dtype], address)
-        return splat(self.builder, word.value, self.lanes)
+        return load_spread(Desk(self.builder, Target.host(), self.lanes), KINDS[dtype], address).value
 
     def _vector(self, at: Any, bases: list[Any], fixed: Iterator[Any]) -> None:
         """Write the code for one vector, from a place on."""
@@ -233,7 +206,7 @@ class Writer:
         for (dtype, axes), base in zip(self.operands, bases[1:], strict=True):
             kind, address = KINDS[dtype], element(builder, base, KINDS[dtype], at)
             for line in range(0, self.lanes * dtype.itemsize if axes else 0, LINE):
-                self._ask(builder.gep(address, [long(AHEAD + line)], source_etype=ir.IntType(8)))
+                self._ask(builder.gep(address, [long(AHEAD + line)], source_etype=BYTE))
             words.append(load_lanes(desk, kind, address, 1, None) if axes else Word(desk, kind, next(fixed)))
         dtypes = tuple([dtype for dtype, _ in self.operands])
         word = elements.apply(self.primitive.name, words, dtypes, self.out, self.params)
@@ -251,8 +224,8 @@ def _compiled(primitive: Primitive, arrays: Sequence[Array], params: dict[str, A
     small = [array.reshape(-1)[:1] if array.ndim else array for array in arrays]
     out = np.asarray(quiet.run(primitive.forward, *small, **params)).dtype
     operands = [(array.dtype, array.ndim > 0) for array in arrays]
-    entry = _entry()
-    if entry is None or not elements.lowers(primitive.name, tuple([dtype for dtype, _ in operands]), out, params):
+    method = _method()
+    if method is None or not elements.lowers(primitive.name, tuple([dtype for dtype, _ in operands]), out, params):
         return None
     known = f"large {primitive.name} {params} {[(dtype.str, axes) for dtype, axes in operands]} {out.str}"
     code = native.Code(native.kept(known, Writer(primitive, params, operands, out).write))
@@ -261,7 +234,7 @@ def _compiled(primitive: Primitive, arrays: Sequence[Array], params: dict[str, A
     first = [axes for _, axes in operands].index(True)
     words = [pool.address("share"), code.address("some"), len(operands), first, out.num]
     words += [word for dtype, axes in operands for word in (id(np.dtype(dtype.type)), int(axes))]
-    return native.builtin(entry[1], np.array(words, np.int64))  # type: ignore[no-any-return]  # as Python makes it
+    return native.builtin(method, np.array(words, np.int64))  # type: ignore[no-any-return]  # as Python makes it
 
 
 Function = Callable[..., Array | None]

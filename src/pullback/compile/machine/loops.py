@@ -16,21 +16,24 @@ from llvmlite import ir
 from ..mathematics.lanes import Desk, Target, Word
 from ..program import Value
 from . import elements, reducing
-from .elements import KINDS
+from .elements import ALTERNATING, COSTLY, KINDS
 from .indices import Affine
 from .memory import (
+    BYTE,
     LONG,
     POINTER,
     element,
-    lane_numbers,
+    first_lanes,
     load,
     load_lanes,
     load_places,
+    load_spread,
     long,
+    on_stack,
     splat,
     store,
     store_lanes,
-)
+)  # fmt: skip
 from .nests import Layout, Node, Root
 from .reducing import Accumulator
 
@@ -41,6 +44,8 @@ TOGETHER = 4
 """Registers full of places up to which the last places are masked in the same loop, and not in code of their own."""
 BRIEF = 8
 """Registers full of places up to which functions of mathematics are called: to write them out takes longer than it saves."""
+MANY = 16
+"""Registers full of places in a row from which on costly operations are done for several registers at a time."""
 SHORT, SHORT_IN_LANES = 8, 128
 """Floats that are summed as floats, one after another, and in lanes: as NumPy does."""
 
@@ -128,16 +133,22 @@ class Emitter:
         """Lanes for the dtype that most results have."""
         sizes = [node.dtype.itemsize for node in self.layout.nodes if node.axes and node.dtype.kind != "b"]
         size = max(set(sizes), key=lambda s: (sizes.count(s), s)) if sizes else 4
-        return max(2, width // max(size, 4))
+        lanes = max(2, width // max(size, 4))
+        return lanes * ALTERNATING if self._long(lanes) and self._costly() else lanes
+
+    def _long(self, lanes: int) -> bool:
+        """Whether the loop over lanes is gone through many times."""
+        layout = self.layout
+        return layout.vector >= 0 and layout.domain[layout.vector] >= MANY * lanes
+
+    def _costly(self) -> bool:
+        """Whether each place along the lanes needs an operation that takes long."""
+        return any(node.cost >= COSTLY and self.layout.vector in node.axes for node in self.layout.nodes)
 
     def emit(self) -> None:
         """Write the code."""
         for value in self.layout.scratch:
-            with self.top.builder.goto_entry_block():
-                room = self.top.builder.alloca(ir.ArrayType(ir.IntType(8), value.nbytes))
-            room.align = 64
-            address = self.top.builder.ptrtoint(room, LONG)  # llvmlite gives it a type of its own
-            self.top.known[value] = self.top.builder.inttoptr(address, POINTER)
+            self.top.known[value] = on_stack(self.top.builder, BYTE, value.nbytes, 64)
         for root in self._partial_roots():
             self._clear(root)
         self._outer(0)
@@ -197,8 +208,7 @@ class Emitter:
         self.scopes.append(Scope(builder, index))
         old = self.mask
         if masked:
-            rest = splat(builder, builder.sub(end, index), self.lanes)
-            self.mask = builder.icmp_signed("<", lane_numbers(self.lanes), rest)
+            self.mask = first_lanes(builder, builder.sub(end, index), self.lanes)
         inside()
         self.mask = old
         last = self.scopes.pop().builder
@@ -403,7 +413,7 @@ class Emitter:
                 builder.gep(self.function.args[0], [long(slot)], source_etype=POINTER), typ=POINTER, align=8
             )
             if offset:
-                known = builder.gep(known, [long(offset)], source_etype=ir.IntType(8))
+                known = builder.gep(known, [long(offset)], source_etype=BYTE)
             self.top.known[key] = known
         return known
 
@@ -456,8 +466,7 @@ class Emitter:
         if desk.lanes is None:
             return load(desk, kind, address)
         if step == 0:
-            scalar = load(Desk(desk.builder, self.target, None), kind, address)
-            return Word(desk, kind, splat(desk.builder, scalar.value, desk.lanes))
+            return load_spread(desk, kind, address)
         return load_lanes(desk, kind, address, step, self.mask)
 
     def _write(self, word: Word, base: Any, place: Affine) -> None:

@@ -19,19 +19,22 @@ from llvmlite import ir
 from ..mathematics.lanes import REALS, Desk, Target, Word
 from . import native
 from .memory import (
-    LONG,
-    POINTER,
-    SIZES,
+    begun,
     count_up,
     element,
+    first_lanes,
     lane_numbers,
-    load,
+    least,
     load_lanes,
     load_places,
+    load_spread,
     long,
+    on_stack,
+    part,
     splat,
     store_lanes,
 )  # fmt: skip
+from .tasks import lanes
 
 VECTORS = 3
 """The most registers that a panel is wide."""
@@ -40,7 +43,7 @@ DEPTH = 256
 TILES = 8, 4
 """Rows of the result at a time: with their panel they take up the 32 registers, or half of them."""
 FEW = 8
-"""Rows up to which a panel that is contiguous as it lies is not copied."""
+"""Rows up to which a panel is not copied whose rows are contiguous, but do not follow each other."""
 FACTORS = "a", "b", "c"
 SIZED = "rows", "columns", "inner", "a_down", "a_right", "b_down", "b_right", "c_down"
 
@@ -50,16 +53,14 @@ class MatrixEmitter:
 
     def __init__(self, module: Any, kind: str) -> None:
         self.module, self.kind = module, kind
-        self.lanes = native.width() // SIZES[kind]
+        self.lanes = lanes(kind)
 
     def emit(self) -> None:
         """Write the function, and those for panels of one, two and three registers, which it calls."""
         copy = CopyEmitter(self.module, self.kind, self.lanes).emit()
         panels = [PanelEmitter(self.module, self.kind, self.lanes, n, copy).emit() for n in range(1, VECTORS + 1)]
         builder, given = begun(self.module, f"multiply_{self.kind}", FACTORS, SIZED)
-        room = builder.alloca(ir.ArrayType(REALS[self.kind], DEPTH * VECTORS * self.lanes))
-        room.align = native.width()
-        room = builder.inttoptr(builder.ptrtoint(room, LONG), POINTER)  # llvmlite gives it a type of its own
+        room = on_stack(builder, REALS[self.kind], DEPTH * VECTORS * self.lanes, native.width())
         vectors = quotient(builder, given["columns"], self.lanes)
 
         def deep(start: Any, end: Any) -> None:
@@ -110,8 +111,7 @@ class CopyEmitter:
     def _columns(self, j: Any) -> None:
         """As many columns as there are lanes."""
         builder, given = self.builder, self.given
-        left = splat(builder, builder.sub(given["columns"], j), self.lanes)
-        mask = builder.icmp_signed("<", lane_numbers(self.lanes), left)
+        mask = first_lanes(builder, builder.sub(given["columns"], j), self.lanes)
         contiguous, turned = (builder.icmp_signed("==", given[name], long(1)) for name in ("b_right", "b_down"))
         with builder.if_else(contiguous) as (rows, others):
             with rows:
@@ -143,8 +143,7 @@ class CopyEmitter:
         last = builder.sub(self.given["columns"], long(1))
         rows = []
         for lane in range(lanes):  # a column that is not there is the last one again
-            column = builder.add(j, long(lane))
-            column = builder.select(builder.icmp_signed("<", column, last), column, last)
+            column = least(builder, builder.add(j, long(lane)), last)
             rows.append(load_lanes(self.desk, self.kind, self._source(k, column), 1, None).value)
         half = lanes // 2
         while half:
@@ -170,14 +169,13 @@ class PanelEmitter:
         self.kind, self.lanes, self.vectors, self.copy = kind, lanes, vectors, copy
         self.builder, self.given = begun(module, f"panel_{kind}_{vectors}", (*FACTORS, "room"), (*SIZED, "start"))
         self.builder.function.linkage = "internal"
-        self.desk, self.scalar = (Desk(self.builder, Target.host(), each) for each in (lanes, None))
+        self.desk = Desk(self.builder, Target.host(), lanes)
         self.width = vectors * lanes
 
     def emit(self) -> Any:
         """Write the function."""
         builder, given = self.builder, self.given
-        within = splat(builder, builder.sub(given["columns"], long(self.width - self.lanes)), self.lanes)
-        self.mask = builder.icmp_signed("<", lane_numbers(self.lanes), within)
+        self.mask = first_lanes(builder, builder.sub(given["columns"], long(self.width - self.lanes)), self.lanes)
         """What there is of the last register's columns."""
         panel, down = self._panel()
         tall, short = TILES
@@ -192,12 +190,13 @@ class PanelEmitter:
         return builder.function
 
     def _panel(self) -> tuple[Any, Any]:
-        """The panel and the step from row to row: copied, unless it is contiguous and only a few rows need it."""
+        """The panel and the step from row to row: copied, unless it is contiguous, or nearly, and few rows need it."""
         builder, given = self.builder, self.given
         contiguous = builder.icmp_signed("==", given["b_right"], long(1))
         full = builder.icmp_signed(">=", given["columns"], long(self.width))
         few = builder.icmp_signed("<=", given["rows"], long(FEW))
-        as_it_lies = builder.and_(contiguous, builder.and_(full, few))
+        packed = builder.icmp_signed("==", given["b_down"], long(self.width))
+        as_it_lies = builder.and_(contiguous, builder.and_(full, builder.or_(few, packed)))
         with builder.if_then(builder.not_(as_it_lies)):
             sizes = [given[name] for name in ("columns", "inner", "b_down", "b_right")]
             builder.call(self.copy, [given["b"], given["room"], *sizes, long(self.width)])
@@ -219,7 +218,7 @@ class PanelEmitter:
         numbers = [long(row) for row in range(rows)]
         if left is not None:
             last = builder.sub(left, long(1))
-            numbers = [builder.select(builder.icmp_signed("<", row, last), row, last) for row in numbers]
+            numbers = [least(builder, row, last) for row in numbers]
         places = [
             (self._place("c", builder.add(i, row), long(vector * self.lanes)), self._masked(vector))
             for row in numbers
@@ -235,8 +234,7 @@ class PanelEmitter:
                 for vector in range(vectors)
             ]
             for row, step in enumerate(steps):
-                one = load(self.scalar, kind, element(builder, at, kind, step))
-                spread = Word(self.desk, kind, splat(builder, one.value, self.lanes))
+                spread = load_spread(self.desk, kind, element(builder, at, kind, step))
                 part = slice(row * vectors, (row + 1) * vectors)
                 totals = [Word(self.desk, kind, total) for total in sums[part]]
                 pairs = zip(factors, totals, strict=True)
@@ -264,14 +262,6 @@ class PanelEmitter:
         return sums
 
 
-def begun(module: Any, name: str, pointers: Sequence[str], numbers: Sequence[str]) -> tuple[Any, dict[str, Any]]:
-    """A builder of a function that begins, and its arguments by their names."""
-    signature = ir.FunctionType(ir.VoidType(), [POINTER] * len(pointers) + [LONG] * len(numbers))
-    function = ir.Function(module, signature, name)
-    builder = ir.IRBuilder(function.append_basic_block())
-    return builder, dict(zip((*pointers, *numbers), function.args, strict=True))
-
-
 def quotient(builder: Any, number: Any, by: int) -> Any:
     """A quotient of whole numbers, rounded up."""
     return builder.udiv(builder.add(number, long(by - 1)), long(by))
@@ -281,12 +271,7 @@ def shared_out(builder: Any, total: Any, most: int, inside: Callable[[Any, Any],
     """A loop over ranges that cover 0 to `total`, none longer than `most`, as equal as can be; over one if it is 0."""
     zero = builder.icmp_signed("==", total, long(0))
     number = builder.select(zero, long(1), quotient(builder, total, most))
-
-    def turn(i: Any) -> None:
-        first, last = (builder.udiv(builder.mul(total, k), number) for k in (i, builder.add(i, long(1))))
-        inside(first, last)
-
-    count_up(builder, long(0), number, turn)
+    count_up(builder, long(0), number, lambda i: inside(*part(builder, total, i, number)))
 
 
 def _held(builder: Any, values: list[Any]) -> list[Any]:
@@ -298,13 +283,6 @@ def _held(builder: Any, values: list[Any]) -> list[Any]:
     return [builder.extract_value(found, i) for i in range(len(values))] if len(values) > 1 else [found]
 
 
-@native.once
-def _code(kind: str) -> native.Code:
-    module = ir.Module()
-    MatrixEmitter(module, kind).emit()
-    return native.Code(native.kept(str(module)), [])
-
-
 def address(name: str) -> int:
     """The address of `multiply_f` or `multiply_d`."""
-    return _code(name[-1]).address(name)
+    return native.made(MatrixEmitter, name[-1]).address(name)

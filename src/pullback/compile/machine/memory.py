@@ -1,8 +1,11 @@
-"""Access to memory: loads and stores of one element or of a row of lanes, some of which may be switched off."""
+"""Access to memory: loads and stores of one element or of a row of lanes, some of which may be switched off.
+
+And the whole numbers that say where: loops over them, ranges, and the parts of a range.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from llvmlite import ir
@@ -44,6 +47,11 @@ def lane_numbers(lanes: int) -> Any:
     return ir.Constant(ir.VectorType(LONG, lanes), list(range(lanes)))
 
 
+def first_lanes(builder: Any, count: Any, lanes: int) -> Any:
+    """A mask that is on in so many lanes from the first on: in all if there are more, in none below one."""
+    return builder.icmp_signed("<", lane_numbers(lanes), splat(builder, count, lanes))
+
+
 def splat(builder: Any, value: Any, lanes: int) -> Any:
     """A scalar in all lanes."""
     of = ir.VectorType(value.type, lanes)
@@ -62,6 +70,12 @@ def element(builder: Any, base: Any, kind: str, place: Any) -> Any:
 def load(desk: Desk, kind: str, address: Any) -> Word:
     """One element."""
     return _from_memory(desk, kind, desk.builder.load(address, typ=stored_type(kind), align=SIZES[kind]))
+
+
+def load_spread(desk: Desk, kind: str, address: Any) -> Word:
+    """One element, in all lanes."""
+    one = load(Desk(desk.builder, desk.target, None), kind, address)
+    return Word(desk, kind, splat(desk.builder, one.value, desk.lanes or 1))
 
 
 def store(word: Word, address: Any) -> None:
@@ -143,6 +157,38 @@ def count_up(
     carried[:] = phis
     builder.branch(head)
     builder.position_at_end(after)
+
+
+def least(builder: Any, a: Any, b: Any) -> Any:
+    """The smaller of two whole numbers."""
+    return builder.select(builder.icmp_signed("<", a, b), a, b)
+
+
+def part(builder: Any, total: Any, number: Any, count: Any) -> tuple[Any, Any]:
+    """Where one of so many parts of 0 to `total`, as equal as can be, begins and ends."""
+    after = builder.add(number, long(1))
+    return builder.udiv(builder.mul(total, number), count), builder.udiv(builder.mul(total, after), count)
+
+
+def begun(module: Any, name: str, pointers: Sequence[str], numbers: Sequence[str]) -> tuple[Any, dict[str, Any]]:
+    """A builder of a function that begins and gives nothing, and its arguments by their names."""
+    signature = ir.FunctionType(ir.VoidType(), [POINTER] * len(pointers) + [LONG] * len(numbers))
+    function = ir.Function(module, signature, name)
+    builder = ir.IRBuilder(function.append_basic_block())
+    return builder, dict(zip((*pointers, *numbers), function.args, strict=True))
+
+
+def on_stack(builder: Any, of: Any, count: int, align: int | None = None) -> Any:
+    """The address of room for so many of a type, until the function ends."""
+    with builder.goto_entry_block():
+        made = builder.alloca(ir.ArrayType(of, count))
+        made.align = align
+    return builder.inttoptr(builder.ptrtoint(made, LONG), POINTER)  # llvmlite gives it a type of its own
+
+
+def word_of(builder: Any, table: Any, place: Any) -> Any:
+    """A word of a table."""
+    return builder.load(builder.gep(table, [place], source_etype=LONG), typ=LONG, align=8)
 
 
 def copy_bytes(builder: Any, target: Any, source: Any, size: int) -> None:

@@ -21,7 +21,7 @@ from .elements import KINDS
 from .fusion import Opaque, Product, Scatter, Steps
 from .linking import Module, linked
 from .loops import Emitter, accumulated, partial
-from .memory import LONG, POINTER, copy_bytes, count_up, load, long
+from .memory import LONG, POINTER, copy_bytes, count_up, least, load, long, on_stack
 from .nests import MEMORY, Layout, Node, Root
 from .products import ProductEmitter, form
 from .registers import LoopEmitter
@@ -176,8 +176,7 @@ class ModuleWriter:
 
         def inside(number: Any) -> None:
             start = builder.mul(number, long(piece.chunk))
-            stop = builder.add(start, long(piece.chunk))
-            stop = builder.select(builder.icmp_signed("<", stop, last), stop, last)
+            stop = least(builder, builder.add(start, long(piece.chunk)), last)
             builder.call(function, [table, start, stop, number])
 
         count_up(builder, begin, end, inside)
@@ -186,9 +185,7 @@ class ModuleWriter:
         """The table that a function takes: that of all addresses, or one of its own."""
         if values is None:
             return builder.function.args[0]
-        with builder.goto_entry_block():
-            room = builder.alloca(ir.ArrayType(POINTER, len(values)))
-        table = builder.inttoptr(builder.ptrtoint(room, LONG), POINTER)  # llvmlite gives it a type of its own
+        table = on_stack(builder, POINTER, len(values))
         for number, value in enumerate(values):
             address = self._address(builder, self.assembly.place(value))
             builder.store(address, builder.gep(table, [long(number)], source_etype=POINTER), align=8)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
-from llvmlite import binding
+from llvmlite import binding, ir
 
 from ... import _blas
 from .. import store
@@ -175,6 +175,7 @@ class Code:
 
 
 class _Method(ctypes.Structure):
+    code: Code
     _fields_ = (
         ("name", ctypes.c_char_p),
         ("function", ctypes.c_void_p),
@@ -186,9 +187,11 @@ class _Method(ctypes.Structure):
 FASTCALL = 0x80
 
 
-def method(name: bytes, address: int, doc: bytes) -> Any:
-    """What Python wants to know of a function in C that takes an array of arguments; it must outlive its functions."""
-    return _Method(name, address, FASTCALL, doc)
+def method(code: Code, name: str, doc: str) -> Any:
+    """What Python wants to know of a function that takes an array of arguments; it must outlive its functions."""
+    made = _Method(name.encode(), code.address(name), FASTCALL, doc.encode())
+    made.code = code
+    return made
 
 
 def builtin(method: Any, words: Any) -> Any:
@@ -209,6 +212,18 @@ def kept(text: str, write: Callable[[], str] | None = None) -> bytes:
         code = compiled(write() if write else text)
         store.put(key, code)
     return code
+
+
+@once
+def made(emitter: Any, kind: str) -> Code:
+    """The code that an emitter writes for a kind of numbers: made once for a processor, and kept on the disk."""
+
+    def text() -> str:
+        module = ir.Module()
+        emitter(module, kind).emit()
+        return str(module)
+
+    return Code(kept(f"{emitter.__qualname__} {kind}", text))
 
 
 def compiled(text: str, *, plain: bool = False) -> bytes:

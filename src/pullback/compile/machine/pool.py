@@ -19,8 +19,7 @@ import os
 from llvmlite import binding
 
 from ... import _blas, _blocks
-from . import native
-from .entry import expanded
+from . import native, texts
 
 THREADS = 64
 """The most threads that help."""
@@ -29,8 +28,6 @@ LOOKS = 1024
 PATIENCE = 1 << 14
 """How often one looks for the end of a job before it sleeps between looks: another process may have the processor."""
 
-LINKS = """chosen openblas get_num_threads set_num_threads PyThread_start_new_thread PyThread_allocate_lock
-    PyThread_free_lock PyThread_acquire_lock PyThread_acquire_lock_timed PyThread_release_lock""".split()
 RELAX = {
     "x86_64": ("@llvm.x86.sse2.pause", ""),
     "aarch64": ("@llvm.aarch64.hint", "i32 1"),
@@ -40,7 +37,6 @@ RELAX = {
 
 # A row of `crew` is a thread's: whether it sleeps, its lock, its number from 1 on; each has a line of the cache.
 TEXT = """
-@links = global [{count} x ptr] zeroinitializer
 @crew = internal global [{threads} x [8 x i64]] zeroinitializer, align 64
 @begun = internal global i64 0
 @alive = internal global i64 0
@@ -82,7 +78,7 @@ over:
 
 define internal i1 @wanted(ptr %row) {{
   %number = call i64 @word(ptr %row, i64 2)
-  %chosen_at = call ptr @link(i64 {chosen})
+  %chosen_at = call ptr @link(chosen)
   %chosen = load atomic i64, ptr %chosen_at monotonic, align 8
   %counted = icmp slt i64 %number, %chosen
   %word = load atomic i64, ptr @left seq_cst, align 8
@@ -97,9 +93,8 @@ define internal i1 @wanted(ptr %row) {{
 
 define internal void @help(ptr %row) {{
 top:
-  %acquire = call ptr @link(i64 {PyThread_acquire_lock})
-  %lock_word = call i64 @word(ptr %row, i64 1)
-  %lock = inttoptr i64 %lock_word to ptr
+  %acquire = call ptr @link(PyThread_acquire_lock)
+  %lock = call ptr @word(ptr %row, i64 1)
   br label %fresh
 fresh:
   br label %look
@@ -139,7 +134,7 @@ end:
 
 define internal void @wake(i64 %count) {{
 top:
-  %release = call ptr @link(i64 {PyThread_release_lock})
+  %release = call ptr @link(PyThread_release_lock)
   br label %look
 look:
   %n = phi i64 [ 0, %top ], [ %next, %on ]
@@ -151,8 +146,7 @@ ask:
   %sleeps = icmp ne i64 %was, 0
   br i1 %sleeps, label %rouse, label %on
 rouse:
-  %lock_word = call i64 @word(ptr %row, i64 1)
-  %lock = inttoptr i64 %lock_word to ptr
+  %lock = call ptr @word(ptr %row, i64 1)
   call void %release(ptr %lock)
   br label %on
 on:
@@ -172,9 +166,9 @@ look:
   %more = icmp slt i64 %begun, %count
   br i1 %more, label %begin, label %over
 begin:
-  %allocate = call ptr @link(i64 {PyThread_allocate_lock})
-  %acquire = call ptr @link(i64 {PyThread_acquire_lock})
-  %start = call ptr @link(i64 {PyThread_start_new_thread})
+  %allocate = call ptr @link(PyThread_allocate_lock)
+  %acquire = call ptr @link(PyThread_acquire_lock)
+  %start = call ptr @link(PyThread_start_new_thread)
   %lock = call ptr %allocate()
   %no_lock = icmp eq ptr %lock, null
   br i1 %no_lock, label %short, label %locked
@@ -182,11 +176,9 @@ locked:
   %taken = call i32 %acquire(ptr %lock, i32 1)
   %number = add i64 %begun, 1
   %row = getelementptr [8 x i64], ptr @crew, i64 %begun
-  store i64 0, ptr %row
-  %lock_at = getelementptr i64, ptr %row, i64 1
-  store ptr %lock, ptr %lock_at
-  %number_at = getelementptr i64, ptr %row, i64 2
-  store i64 %number, ptr %number_at
+  call void @put(ptr %row, i64 0, i64 0)
+  call void @put(ptr %row, i64 1, ptr %lock)
+  call void @put(ptr %row, i64 2, i64 %number)
   %one_more = atomicrmw add ptr @alive, i64 1 seq_cst
   %thread = call i64 %start(ptr @help, ptr %row)
   %failed = icmp eq i64 %thread, -1
@@ -196,7 +188,7 @@ started:
   br label %look
 missing:
   %one_less = atomicrmw sub ptr @alive, i64 1 seq_cst
-  %free = call ptr @link(i64 {PyThread_free_lock})
+  %free = call ptr @link(PyThread_free_lock)
   call void %free(ptr %lock)
   br label %short
 short:
@@ -222,7 +214,7 @@ wait:
   br label %look
 slow:
   %held = load ptr, ptr @held
-  %timed = call ptr @link(i64 {PyThread_acquire_lock_timed})
+  %timed = call ptr @link(PyThread_acquire_lock_timed)
   %never = call i32 %timed(ptr %held, i64 100, i32 0)
   br label %look
 over:
@@ -237,7 +229,7 @@ define internal i1 @mine() {{
 
 define void @share(ptr %function, ptr %table, i64 %chunks) {{
 top:
-  %chosen_at = call ptr @link(i64 {chosen})
+  %chosen_at = call ptr @link(chosen)
   %chosen = load atomic i64, ptr %chosen_at monotonic, align 8
   %others = sub i64 %chosen, 1
   %several = icmp sgt i64 %others, 0
@@ -269,21 +261,19 @@ alone:
 
 define internal void @alone(i64 %more) {{
 top:
-  %words = call ptr @link(i64 {openblas})
+  %words = call ptr @link(openblas)
   %known = icmp ne ptr %words, null
   br i1 %known, label %ask, label %over
 ask:
-  %acquire = call ptr @link(i64 {PyThread_acquire_lock})
-  %release = call ptr @link(i64 {PyThread_release_lock})
-  %get = call ptr @link(i64 {get_num_threads})
-  %set = call ptr @link(i64 {set_num_threads})
-  %lock_word = call i64 @word(ptr %words, i64 0)
-  %lock = inttoptr i64 %lock_word to ptr
+  %acquire = call ptr @link(PyThread_acquire_lock)
+  %release = call ptr @link(PyThread_release_lock)
+  %get = call ptr @link(get_num_threads)
+  %set = call ptr @link(set_num_threads)
+  %lock = call ptr @word(ptr %words, i64 0)
   %taken = call i32 %acquire(ptr %lock, i32 1)
   %before = call i64 @word(ptr %words, i64 1)
   %after = add i64 %before, %more
-  %inside = getelementptr i64, ptr %words, i64 1
-  store i64 %after, ptr %inside
+  call void @put(ptr %words, i64 1, i64 %after)
   %number = getelementptr i64, ptr %words, i64 2
   %first = icmp eq i64 %before, 0
   br i1 %first, label %note, label %look
@@ -328,8 +318,8 @@ over:
 }}
 
 define void @begin() {{
-  %allocate = call ptr @link(i64 {PyThread_allocate_lock})
-  %acquire = call ptr @link(i64 {PyThread_acquire_lock})
+  %allocate = call ptr @link(PyThread_allocate_lock)
+  %acquire = call ptr @link(PyThread_acquire_lock)
   %lock = call ptr %allocate()
   %taken = call i32 %acquire(ptr %lock, i32 1)
   store ptr %lock, ptr @held
@@ -350,15 +340,15 @@ end:
   %begun = load i64, ptr @begun
   call void @wake(i64 %begun)
   call void @await(ptr @alive, i64 0)
-  %free = call ptr @link(i64 {PyThread_free_lock})
+  %free = call ptr @link(PyThread_free_lock)
   br label %look
 look:
   %n = phi i64 [ 0, %end ], [ %next, %drop ]
   %more = icmp slt i64 %n, %begun
   br i1 %more, label %drop, label %over
 drop:
-  %lock_at = getelementptr [8 x i64], ptr @crew, i64 %n, i64 1
-  %lock = load ptr, ptr %lock_at
+  %row = getelementptr [8 x i64], ptr @crew, i64 %n
+  %lock = call ptr @word(ptr %row, i64 1)
   call void %free(ptr %lock)
   %next = add i64 %n, 1
   br label %look
@@ -378,14 +368,11 @@ define void @resume() {{
 @native.once
 def _code() -> native.Code:
     function, argument = RELAX.get(binding.get_process_triple().partition("-")[0], ("", ""))
-    text = TEXT.format(
+    code = texts.code(
+        TEXT, {"chosen": _blocks.chosen_address(), **_openblas()}, threads=THREADS, looks=LOOKS, patience=PATIENCE,
         declare=f"declare void {function}({argument.partition(' ')[0]})" if function else "",
         relax=f"call void {function}({argument})" if function else "fence acquire",
-        threads=THREADS, looks=LOOKS, patience=PATIENCE, count=len(LINKS),
-        **{name: place for place, name in enumerate(LINKS)},
     )  # fmt: skip
-    links = [_blocks.chosen_address(), *_openblas(), *map(native.address, LINKS[4:])]
-    code = native.Code(native.kept(expanded(text)), links)
     begin, pause, resume = (ctypes.CFUNCTYPE(None)(code.address(name)) for name in ("begin", "pause", "resume"))
     begin()
     if hasattr(os, "register_at_fork"):
@@ -394,13 +381,14 @@ def _code() -> native.Code:
     return code
 
 
-def _openblas() -> tuple[int, ...]:
+def _openblas() -> dict[str, int]:
     """The addresses of what `_blas` knows of those who want it for themselves, and of its functions."""
     control = _blas.control()
     if control is None:
-        return 0, 0, 0
-    functions = [ctypes.cast(each, ctypes.c_void_p).value or 0 for each in (control.get, control.change)]  # type: ignore[arg-type]
-    return control.words.buffer_info()[0], *functions
+        return {"openblas": 0, "get_num_threads": 0, "set_num_threads": 0}
+    functions = {"get_num_threads": control.get, "set_num_threads": control.change}
+    found = {name: ctypes.cast(each, ctypes.c_void_p).value or 0 for name, each in functions.items()}  # type: ignore[arg-type]
+    return {"openblas": control.words.buffer_info()[0], **found}
 
 
 def address(name: str) -> int:

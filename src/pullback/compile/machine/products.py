@@ -17,7 +17,7 @@ from .elements import KINDS
 from .fusion import Operand, Product, leading
 from .indices import strides
 from .linking import linked
-from .memory import LONG, POINTER, count_up, element, long
+from .memory import LONG, POINTER, count_up, element, least, long
 
 SMALL = 1 << 15
 """Multiplications up to which a product is code of its own."""
@@ -158,9 +158,8 @@ class ProductEmitter:
         """A part that is several batches."""
         builder, parts = self.builder, self.form.parts
         first = builder.mul(number, long(parts.size))
-        count_up(
-            builder, first, self._least(builder.add(first, long(parts.size)), math.prod(self.form.batch)), self._batch
-        )
+        last = least(builder, builder.add(first, long(parts.size)), long(math.prod(self.form.batch)))
+        count_up(builder, first, last, self._batch)
 
     def _part(self, number: Any) -> None:
         """A part that is some rows or columns of one batch."""
@@ -168,7 +167,7 @@ class ProductEmitter:
         total = form.right.columns if parts.across else form.left.rows
         each = -(-total // parts.size)
         start = builder.mul(builder.urem(number, long(each)), long(parts.size))
-        size = builder.sub(self._least(builder.add(start, long(parts.size)), total), start)
+        size = builder.sub(least(builder, builder.add(start, long(parts.size)), long(total)), start)
         a, b, c = self._offsets(builder.udiv(number, long(each)))
         if parts.across:
             b, c = builder.add(b, builder.mul(start, long(form.right.right))), builder.add(c, start)
@@ -176,9 +175,6 @@ class ProductEmitter:
         else:
             a = builder.add(a, builder.mul(start, long(form.left.down)))
             self._multiply((a, b, builder.add(c, builder.mul(start, long(form.right.columns)))), rows=size)
-
-    def _least(self, number: Any, limit: int) -> Any:
-        return self.builder.select(self.builder.icmp_signed("<", number, long(limit)), number, long(limit))
 
     def _batch(self, number: Any) -> None:
         self._multiply(self._offsets(number))

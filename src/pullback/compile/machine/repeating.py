@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
-
 from ..program import Equation, Program
 from .assembly import Assembly, aligned
-from .memory import LONG, POINTER, long
+from .memory import BYTE, LONG, POINTER, long, on_stack
 
 
 class RepeatEmitter:
@@ -21,9 +19,7 @@ class RepeatEmitter:
     def __init__(self, builder: Any, equation: Equation, body: Assembly, step: Any, room: Any) -> None:
         self.builder, self.loop, self.body = builder, equation.params["loop"], body
         self.step, self.room = step, room
-        with builder.goto_entry_block():
-            table = builder.alloca(ir.ArrayType(POINTER, body.memory.slots))
-        self.table = builder.inttoptr(builder.ptrtoint(table, LONG), POINTER)  # llvmlite gives it a type of its own
+        self.table = on_stack(builder, POINTER, body.memory.slots)
 
     def emit(self, inputs: list[Any], outputs: list[Any], constants: list[Any]) -> None:
         """Write the code; the builder is left behind the loop."""
@@ -73,7 +69,7 @@ class RepeatEmitter:
         return places
 
     def _moved(self, base: Any, by: Any) -> Any:
-        return self.builder.gep(base, [by], source_etype=ir.IntType(8))
+        return self.builder.gep(base, [by], source_etype=BYTE)
 
     def _set(self, slot: int, address: Any) -> None:
         place = self.builder.gep(self.table, [long(slot)], source_etype=POINTER)

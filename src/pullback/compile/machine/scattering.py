@@ -8,19 +8,7 @@ from typing import Any
 from ..mathematics.lanes import Desk, Target
 from ..program import Equation
 from .elements import KINDS
-from .memory import (
-    LONG,
-    SIZES,
-    count_up,
-    element,
-    fill_with_zeros,
-    lane_numbers,
-    load,
-    load_lanes,
-    long,
-    splat,
-    store_lanes,
-)
+from .memory import LONG, SIZES, count_up, element, fill_with_zeros, first_lanes, load, load_lanes, long, store_lanes
 
 
 class ScatterEmitter:
@@ -71,5 +59,4 @@ class ScatterEmitter:
         whole = columns // lanes
         count_up(builder, long(0), long(whole), lambda number: some(builder.mul(number, long(lanes)), None))
         if columns % lanes:
-            left = splat(builder, long(columns % lanes), lanes)
-            some(long(whole * lanes), builder.icmp_signed("<", lane_numbers(lanes), left))
+            some(long(whole * lanes), first_lanes(builder, long(columns % lanes), lanes))

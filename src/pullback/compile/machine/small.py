@@ -10,52 +10,49 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from llvmlite import ir
-
 from ..mathematics.lanes import REALS, Desk, Target, Word
 from . import native
+from .matrices import FACTORS, SIZED
 from .memory import (
     LONG,
     POINTER,
+    begun,
     count_up,
     element,
+    first_lanes,
     lane_numbers,
-    load,
     load_lanes,
     load_places,
+    load_spread,
     long,
+    on_stack,
     splat,
     store_lanes,
-)
+)  # fmt: skip
+from .tasks import lanes
 
 PACKED = 1 << 13
 """The most elements of a right factor that are copied."""
 ROWS = (8, 2, 1)
-ARGUMENTS = "a b c rows columns inner a_down a_right b_down b_right c_down".split()
 
 
 class SmallEmitter:
     """The function `small_f` or `small_d`: c = a @ b, with the sizes and the steps along rows and columns."""
 
     def __init__(self, module: Any, kind: str) -> None:
-        signature = ir.FunctionType(ir.VoidType(), [POINTER] * 3 + [LONG] * 8)
-        self.function = ir.Function(module, signature, f"small_{kind}")
-        self.builder = ir.IRBuilder(self.function.append_basic_block())
-        self.kind, self.target = kind, Target.host()
-        self.lanes = native.width() // (4 if kind == "f" else 8)
-        self.given = dict(zip(ARGUMENTS, self.function.args, strict=True))
+        self.builder, self.given = begun(module, f"small_{kind}", FACTORS, SIZED)
+        self.kind, self.lanes = kind, lanes(kind)
+        self.desk = Desk(self.builder, Target.host(), self.lanes)
 
     def emit(self) -> None:
         """Write the function."""
         given, builder = self.given, self.builder
-        room = builder.alloca(ir.ArrayType(REALS[self.kind], PACKED))
-        room.align = 64
-        packed = builder.inttoptr(builder.ptrtoint(room, LONG), POINTER)  # llvmlite gives it a type of its own
+        packed = on_stack(builder, REALS[self.kind], PACKED, 64)
         scattered = builder.and_(
             builder.icmp_signed("!=", given["b_right"], long(1)), builder.icmp_signed(">", given["columns"], long(1))
         )
         before = builder.block
-        copy, multiply = self.function.append_basic_block(), self.function.append_basic_block()
+        copy, multiply = builder.append_basic_block(), builder.append_basic_block()
         builder.cbranch(scattered, copy, multiply)
         builder.position_at_end(copy)
         self._pack(packed)
@@ -76,14 +73,13 @@ class SmallEmitter:
         count_up(builder, long(0), whole, lambda j: inside(j, None), self.lanes)
 
         def rest(j: Any) -> None:
-            left = splat(builder, builder.sub(columns, j), self.lanes)
-            inside(j, builder.icmp_signed("<", lane_numbers(self.lanes), left))
+            inside(j, first_lanes(builder, builder.sub(columns, j), self.lanes))
 
         count_up(builder, whole, columns, rest, self.lanes)
 
     def _pack(self, packed: Any) -> None:
         """Copy the right factor, so that its rows are contiguous."""
-        given, builder, desk = self.given, self.builder, Desk(self.builder, self.target, self.lanes)
+        given, builder, desk = self.given, self.builder, self.desk
 
         def copy(k: Any, j: Any, mask: Any) -> None:
             steps = builder.mul(splat(builder, given["b_right"], self.lanes), lane_numbers(self.lanes))
@@ -107,16 +103,14 @@ class SmallEmitter:
             begin = end
 
     def _block(self, b: Any, down: Any, rows: int, j: Any, mask: Any, i: Any) -> None:
-        given, builder, kind = self.given, self.builder, self.kind
-        desk, scalar = Desk(builder, self.target, self.lanes), Desk(builder, self.target, None)
+        given, builder, kind, desk = self.given, self.builder, self.kind, self.desk
         places = [builder.add(i, long(row)) for row in range(rows)]
         sums = [desk.number(kind, 0).value for _ in range(rows)]
 
         def inside(k: Any) -> None:
             factor = load_lanes(desk, kind, self._at(b, k, down, j, long(1)), 1, mask)
             for row, place in enumerate(places):
-                one = load(scalar, kind, self._at(given["a"], place, given["a_down"], k, given["a_right"]))
-                spread = Word(desk, kind, splat(builder, one.value, self.lanes))
+                spread = load_spread(desk, kind, self._at(given["a"], place, given["a_down"], k, given["a_right"]))
                 sums[row] = spread.mad(factor, Word(desk, kind, sums[row])).value
 
         count_up(builder, long(0), given["inner"], inside, carried=sums)
@@ -124,13 +118,6 @@ class SmallEmitter:
             store_lanes(Word(desk, kind, sums[row]), self._at(given["c"], place, given["c_down"], j, long(1)), 1, mask)
 
 
-@native.once
-def _code(kind: str) -> native.Code:
-    module = ir.Module()
-    SmallEmitter(module, kind).emit()
-    return native.Code(native.kept(str(module)), [])
-
-
 def address(name: str) -> int:
     """The address of `small_f` or `small_d`."""
-    return _code(name[-1]).address(name)
+    return native.made(SmallEmitter, name[-1]).address(name)

@@ -11,11 +11,9 @@ from array import array
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from llvmlite import ir
-
 from ..mathematics.lanes import Target
 from . import native, pool
-from .memory import LONG, POINTER, SIZES, count_up, long
+from .memory import POINTER, SIZES, begun, count_up, least, long, part, word_of
 
 
 class TaskEmitter:
@@ -32,12 +30,9 @@ class TaskEmitter:
     def emit(self) -> None:
         """Write all functions."""
         for name, words in self.WORDS.items():
-            signature = ir.FunctionType(ir.VoidType(), [POINTER, LONG, LONG])
-            function = ir.Function(self.module, signature, name)
-            self.builder = ir.IRBuilder(function.append_basic_block())
-            table, begin, end = function.args
-            self.given = {word: self.word(table, long(place)) for place, word in enumerate(words)}
-            self.loop(begin, end, getattr(self, name))
+            self.builder, told = begun(self.module, name, ["table"], ["begin", "end"])
+            self.given = {word: self.word(told["table"], long(place)) for place, word in enumerate(words)}
+            self.loop(told["begin"], told["end"], getattr(self, name))
             self.builder.ret_void()
 
     def loop(self, begin: Any, end: Any, inside: Callable[[Any], None], step: int = 1) -> None:
@@ -46,7 +41,7 @@ class TaskEmitter:
 
     def least(self, a: Any, b: Any) -> Any:
         """The smaller of two numbers."""
-        return self.builder.select(self.builder.icmp_signed("<", a, b), a, b)
+        return least(self.builder, a, b)
 
     def sum(self, first: Any, *products: tuple[Any, Any]) -> Any:
         """A number plus products of two."""
@@ -64,21 +59,18 @@ class TaskEmitter:
 
     def word(self, table: Any, place: Any) -> Any:
         """A word of a table."""
-        return self.builder.load(self.builder.gep(table, [place], source_etype=LONG), typ=LONG, align=8)
+        return word_of(self.builder, table, place)
 
     def part(self, total: Any, number: Any, count: Any) -> tuple[Any, Any]:
         """Where one of so many parts begins and ends."""
-        builder = self.builder
-        after = builder.add(number, long(1))
-        return builder.udiv(builder.mul(total, number), count), builder.udiv(builder.mul(total, after), count)
+        return part(self.builder, total, number, count)
 
 
 class Functions:
     """The functions of an emitter for a kind of numbers: what they are told, and where they are."""
 
     def __init__(self, emitter: type[TaskEmitter], kind: str) -> None:
-        self.code = native.Code(native.kept(f"{emitter.__qualname__} {kind}", lambda: _text(emitter, kind)), [])
-        self.words = emitter.WORDS
+        self.code, self.words = native.made(emitter, kind), emitter.WORDS
         self.addresses = {name: self.code.address(name) for name in self.words}
         of = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
         self.alone = {name: of(address) for name, address in self.addresses.items()}
@@ -88,12 +80,6 @@ class Functions:
 @native.once
 def _functions(emitter: Any, kind: str) -> Functions:
     return Functions(emitter, kind)
-
-
-def _text(emitter: type[TaskEmitter], kind: str) -> str:
-    module = ir.Module()
-    emitter(module, kind).emit()
-    return str(module)
 
 
 class Call:

@@ -19,28 +19,22 @@ from typing import Any
 import numpy as np
 
 from ..facts import GONE, Absent, Attribute, Entries, Entry, Fact, Items
-from . import native
-from .entry import expanded
+from . import native, texts
 
 WORD, ENTRY, ENTRIES, ITEMS = range(4)
 """Kinds of rows. A row is four words: its kind, an object, where in it or what of it, and what is expected there."""
 
-LINKS = "PyDict_GetItem PyDict_Next Py_IncRef True False".split()
 RENEWALS = 8
 """How often other objects that mean the same are watched instead: a function that makes new ones at each call is asked."""
 
 TEXT = """
-@links = global [{count} x ptr] zeroinitializer
-
 define ptr @unchanged(ptr %self, ptr %args, i64 %given) {{
 top:
   %pos = alloca i64
   %key = alloca ptr
   %value = alloca ptr
-  %block_word = call i64 @field(ptr %self, i64 {data})
-  %block = inttoptr i64 %block_word to ptr
-  %dims_word = call i64 @field(ptr %self, i64 {dims})
-  %dims = inttoptr i64 %dims_word to ptr
+  %block = call ptr @field(ptr %self, i64 {data})
+  %dims = call ptr @field(ptr %self, i64 {dims})
   %words = call i64 @word(ptr %dims, i64 0)
   %end = getelementptr i64, ptr %block, i64 %words
   br label %row
@@ -50,8 +44,7 @@ row:
   br i1 %more, label %look, label %yes
 look:
   %kind = call i64 @word(ptr %at, i64 0)
-  %object_word = call i64 @word(ptr %at, i64 1)
-  %object = inttoptr i64 %object_word to ptr
+  %object = call ptr @word(ptr %at, i64 1)
   %where = call i64 @word(ptr %at, i64 2)
   %place = inttoptr i64 %where to ptr
   %expected = call i64 @word(ptr %at, i64 3)
@@ -60,7 +53,7 @@ word:
   %found_word = call i64 @field(ptr %object, i64 %where)
   br label %compare
 entry:
-  %get = call ptr @link(i64 {PyDict_GetItem})
+  %get = call ptr @link(PyDict_GetItem)
   %got = call ptr %get(ptr %object, ptr %place)
   %got_word = ptrtoint ptr %got to i64
   br label %compare
@@ -70,7 +63,7 @@ compare:
   br i1 %right, label %well, label %no
 entries:
   store i64 0, ptr %pos
-  %next = call ptr @link(i64 {PyDict_Next})
+  %next = call ptr @link(PyDict_Next)
   br label %pair
 pair:
   %i = phi i64 [ 0, %entries ], [ %i_next, %same_value ]
@@ -107,8 +100,7 @@ ended:
 items:
   %size = call i64 @field(ptr %object, i64 {list_size})
   %as_many = icmp eq i64 %size, %expected
-  %held_word = call i64 @field(ptr %object, i64 {list_items})
-  %held = inttoptr i64 %held_word to ptr
+  %held = call ptr @field(ptr %object, i64 {list_items})
   br i1 %as_many, label %item, label %no
 item:
   %j = phi i64 [ 0, %items ], [ %j_next, %same_item ]
@@ -126,14 +118,14 @@ well:
   %following = getelementptr i64, ptr %at, i64 4
   br label %row
 yes:
-  %true = call ptr @link(i64 {True})
+  %true = call ptr @link(True)
   br label %answer
 no:
-  %false = call ptr @link(i64 {False})
+  %false = call ptr @link(False)
   br label %answer
 answer:
   %result = phi ptr [ %true, %yes ], [ %false, %no ]
-  %incref = call ptr @link(i64 {Py_IncRef})
+  %incref = call ptr @link(Py_IncRef)
   call void %incref(ptr %result)
   ret ptr %result
 }}
@@ -141,16 +133,12 @@ answer:
 
 
 @native.once
-def _code() -> tuple[Any, Any] | None:
+def _method() -> Any:
     """The function for all records, compiled once in a process; None where Python's objects are not understood."""
-    fields = native.offsets()
     parts = _list()
-    if fields is None or parts is None or native.POINTER_SIZE != 8 or sysconfig.get_config_var("Py_GIL_DISABLED"):
+    if parts is None or sysconfig.get_config_var("Py_GIL_DISABLED"):
         return None  # without a lock of the interpreter, a container might change while it is looked at
-    numbers = {name: place for place, name in enumerate(LINKS)}
-    text = expanded(TEXT.format(count=len(LINKS), **numbers, **fields, **parts))
-    code = native.Code(native.kept(text), [native.address(name) for name in LINKS])
-    return code, native.method(b"unchanged", code.address("unchanged"), b"Whether the facts hold.")
+    return texts.method("unchanged", "Whether the facts hold.", TEXT, **parts)
 
 
 @functools.cache
@@ -227,9 +215,9 @@ def _only(words: list[int | None], word: int, first: int) -> int | None:
 class Watch:
     """Facts, and the built-in function that says whether they hold."""
 
-    def __init__(self, facts: Sequence[Fact], code: Any, method: Any) -> None:
+    def __init__(self, facts: Sequence[Fact], method: Any) -> None:
         self.facts = facts
-        self._code, self._renewals, self._kept = code, 0, list[Any]([facts])
+        self._renewals, self._kept = 0, list[Any]([facts])
         self._words = np.array([word for fact in facts for word in self._row(fact)], np.int64)
         self.unchanged: Callable[[], bool] = native.builtin(method, self._words)
 
@@ -298,8 +286,8 @@ def _watchable(fact: Fact) -> bool:
 
 def watch(facts: Sequence[Fact]) -> tuple[Watch | None, list[Fact]]:
     """The facts that are watched together, and those that are left."""
-    found = _code()
-    watched = [] if found is None else [fact for fact in facts if _watchable(fact)]
-    if found is None or not watched:
+    method = _method()
+    watched = [] if method is None else [fact for fact in facts if _watchable(fact)]
+    if not watched:
         return None, list(facts)
-    return Watch(watched, *found), [fact for fact in facts if not any(fact is one for one in watched)]
+    return Watch(watched, method), [fact for fact in facts if not any(fact is one for one in watched)]

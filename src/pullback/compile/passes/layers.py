@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..program import Value
+from ..program import Equation, Value
 from .building import Builder
 from .decompositions import DECOMPOSITIONS as DECOMPOSITIONS
 from .decompositions import decomposed as decomposed
@@ -203,8 +203,30 @@ def _transposed(b: Builder, x: Value) -> Value:
     return b.permute_dims(x, axes=(*range(last - 1), last, last - 1))
 
 
-@decomposition("attention")
-@widened
-def _attention(b: Builder, query: Value, key: Value, value: Value, *, scale: float) -> Value:
+def _weights(b: Builder, query: Value, key: Value, mask: Sequence[Value], scale: float) -> Value:
+    """How much each query attends to each key."""
     scores = b.matmul(b.multiply(query, scale), _transposed(b, key))
-    return b.matmul(b.softmax(scores, axis=len(scores.shape) - 1), value)
+    if mask:
+        scores = b.add(scores, *mask)
+    return b.softmax(scores, axis=len(scores.shape) - 1)
+
+
+@decomposition("attention", "masked_attention")
+@widened
+def _attention(b: Builder, query: Value, key: Value, value: Value, *mask: Value, scale: float) -> Value:
+    return b.matmul(_weights(b, query, key, mask, scale), value)
+
+
+@decomposed("attention_pullback", "masked_attention_pullback")
+def _attention_pullback(b: Builder, e: Equation) -> tuple[Value, ...] | None:
+    given, query, key, value, *mask = e.inputs
+    scale = e.params["scale"]
+    if given.dtype.itemsize < 4:
+        return None
+    weights = _weights(b, query, key, mask, scale)
+    to_weights = b.matmul(given, _transposed(b, value))
+    slopes = b.softmax_pullback(to_weights, weights, axis=len(weights.shape) - 1)
+    to_query = b.multiply(b.matmul(slopes, key), scale)
+    to_key = b.matmul(_transposed(b, slopes), b.multiply(query, scale))
+    found = to_query, to_key, b.matmul(_transposed(b, weights), given)
+    return found if [v.shape for v in found] == [v.shape for v in e.outputs] else None

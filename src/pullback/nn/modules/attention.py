@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._core import Carrier
-from ...vocabulary.attention import multi_head_attention_forward
-from ...vocabulary.shapes import swapaxes
+from ...vocabulary.attention import Places, Projections, of_heads
 from .. import init
 from ..parameter import allocate
 from .linear import Linear
@@ -110,33 +108,16 @@ class MultiheadAttention(Module):
         is_causal: bool = False,
     ) -> tuple[Any, Any]:
         """The result and the weights."""
-        turned = self.batch_first and isinstance(query, Carrier) and query.ndim == 3
-        if turned:
-            same = {id(part): swapaxes(part, 0, 1) for part in (query, key, value)}
-            query, key, value = (same[id(part)] for part in (query, key, value))
-        out, weights = multi_head_attention_forward(
-            query,
-            key,
-            value,
-            self.embed_dim,
-            self.num_heads,
-            self.in_proj_weight,
-            self.in_proj_bias,
-            self.bias_k,
-            self.bias_v,
-            self.add_zero_attn,
-            self.dropout,
-            self.out_proj.weight,
-            self.out_proj.bias,
-            training=self.training,
-            key_padding_mask=key_padding_mask,
+        separate = (self.q_proj_weight, self.k_proj_weight, self.v_proj_weight)
+        weights = self.in_proj_weight if self._qkv_same_embed_dim else separate
+        return of_heads(
+            (query, key, value),
+            (self.embed_dim, self.num_heads),
+            Projections(weights, self.in_proj_bias, self.out_proj.weight, self.out_proj.bias),
+            Places(self.bias_k, self.bias_v, None, None, self.add_zero_attn),
+            (attn_mask, key_padding_mask, is_causal),
+            p=self.dropout if self.training else 0.0,
             need_weights=need_weights,
-            attn_mask=attn_mask,
-            use_separate_proj_weight=not self._qkv_same_embed_dim,
-            q_proj_weight=self.q_proj_weight,
-            k_proj_weight=self.k_proj_weight,
-            v_proj_weight=self.v_proj_weight,
-            average_attn_weights=average_attn_weights,
-            is_causal=is_causal,
+            averaged=average_attn_weights,
+            batch_first=self.batch_first,
         )
-        return swapaxes(out, 0, 1) if turned else out, weights

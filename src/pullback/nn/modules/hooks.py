@@ -17,6 +17,7 @@ from ..._core import Carrier, general
 from ..._creation import zeros
 from ..._modes import mode
 from ..._node import RemovableHandle, hooks_of
+from .members import REGISTRATION
 
 Hook = Callable[..., Any]
 
@@ -85,6 +86,29 @@ def register_module_full_backward_hook(hook: Hook) -> Handle:
     See `Module.register_full_backward_hook`.
     """
     return EVERYWHERE.add("_backward_hooks", hook)
+
+
+def register_module_parameter_registration_hook(hook: Hook) -> Handle:
+    """Call `hook(module, name, param)` whenever any module registers a parameter; what it returns is taken instead."""
+    return Handle(REGISTRATION["_parameters"], hook)
+
+
+def register_module_buffer_registration_hook(hook: Hook) -> Handle:
+    """Call `hook(module, name, buffer)` whenever any module registers a buffer; what it returns is taken instead."""
+    return Handle(REGISTRATION["_buffers"], hook)
+
+
+def register_module_module_registration_hook(hook: Hook) -> Handle:
+    """Call `hook(module, name, submodule)` whenever any module registers another; what it returns is taken instead.
+
+    >>> from pullback import nn
+    >>> from pullback.nn.modules.module import register_module_module_registration_hook
+    >>> with register_module_module_registration_hook(lambda module, name, submodule: print(name, submodule)):
+    ...     _ = nn.Sequential(nn.Tanh(), nn.ReLU())
+    0 Tanh()
+    1 ReLU()
+    """
+    return Handle(REGISTRATION["_modules"], hook)
 
 
 # Gradients at the ends of a module
@@ -160,7 +184,8 @@ class BackwardHooks:
     def leave(self, result: Any) -> Any:
         """The result of the module, after the node at its back."""
         if isinstance(result, tuple):
-            return self.back.passed(result, self._before)
+            passed = self.back.passed(result, self._before)
+            return type(result)._make(passed) if hasattr(result, "_make") else passed  # a named one keeps its names
         if not isinstance(result, Carrier):
             warnings.warn(
                 "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but received "

@@ -22,6 +22,17 @@ HOOKS = (
 )  # fmt: skip
 
 
+REGISTRATION: dict[str, dict[int, Callable[[Any, str, Any], Any]]] = {place: OrderedDict() for place in PLACES}
+"""Hooks on what any module registers; what one returns, unless it is None, is registered instead."""
+
+
+def _admitted(place: str, module: Any, name: str, value: Any) -> Any:
+    for hook in REGISTRATION[place].values():
+        answer = hook(module, name, value)
+        value = value if answer is None else answer
+    return value
+
+
 def type_name(value: Any) -> str:
     """The name of a value's type in full, as torch's errors say it."""
     if isinstance(value, Carrier):
@@ -87,9 +98,10 @@ class Members:
             if "_modules" not in members:
                 raise AttributeError("cannot assign module before Module.__init__() call")
             self._free(name, "_modules")
-            self._modules[name] = value
+            self._modules[name] = _admitted("_modules", self, name, value)
         elif name in members.get("_modules", ()):
-            self._modules[name] = self._empty(value, f"child module '{name}' (torch.nn.Module or None expected)")
+            self._empty(value, f"child module '{name}' (torch.nn.Module or None expected)")
+            self._modules[name] = _admitted("_modules", self, name, None)
         elif isinstance(value, Buffer):
             if "_buffers" in members:
                 self._free(name, "_buffers")
@@ -97,7 +109,7 @@ class Members:
         elif name in members.get("_buffers", ()):
             if not isinstance(value, Carrier):
                 self._empty(value, f"buffer '{name}' (torch.nn.Buffer, torch.Tensor or None expected)")
-            self._buffers[name] = value
+            self._buffers[name] = _admitted("_buffers", self, name, value)
         else:
             object.__setattr__(self, name, value)
 
@@ -166,7 +178,7 @@ class Members:
                 f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. To "
                 f"express '{name}' as a function of another Tensor, compute the value in the forward() method."
             )
-        self._parameters[name] = param
+        self._parameters[name] = None if param is None else _admitted("_parameters", self, name, param)
 
     def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
         """Add a tensor that is state, but no parameter; one that is not persistent is left out of `state_dict`.
@@ -187,7 +199,7 @@ class Members:
             raise TypeError(
                 f"cannot assign '{type_name(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
             )
-        self._buffers[name] = tensor
+        self._buffers[name] = _admitted("_buffers", self, name, tensor)
         change = self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add
         change(name)
 
@@ -204,7 +216,7 @@ class Members:
         if module is not None and not isinstance(module, Members):
             raise TypeError(f"{type_name(module)} is not a Module subclass")
         self._check_name("_modules", name)
-        self._modules[name] = module
+        self._modules[name] = _admitted("_modules", self, name, module)
 
     def register_module(self, name: str, module: Any) -> None:
         """`add_module` under another name."""

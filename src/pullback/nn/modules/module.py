@@ -15,12 +15,21 @@ from ..._core import Carrier
 from ..._modes import no_grad
 from ..uninitialized import is_lazy
 from .calls import Calls
+from .hooks import register_module_buffer_registration_hook as register_module_buffer_registration_hook
 from .hooks import register_module_forward_hook as register_module_forward_hook
 from .hooks import register_module_forward_pre_hook as register_module_forward_pre_hook
 from .hooks import register_module_full_backward_hook as register_module_full_backward_hook
 from .hooks import register_module_full_backward_pre_hook as register_module_full_backward_pre_hook
+from .hooks import register_module_module_registration_hook as register_module_module_registration_hook
+from .hooks import register_module_parameter_registration_hook as register_module_parameter_registration_hook
 from .state import State
 from .state import _IncompatibleKeys as _IncompatibleKeys
+
+
+def _take(tensor: Any, value: Any) -> None:
+    """Put a value in the place of a tensor's, unless it was computed there."""
+    if value is not tensor:
+        tensor.data = value
 
 
 class Module(State, Calls):
@@ -107,10 +116,10 @@ class Module(State, Calls):
             for parameter in self._parameters.values():
                 if parameter is not None:
                     gradient = parameter.grad
-                    parameter.data = fn(parameter.data)
+                    _take(parameter, fn(parameter.data if is_lazy(parameter) else parameter))
                     if gradient is not None:
                         parameter.grad = None
-                        gradient.data = fn(gradient.data)
+                        _take(gradient, fn(gradient))
                         parameter.grad = gradient
             for name, buffer in self._buffers.items():
                 if is_lazy(buffer):
@@ -137,12 +146,21 @@ class Module(State, Calls):
         dtype = None
         named = [kwargs.pop(name, None) for name in ("device", "dtype", "tensor")]
         kwargs.pop("non_blocking", None)
+        if "copy" in kwargs:
+            raise RuntimeError(
+                ".to() does not accept copy argument: a module is converted in place; copy.deepcopy copies it"
+            )
         _placement.accept("to", kwargs)
-        for value in (*args, *named):
+        for place, value in enumerate((*args, *named)):
             if isinstance(value, Carrier):
                 dtype = value.dtype
             elif isinstance(value, str):
                 _placement.here(value)
+            elif isinstance(value, bool) and dtype is None and place < 2:
+                raise TypeError(
+                    f"to() received an invalid combination of arguments: {value} stands where a dtype or a device does; "
+                    "say non_blocking= before it"
+                )
             elif value is not None and not isinstance(value, bool):
                 dtype = _dtypes.as_dtype(value)
         if dtype is None:

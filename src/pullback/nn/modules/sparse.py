@@ -13,6 +13,9 @@ from .module import Module
 class _Table(Module):
     """A table of vectors, one of which may be fixed at zero."""
 
+    _begins_frozen = False
+    """Whether it can be made with vectors that are not trained, which may then be whole numbers."""
+
     def _take(self, rows: int, columns: int, padding_idx: int | None, given: Any, trained: bool, **placed: Any) -> None:
         """Make the table, or take the one that is given."""
         self.num_embeddings = rows
@@ -61,7 +64,8 @@ class _Table(Module):
             raise AssertionError(
                 f"Embeddings parameter is expected to be 2-dimensional: got shape {tuple(embeddings.shape)}"
             )
-        table = cls(*embeddings.shape, *args, _weight=embeddings, **settings)
+        frozen = {"_freeze": freeze} if cls._begins_frozen else {}
+        table = cls(*embeddings.shape, *args, _weight=embeddings, **frozen, **settings)
         table.weight.requires_grad = not freeze
         return table
 
@@ -78,6 +82,8 @@ class Embedding(_Table):
     >>> table(pullback.tensor([[1, 2, 4], [4, 3, 9]])).shape
     pullback.Size([2, 3, 3])
     """
+
+    _begins_frozen = True
 
     def __init__(
         self,

@@ -14,8 +14,9 @@ from .clip_grad import get_total_norm as get_total_norm
 from .convert_parameters import parameters_to_vector as parameters_to_vector
 from .convert_parameters import vector_to_parameters as vector_to_parameters
 
-_PARTS = ("fusion", "parametrizations", "parametrize", "prune", "rnn")
+_PARTS = ("fusion", "init", "parametrizations", "parametrize", "prune", "rnn")
 _LATER = {
+    "skip_init": "init",
     **dict.fromkeys(("remove_spectral_norm", "remove_weight_norm", "spectral_norm", "weight_norm"), "norms"),
     **dict.fromkeys(
         ("fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval", "fuse_linear_bn_weights"), "fusion"

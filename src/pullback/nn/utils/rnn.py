@@ -138,11 +138,9 @@ def _lengths(lengths: Any) -> Any:
     if isinstance(lengths, Carrier):
         lengths = concrete(lengths, "_pack_padded_sequence")
     found = np.array(lengths, np.int64)
-    if found.ndim != 1 or not found.size:
-        raise RuntimeError(f"Expected `lengths` to be one-dimensional and not empty, got shape {found.shape}")
-    if found.min() <= 0:
+    if found.ndim != 1:
         raise RuntimeError(
-            f"Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0: {found.tolist()}"
+            f"'lengths' argument should be a 1D CPU int64 tensor, but got {found.ndim}D: shape {found.shape}"
         )
     return found
 
@@ -165,10 +163,16 @@ def pack_padded_sequence(input: Any, lengths: Any, batch_first: bool = False, en
     (tensor([1, 4, 2, 5, 3]), tensor([2, 2, 1]))
     """
     counts = _lengths(lengths)
+    if input.numel() == 0:
+        raise RuntimeError(f"Cannot pack empty tensors: the input has shape {tuple(input.shape)}")
     x = swapaxes(input, 0, 1) if batch_first else input
     if x.ndim < 2 or x.shape[1] != len(counts):
         raise RuntimeError(
             f"Expected `len(lengths)` to be equal to batch_size, but got {len(counts)} (batch_size={x.shape[1] if x.ndim > 1 else 0})"
+        )
+    if counts.min() <= 0:
+        raise RuntimeError(
+            f"Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0: {counts.tolist()}"
         )
     order = None
     if not enforce_sorted:

@@ -58,14 +58,14 @@ def default_collate(batch: Sequence[Any]) -> Any:
     first = batch[0]
     if isinstance(first, Carrier):
         return stack(list(batch))
+    if isinstance(first, (str, bytes)):  # NumPy's own among them
+        return batch
     if isinstance(first, (np.ndarray, np.generic)):
         return _arrays(batch)
     if isinstance(first, float):
         return tensor(list(batch), dtype=float64)
     if isinstance(first, int):
         return tensor(list(batch))
-    if isinstance(first, (str, bytes)):
-        return batch
     if isinstance(first, Mapping):
         return _mapping(first, {key: default_collate([sample[key] for sample in batch]) for key in first})
     if isinstance(first, Sequence):

@@ -202,10 +202,14 @@ class _Pass:
         self._yielded += 1
         length = self._loader._length
         if length is not None and self._yielded > length:
+            reason = (
+                "For multiprocessing data-loading, this could be caused by not properly configuring the IterableDataset "
+                "replica at each worker: each must yield its own part, see get_worker_info"
+            )
             warnings.warn(
                 f"Length of IterableDataset {self._loader.dataset!r} was reported to be {length}(when accessing "
-                f"len(dataloader)), but {self._yielded} samples have been fetched. With workers, each must yield its own "
-                "part: see get_worker_info",
+                f"len(dataloader)), but {self._yielded} samples have been fetched. "
+                f"{reason if self._loader.num_workers else ''}",
                 stacklevel=2,
             )
         return batch

@@ -1,0 +1,97 @@
+"""torch.testing.make_tensor: tensors of random numbers to test with."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ... import _random
+from ..._core import Carrier
+from ..._creation import made, sizes_of
+from ..._dtypes import dtype as Kind  # noqa: N812  # a parameter has its name
+from ..._placement import accept
+
+
+def make_tensor(
+    *shape: Any,
+    dtype: Any,
+    device: Any,
+    low: float | None = None,
+    high: float | None = None,
+    requires_grad: bool = False,
+    noncontiguous: bool = False,
+    exclude_zero: bool = False,
+    memory_format: Any = None,
+) -> Carrier:
+    """Random numbers of a dtype, evenly from `low`, included, to `high`, excluded: about -9 to 9 unless they are given.
+
+    Whole numbers reach 9, those without a sign begin at 0, and bools are any. Bounds beyond the numbers of the dtype are
+    brought back to them. `noncontiguous` leaves a gap after every number; `exclude_zero` has ones instead of zeros, and the
+    smallest normal number among fractions. ValueError if `low` is not below `high`.
+
+    >>> import pullback
+    >>> from pullback.compat.torch.made import make_tensor
+    >>> t = make_tensor(2, 3, dtype=pullback.float32, device="cpu", low=0, noncontiguous=True)
+    >>> t.shape, t.is_contiguous(), bool((t >= 0).all())
+    (pullback.Size([2, 3]), False, True)
+    """
+    kind = Kind(dtype)
+    accept("make_tensor", {"device": device, "memory_format": memory_format})
+    sizes = sizes_of("make_tensor", shape)
+    whole = not (kind.is_floating_point or kind.is_complex)
+    if requires_grad and whole:
+        raise ValueError(f"`requires_grad=True` is not supported for boolean and integral dtypes, but got dtype={kind}")
+    if noncontiguous and memory_format is not None:
+        raise ValueError(
+            "The parameters `noncontiguous` and `memory_format` are mutually exclusive, but got "
+            f"{noncontiguous=} and {memory_format=}"
+        )
+    lowest, highest = _bounds(kind, low, high)
+    if kind.is_complex:
+        parts = (_fractions(sizes, kind.numpy.type(0).real.dtype, lowest, highest) for _ in range(2))
+        values = (next(parts) + 1j * next(parts)).astype(kind.numpy)
+    elif whole:
+        values = _random.source().integers(lowest, highest, sizes, np.int64).astype(kind.numpy)
+    else:
+        values = _fractions(sizes, kind.numpy, lowest, highest)
+    if exclude_zero:
+        tiny = 1 if whole else np.finfo(kind.numpy).tiny
+        values = np.where(values == 0, tiny * (1 + 1j) if kind.is_complex else tiny, values).astype(kind.numpy)
+    if noncontiguous and values.size > 1:
+        values = np.repeat(values, 2, axis=-1)[..., ::2]
+    return made(values, requires_grad)
+
+
+def _bounds(kind: Kind, low: float | None, high: float | None) -> tuple[Any, Any]:
+    """The lowest number, and the one that none reaches: whole where the numbers are."""
+    letter = kind.numpy.kind
+    if letter in "fc":
+        limits = np.finfo(kind.numpy)
+        least, most, usual = float(limits.min), float(limits.max), (-9, 9)
+    elif letter == "b":
+        least, most, usual = 0, 1, (0, 2)
+    else:
+        span = np.iinfo(kind.numpy)
+        least, most, usual = span.min, min(span.max, 2**63 - 2), (0 if letter == "u" else -9, 10)
+    low, high = usual[0] if low is None else low, usual[1] if high is None else high
+    if math.isnan(low) or math.isnan(high):
+        raise ValueError(f"`low` and `high` cannot be NaN, but got {low=} and {high=}")
+    if low > high or (low == high and letter not in "fc"):
+        raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")
+    lowest, highest = (min(max(bound, least), most if letter in "fc" else most + 1) for bound in (low, high))
+    if letter in "fc":
+        return lowest, highest
+    lowest, highest = math.ceil(lowest), math.ceil(highest)
+    if lowest >= highest:
+        raise ValueError(f"`low` must be less than `high`: there is no whole number from {low} to {high}")
+    return lowest, highest
+
+
+def _fractions(sizes: tuple[int, ...], kind: Any, lowest: float, highest: float) -> Any:
+    """Numbers from `lowest` to below `highest`; neither their distance nor a rounding goes beyond the dtype."""
+    parts = _random.source().random(sizes)
+    values = np.asarray(lowest * (1 - parts) + highest * parts).astype(kind)
+    below = np.nextafter(kind.type(highest), kind.type(lowest))
+    return np.clip(values, kind.type(lowest), below)

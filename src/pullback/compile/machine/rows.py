@@ -1,0 +1,282 @@
+"""Rows of a matrix brought to a mean of zero and a variance of one, or to weights that sum to one, eager.
+
+NumPy goes over an array once for each sum and each product. Here a row is read from memory once, and is in the cache
+while the code goes along it again. Sums have several registers of lanes, so that few numbers are added one after
+another.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..mathematics.exponentials import exp
+from ..mathematics.lanes import TYPES, Desk, Word
+from .elements import KINDS
+from .memory import (
+    count_up,
+    element,
+    fill_with_zeros,
+    first_lanes,
+    load,
+    load_lanes,
+    load_spread,
+    long,
+    splat,
+    store,
+    store_lanes,
+)
+from .reducing import across, combine, identity
+from .tasks import Call, TaskEmitter
+
+TASK, SEVERAL = 1 << 14, 4
+"""Elements, about, of what a thread does at a time, and tasks from which on threads take part."""
+TOGETHER = 4
+"""Registers for a sum."""
+MATRIX = "rows size tasks".split()
+"""The words that all functions are told first."""
+
+
+class RowEmitter(TaskEmitter):
+    """The functions, each of some rows. Arrays have a row for each, an element for each, or one row for all."""
+
+    WORDS: ClassVar = {
+        "moments": [*MATRIX, *"x mean variance".split()],
+        "standardize": [*MATRIX, *"x mean scale out".split()],
+        "affine": [*MATRIX, *"x mean scale weight bias out".split()],
+        "standardize_pullback": [*MATRIX, *"x mean scale given out".split()],
+        "affine_pullback": [*MATRIX, *"x mean scale given weight out to_weight to_bias".split()],
+        "powers": [*MATRIX, *"x sums out".split()],
+        "softmax": [*MATRIX, *"x out".split()],
+        "slopes": [*MATRIX, *"given powers sums out".split()],
+        "softmax_pullback": [*MATRIX, *"given powers out".split()],
+    }
+
+    def __init__(self, module: Any, kind: str) -> None:
+        super().__init__(module, kind)
+        self.desk, self.scalar = (Desk(None, self.target, count) for count in (self.lanes, None))
+
+    # 1. Along rows
+
+    def _rows(self, task: Any, inside: Callable[[Any], None]) -> None:
+        """All rows of a task."""
+        self.desk.builder = self.scalar.builder = self.builder
+        begin, end = self.part(self.given["rows"], task, self.given["tasks"])
+        self.loop(begin, end, inside)
+
+    def _place(self, name: str, row: Any, at: Any) -> Any:
+        """The address of an element of a row."""
+        place = self.sum(at, (row, self.given["size"]))
+        return element(self.builder, self.pointer(self.given[name]), self.kind, place)
+
+    def _some(self, name: str, row: Any, at: Any, mask: Any) -> Word:
+        """Some elements of a row, zeros where the mask is off."""
+        return load_lanes(self.desk, self.kind, self._place(name, row, at), 1, mask)
+
+    def _put(self, word: Word, name: str, row: Any, at: Any, mask: Any) -> None:
+        """Write some elements of a row."""
+        store_lanes(word, self._place(name, row, at), 1, mask)
+
+    def _of_row(self, name: str, row: Any) -> Word:
+        """The one element for a row, in all lanes."""
+        return load_spread(self.desk, self.kind, self._one(name, row))
+
+    def _one(self, name: str, row: Any) -> Any:
+        return element(self.builder, self.pointer(self.given[name]), self.kind, row)
+
+    def _spread(self, word: Word) -> Word:
+        return Word(self.desk, self.kind, splat(self.builder, word.value, self.lanes))
+
+    def _size(self) -> Word:
+        """The number of elements of a row, as a real."""
+        return Word(self.scalar, self.kind, self.builder.sitofp(self.given["size"], TYPES[self.kind]))
+
+    def _along(self, inside: Callable[[Any, Any, int], None], carried: list[Any] | None = None) -> None:
+        """Go along a row: several vectors in one turn, then one by one with a mask; each is told its number in the turn."""
+        builder, size, width = self.builder, self.given["size"], self.lanes
+        whole = builder.and_(size, long(-TOGETHER * width))
+
+        def several(at: Any) -> None:
+            for number in range(TOGETHER):
+                inside(builder.add(at, long(number * width)), None, number)
+
+        def rest(at: Any) -> None:
+            inside(at, first_lanes(builder, builder.sub(size, at), width), 0)
+
+        count_up(builder, long(0), whole, several, step=TOGETHER * width, carried=carried)
+        count_up(builder, whole, size, rest, step=width, carried=carried)
+
+    def _totals(self, terms: Callable[[Any, Any], tuple[Word, ...]], count: int, how: str = "sum") -> list[Word]:
+        """The sums, or the maxima, of so many terms over a row."""
+        neutral = self.desk.number(self.kind, identity(how, self.kind))
+        carried = [neutral.value] * (TOGETHER * count)
+
+        def inside(at: Any, mask: Any, number: int) -> None:
+            for place, term in enumerate(terms(at, mask), number * count):
+                known = term if mask is None else Word(self.desk, "b1", mask).select(term, neutral)
+                carried[place] = combine(how, Word(self.desk, self.kind, carried[place]), known).value
+
+        self._along(inside, carried)
+        found = [Word(self.desk, self.kind, value) for value in carried]
+        return [
+            across(how, functools.reduce(partial(combine, how), found[i::count]), self.scalar) for i in range(count)
+        ]
+
+    # 2. A mean of zero and a variance of one
+
+    def moments(self, task: Any) -> None:
+        """The means of rows, and their variances."""
+
+        def row(i: Any) -> None:
+            (total,) = self._totals(lambda at, mask: (self._some("x", i, at, mask),), 1)
+            mean = total / self._size()
+            spread = self._spread(mean)
+
+            def squares(at: Any, mask: Any) -> tuple[Word]:
+                centred = self._some("x", i, at, mask) - spread
+                return (centred * centred,)
+
+            (squared,) = self._totals(squares, 1)
+            store(mean, self._one("mean", i))
+            store(squared / self._size(), self._one("variance", i))
+
+        self._rows(task, row)
+
+    def _normal(self, row: Any) -> Callable[[Any, Any], Word]:
+        """What gives some elements of a row, less its mean, times its scale."""
+        mean, scale = self._of_row("mean", row), self._of_row("scale", row)
+        return lambda at, mask: (self._some("x", row, at, mask) - mean) * scale
+
+    def standardize(self, task: Any) -> None:
+        """Rows less their means, times their scales."""
+
+        def row(i: Any) -> None:
+            normal = self._normal(i)
+            self._along(lambda at, mask, _: self._put(normal(at, mask), "out", i, at, mask))
+
+        self._rows(task, row)
+
+    def affine(self, task: Any) -> None:
+        """The same times weights, plus biases."""
+
+        def row(i: Any) -> None:
+            normal, first = self._normal(i), long(0)
+
+            def inside(at: Any, mask: Any, _: int) -> None:
+                weight, bias = (self._some(name, first, at, mask) for name in ("weight", "bias"))
+                self._put(normal(at, mask).mad(weight, bias), "out", i, at, mask)
+
+            self._along(inside)
+
+        self._rows(task, row)
+
+    def standardize_pullback(self, task: Any) -> None:
+        """The cotangents of x."""
+        self._rows(task, lambda i: self._pull(i, lambda at, mask, normal: self._some("given", i, at, mask)))
+
+    def affine_pullback(self, task: Any) -> None:
+        """The same, and those of weights and biases, which each task adds up for itself."""
+        for name in ("to_weight", "to_bias"):
+            fill_with_zeros(self.builder, self._place(name, task, long(0)), self.bytes(self.given["size"]))
+
+        def given(i: Any, at: Any, mask: Any, normal: Word) -> Word:
+            part = self._some("given", i, at, mask)
+            for name, term in (("to_weight", part * normal), ("to_bias", part)):
+                self._put(self._some(name, task, at, mask) + term, name, task, at, mask)
+            return part * self._some("weight", long(0), at, mask)
+
+        self._rows(task, lambda i: self._pull(i, partial(given, i)))
+
+    def _pull(self, row: Any, given: Callable[[Any, Any, Word], Word]) -> None:
+        """Write (t - mean(t) - normal * mean(t * normal)) * scale, where t is what a function gives."""
+        normal, scale = self._normal(row), self._of_row("scale", row)
+
+        def terms(at: Any, mask: Any) -> tuple[Word, Word]:
+            own = normal(at, mask)
+            part = given(at, mask, own)
+            self._put(part, "out", row, at, mask)
+            return part, part * own
+
+        mean, slope = (self._spread(total / self._size()) for total in self._totals(terms, 2))
+
+        def write(at: Any, mask: Any, _: int) -> None:
+            part = self._some("out", row, at, mask) - mean
+            self._put((-slope).mad(normal(at, mask), part) * scale, "out", row, at, mask)
+
+        self._along(write)
+
+    # 3. Weights that sum to one
+
+    def powers(self, task: Any) -> None:
+        """Exponentials of rows less their maxima, and their sums."""
+        self._rows(task, lambda i: store(self._powers(i), self._one("sums", i)))
+
+    def softmax(self, task: Any) -> None:
+        """Exponentials of rows over their sums."""
+
+        def row(i: Any) -> None:
+            factor = self._spread(1 / self._powers(i))
+            self._along(lambda at, mask, _: self._put(self._some("out", i, at, mask) * factor, "out", i, at, mask))
+
+        self._rows(task, row)
+
+    def _powers(self, row: Any) -> Word:
+        (highest,) = self._totals(lambda at, mask: (self._some("x", row, at, mask),), 1, "maximum")
+        shift = self._spread(highest)
+
+        def terms(at: Any, mask: Any) -> tuple[Word]:
+            power = exp(self._some("x", row, at, mask) - shift)
+            self._put(power, "out", row, at, mask)
+            return (power,)
+
+        return self._totals(terms, 1)[0]
+
+    def slopes(self, task: Any) -> None:
+        """What is given less its mean by weights, times their exponentials."""
+        self._rows(
+            task, lambda i: self._slopes(i, lambda total: total / load(self.scalar, self.kind, self._one("sums", i)))
+        )
+
+    def softmax_pullback(self, task: Any) -> None:
+        """The same, where sums are one."""
+        self._rows(task, lambda i: self._slopes(i, lambda total: total))
+
+    def _slopes(self, row: Any, over: Callable[[Word], Word]) -> None:
+        def both(at: Any, mask: Any) -> tuple[Word, Word]:
+            return self._some("given", row, at, mask), self._some("powers", row, at, mask)
+
+        (total,) = self._totals(lambda at, mask: (operator.mul(*both(at, mask)),), 1)
+        mean = self._spread(over(total))
+
+        def write(at: Any, mask: Any, _: int) -> None:
+            given, power = both(at, mask)
+            self._put((given - mean) * power, "out", row, at, mask)
+
+        self._along(write)
+
+
+class Rows:
+    """Rows of one size and dtype."""
+
+    def __init__(self, rows: int, size: int, dtype: np.dtype[Any]) -> None:
+        self.rows, self.size, self.kind = rows, size, KINDS[dtype]
+        self.tasks = max(1, min(rows, rows * size // TASK))
+        self._calls: dict[str, Call] = {}
+
+    def __call__(self, name: str, **arrays: Any) -> None:
+        """Compute a function of contiguous arrays."""
+        if (call := self._calls.get(name)) is None:
+            words = {"rows": self.rows, "size": self.size, "tasks": self.tasks}
+            call = self._calls[name] = Call(RowEmitter, self.kind, name, **words)
+        call(self.tasks, shared=self.tasks >= SEVERAL, **arrays)
+
+
+@functools.lru_cache(maxsize=256)
+def plan(rows: int, size: int, dtype: np.dtype[Any]) -> Rows | None:
+    """How rows are worked on; None for dtypes that are not the machine's."""
+    return Rows(rows, size, dtype) if dtype in (np.float32, np.float64) else None

@@ -1,0 +1,183 @@
+"""Records: a program for some calls of a function, where its inputs come from, and what becomes of its results.
+
+`capture` makes them; `compiled`, place by place, and `quick`, as the source of one function, do what they say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._node import AccumulateGrad
+from .._trees import LEAF, Structure
+from .numbers import DOUBLE
+from .program import Program
+from .state import Holder, State, hooks_on
+
+
+class Place:
+    """Where a program's input comes from at each call, or where one of its results goes."""
+
+    def tensor(self, leaves: Sequence[Any]) -> Any:
+        """The tensor that is there."""
+        raise NotImplementedError
+
+    def array(self, leaves: Sequence[Any]) -> Any:
+        """The array that the program is given."""
+        return self.tensor(leaves)._array
+
+    def put(self, leaves: Sequence[Any], tensor: Any) -> None:
+        """Put a new tensor there."""
+        raise NotImplementedError
+
+
+class Argument(Place):
+    """One of the function's arguments."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def tensor(self, leaves: Sequence[Any]) -> Any:
+        """The tensor that is there."""
+        return leaves[self.number]
+
+
+class Float(Argument):
+    """An argument that is a Python float."""
+
+    def array(self, leaves: Sequence[Any]) -> Any:
+        """The array that the program is given."""
+        return np.array(leaves[self.number], DOUBLE)
+
+
+class Fixed(Place):
+    """A tensor of the state."""
+
+    def __init__(self, tensor: Any) -> None:
+        self.found = tensor
+
+    def tensor(self, leaves: Sequence[Any]) -> Any:
+        """The tensor that is there."""
+        return self.found
+
+
+class Held(Place):
+    """A tensor of the state that is exchanged for another at each call."""
+
+    def __init__(self, holder: Holder, key: Any) -> None:
+        self.holder, self.key = holder, key
+
+    def tensor(self, leaves: Sequence[Any]) -> Any:
+        """The tensor that is there."""
+        return self.holder.entries()[self.key]
+
+    def put(self, leaves: Sequence[Any], tensor: Any) -> None:
+        """Put a new tensor there."""
+        self.holder.put(self.key, tensor)
+
+
+class Rate(Place):
+    """The learning rate of a group of parameters."""
+
+    def __init__(self, holder: Holder) -> None:
+        self.holder = holder
+
+    def array(self, leaves: Sequence[Any]) -> Any:
+        """The rate as an array."""
+        return np.array(self.holder.held["lr"], DOUBLE)
+
+
+class Gradient(Place):
+    """The `.grad` of a tensor."""
+
+    def __init__(self, of: Place) -> None:
+        self.of = of
+
+    def tensor(self, leaves: Sequence[Any]) -> Any:
+        """The tensor that is there."""
+        return grad_of(self.of.tensor(leaves))
+
+    def put(self, leaves: Sequence[Any], tensor: Any) -> None:
+        """Put a new tensor there."""
+        set_grad(self.of.tensor(leaves), tensor)
+
+
+class Exchanged(Place):
+    """The memory of a tensor, which gets another one: `.data = value`."""
+
+    def __init__(self, of: Place) -> None:
+        self.of = of
+
+    def put(self, leaves: Sequence[Any], tensor: Any) -> None:
+        """Give the tensor the memory of a new one."""
+        self.of.tensor(leaves).data = tensor
+
+
+def grad_of(tensor: Any) -> Any:
+    """The gradient that a tensor has, without a warning."""
+    leaf = tensor._node if isinstance(tensor._node, AccumulateGrad) else tensor._leaf
+    return tensor._kept_grad if leaf is None else leaf.grad
+
+
+def set_grad(tensor: Any, grad: Any) -> None:
+    """Give a tensor a gradient."""
+    leaf = tensor._node if isinstance(tensor._node, AccumulateGrad) else tensor._leaf
+    if leaf is None:
+        tensor._kept_grad = grad
+    else:
+        leaf.grad = grad
+
+
+def signature(tensor: Any) -> tuple[Any, ...]:
+    """What of a tensor, besides its numbers, decides what a program does with it."""
+    array, node = tensor._array, tensor._node
+    if node is None:
+        return type(tensor), array.shape, array.dtype, tensor._inference, tensor._kept_grad is None
+    if type(node) is AccumulateGrad:
+        hooks = tuple(hook for hooks in hooks_on(tensor) for (hook,) in hooks)
+        return type(tensor), array.shape, array.dtype, node.grad is None, node.grad_dtype, node.hooks is None, hooks
+    return type(tensor), array.shape, array.dtype, "tracked"
+
+
+class Way:
+    """The way back from outputs that require grad: a second program, from what the first has kept to gradients.
+
+    `kept` says of each argument of the operation that the whole function is to the tape what it is: the place of an
+    input, or the number of an output; `reached` for each gradient which of them it belongs to. `roots` are the numbers
+    of the outputs that are tracked.
+    """
+
+    def __init__(self, roots: list[int], program: Program, kept: list[Place | int], reached: list[int]) -> None:
+        self.roots, self.program, self.kept, self.reached = roots, program, kept, reached
+
+
+class Record:
+    """A program, where its inputs come from, and what becomes of its results.
+
+    `outputs` says of each leaf of the result what it is: the number of a program's output, a place whose tensor it is,
+    or a Python value. `effects` are places with the number of an output, or None where a gradient is forgotten; `shared`
+    says which of them hold a tensor that is returned, too. `layouts` are the strides that the function has asked for.
+    """
+
+    way: Way | None = None
+
+    def __init__(self, program: Program, places: list[Place], state: State) -> None:
+        self.program = program
+        self.places = places
+        self.state = state
+        self.structure: Structure = LEAF
+        self.outputs: list[tuple[str, Any]] = []
+        self.effects: list[tuple[Place, int | None]] = []
+        self.shared: dict[int, int] = {}
+        self.written: list[tuple[Place, int]] = []
+        self.fixed: list[tuple[Place, Any]] = []
+        self.signatures: list[tuple[Place, Any]] = []
+        self.layouts: list[tuple[Place, Any]] = []
+        self.reached: frozenset[int] = frozenset()
+        self.met: list[int] = []
+
+    def meets(self, leaves: Sequence[Any]) -> list[int]:
+        """Which arguments are tensors that the function reaches by itself, too."""
+        return [id(leaf) if id(leaf) in self.reached else 0 for leaf in leaves]

@@ -1,0 +1,92 @@
+"""torch.nn.grad: the gradients of convolutions by their input and by their weight, from the gradient of the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .._backward import grad
+from .._creation import zeros
+from .._modes import enable_grad, is_grad_enabled
+from . import functional
+
+Convolution = Callable[[Any], Any]
+
+
+def _pulled(convolution: Convolution, size: Any, known: Any, grad_output: Any) -> Any:
+    """The gradient by one operand of a product, of which only the size matters; it is tracked if the others are."""
+    with enable_grad():
+        operand = zeros(tuple(size), dtype=known.dtype, requires_grad=True)
+        result = convolution(operand)
+    tracked = is_grad_enabled() and (known.requires_grad or grad_output.requires_grad)
+    return grad(result, operand, grad_output, create_graph=tracked)[0]
+
+
+def _by_input(name: str, example: str) -> Callable[..., Any]:
+    def by_input(
+        input_size: Any,
+        weight: Any,
+        grad_output: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+    ) -> Any:
+        convolve = getattr(functional, name)
+        return _pulled(
+            lambda x: convolve(x, weight, None, stride, padding, dilation, groups), input_size, weight, grad_output
+        )
+
+    return _named(
+        by_input, f"{name}_input", f"The gradient of `{name}` by its input, of which the size is given.{example}"
+    )
+
+
+def _by_weight(name: str, example: str) -> Callable[..., Any]:
+    def by_weight(
+        input: Any,
+        weight_size: Any,
+        grad_output: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+    ) -> Any:
+        convolve = getattr(functional, name)
+        return _pulled(
+            lambda w: convolve(input, w, None, stride, padding, dilation, groups), weight_size, input, grad_output
+        )
+
+    return _named(
+        by_weight, f"{name}_weight", f"The gradient of `{name}` by its weight, of which the size is given.{example}"
+    )
+
+
+def _named(function: Callable[..., Any], name: str, text: str) -> Callable[..., Any]:
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = text
+    return function
+
+
+conv1d_input = _by_input(
+    "conv1d",
+    """
+
+    >>> import pullback
+    >>> weight = pullback.tensor([[[1.0, 2.0]]])
+    >>> pullback.nn.grad.conv1d_input((1, 1, 3), weight, pullback.tensor([[[1.0, 10.0]]]))
+    tensor([[[ 1., 12., 20.]]])
+    """,
+)
+conv1d_weight = _by_weight(
+    "conv1d",
+    """
+
+    >>> import pullback
+    >>> x = pullback.tensor([[[1.0, 2.0, 3.0]]])
+    >>> pullback.nn.grad.conv1d_weight(x, (1, 1, 2), pullback.tensor([[[1.0, 10.0]]]))
+    tensor([[[21., 32.]]])
+    """,
+)
+conv2d_input, conv2d_weight = _by_input("conv2d", ""), _by_weight("conv2d", "")
+conv3d_input, conv3d_weight = _by_input("conv3d", ""), _by_weight("conv3d", "")

@@ -1,0 +1,287 @@
+"""Attention: means of values, weighed by how well keys fit a query.
+
+Arrays are worked on in pieces whose scores stay in the cache: some heads, or some queries of one. Weights are kept as
+exponentials and the sums of their rows: the means of the values, which are fewer, are divided instead. `known` holds
+the weights where the caller has computed them, which is right for few. They are functions of the inputs all the same:
+a rule that is to be differentiated itself computes them from these.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _blocks
+from .._core import general
+from .exponentials import powers_of_rows, slopes_of_rows
+
+HEADS = 1 << 18  # bytes of the scores of the heads that are one piece
+PIECE = 1 << 20  # of those of one head, the queries of which are cut; and of weights that may be known
+SEVERAL = 8  # shares of the work, where the queries of a head can be cut
+BOUNDS = (2.0**-10, 2.0**60)  # of sums of exponentials that need no shift: cotangents are divided by them
+
+Place = tuple[slice, ...]
+
+
+class Weights(NamedTuple):
+    """How much each query attends to each key: exponentials, and the sums of their rows."""
+
+    powers: Any
+    sums: Any
+
+
+class _Share(NamedTuple):
+    """What one thread does: some heads, and of each of them some pieces of the queries."""
+
+    heads: Place
+    pieces: list[slice]
+    number: int  # among the shares that have these heads
+
+
+def _cut(length: int, count: int) -> list[slice]:
+    """A range in so many pieces."""
+    ends = [length * i // count for i in range(count + 1)]
+    return list(map(slice, ends, ends[1:]))
+
+
+@functools.lru_cache(maxsize=64)
+def _shares(batch: tuple[int, ...], queries: int, size: int) -> list[_Share]:
+    """How the work is cut, where the scores of one query have so many bytes."""
+    axis, inside = len(batch), queries * size
+    while axis and inside * batch[axis - 1] <= HEADS:  # all of an axis in one piece
+        axis -= 1
+        inside *= batch[axis]
+    along = [_cut(length, length) for length in batch[:axis]]
+    if axis and inside <= HEADS:
+        along[-1] = _cut(batch[axis - 1], math.ceil(batch[axis - 1] * inside / HEADS))
+    heads = list(itertools.product(*along, *[[slice(None)]] * (len(batch) - axis)))
+    rows = _cut(queries, max(1, math.ceil(inside / PIECE)))
+    groups = _cut(len(rows), min(len(rows), math.ceil(SEVERAL / len(heads))))
+    return [_Share(at, rows[group], number) for at in heads for number, group in enumerate(groups)]
+
+
+def _together(query: Any, key: Any, value: Any, mask: Any, *others: Any) -> list[Any]:
+    """Arrays of one batch, halves as singles: the mask last, which may be smaller."""
+    arrays = [query, key, value, *others]
+    if query.dtype.char == "e":
+        arrays, mask = [x.astype(np.float32) for x in arrays], None if mask is None else mask.astype(np.float32)
+    batch = query.shape[:-2]
+    if any(x.shape[:-2] != batch for x in arrays) or (mask is not None and mask.ndim > query.ndim):
+        wide = np.broadcast_shapes(*(x.shape[:-2] for x in arrays), *([] if mask is None else [mask.shape[:-2]]))
+        arrays = [np.broadcast_to(x, (*wide, *x.shape[-2:])) for x in arrays]
+    return [*arrays, mask]
+
+
+def _shared(work: Callable[[_Share], None], query: Any, key: Any) -> None:
+    """Have work done in all shares of it."""
+    *batch, queries, _ = query.shape
+    shares = _shares(tuple(batch), queries, key.shape[-2] * query.itemsize)
+
+    def several(start: int, stop: int) -> None:
+        for share in shares[start:stop]:
+            work(share)
+
+    _blocks.pieces(several, len(shares), _blocks.BLOCK, products=True)
+
+
+def small(query: Any, key: Any) -> bool:
+    """Whether all scores are one piece."""
+    return bool(math.prod(query.shape[:-1]) * key.shape[-2] * query.itemsize <= PIECE)
+
+
+def _several(query: Any, key: Any) -> bool:
+    """Whether there are several pieces."""
+    *batch, queries, _ = query.shape
+    size = key.shape[-2] * query.itemsize
+    if math.prod(batch) * queries * size <= HEADS:
+        return False
+    shares = _shares(tuple(batch), queries, size)
+    return len(shares) > 1 or len(shares[0].pieces) > 1
+
+
+def _whole(mask: Any, query: Any, key: Any) -> Any:
+    """A mask that has all axes of the scores."""
+    return None if mask is None else np.broadcast_to(mask, (*query.shape[:-1], key.shape[-2]))
+
+
+def _like(x: Any, size: int) -> Any:
+    """An array for rows of so many elements that lie in memory as those of x, so that heads are joined without a copy."""
+    return np.empty_like(x, shape=(*x.shape[:-1], size))
+
+
+def _piece(part: Any, at: Place) -> Any:
+    """What a mask, or weights that are known, have for some heads and queries."""
+    if part is None:
+        return None
+    return Weights(part.powers[at], part.sums[at]) if type(part) is Weights else part[at]
+
+
+def _weigh(query: Any, key: Any, mask: Any, scale: float, out: Weights | None = None) -> Weights:
+    """The weights of arrays that are one piece."""
+    scores = np.matmul(query * scale, key.swapaxes(-1, -2))
+    if mask is not None:
+        scores += mask
+    return Weights(*powers_of_rows(scores, BOUNDS, *(out or (None, None))))
+
+
+def known_weights(query: Any, key: Any, mask: Any, scale: float) -> Weights:
+    """The weights of arrays of one batch."""
+    if not _several(query, key):
+        return _weigh(query, key, mask, scale)
+    shape, dtype, mask = (*query.shape[:-1], key.shape[-2]), query.dtype, _whole(mask, query, key)
+    known = Weights(np.empty(shape, dtype), np.empty((*shape[:-1], 1), dtype))
+
+    def work(share: _Share) -> None:
+        for rows in share.pieces:
+            at = (*share.heads, rows)
+            _weigh(query[at], key[share.heads], _piece(mask, at), scale, _piece(known, at))
+
+    _shared(work, query, key)
+    return known
+
+
+def _find(query: Any, key: Any, value: Any, mask: Any, scale: float, known: Weights | None, out: Any) -> None:
+    """Write what queries find, of arrays that are one piece."""
+    powers, sums = known or _weigh(query, key, mask, scale)
+    np.divide(np.matmul(powers, value, out), sums, out)
+
+
+def _pull(
+    given: Any, query: Any, key: Any, value: Any, mask: Any, scale: float, known: Weights | None, *outs: Any
+) -> list[Any]:
+    """Write the cotangents of queries, and of keys and values where there is a place; of arrays that are one piece."""
+    powers, sums = known or _weigh(query, key, mask, scale)
+    to_query, to_key, to_value = outs
+    part = given / sums
+    to_value = np.matmul(powers.swapaxes(-1, -2), part, to_value)
+    part *= scale
+    slopes = np.matmul(part, value.swapaxes(-1, -2))
+    slopes_of_rows(slopes, powers, sums)
+    np.matmul(slopes, key, to_query)
+    return [np.matmul(slopes.swapaxes(-1, -2), query, to_key), to_value]
+
+
+def _attention_forward(
+    query: Any, key: Any, value: Any, mask: Any = None, *, scale: float, known: Weights | None
+) -> Any:
+    dtype = query.dtype
+    if known is None:
+        query, key, value, mask = _together(query, key, value, mask)
+    out = _like(query, value.shape[-1])
+    if not _several(query, key):
+        _find(query, key, value, mask, scale, known, out)
+        return out.astype(dtype, copy=False)
+    mask = _whole(mask, query, key)
+
+    def work(share: _Share) -> None:
+        for rows in share.pieces:
+            at = (*share.heads, rows)
+            arrays = (query[at], key[share.heads], value[share.heads], _piece(mask, at))
+            _find(*arrays, scale, _piece(known, at), out[at])
+
+    _shared(work, query, key)
+    return out.astype(dtype, copy=False)
+
+
+def _pullback_forward(
+    given: Any, query: Any, key: Any, value: Any, mask: Any = None, *, scale: float, known: Weights | None
+) -> tuple[Any, ...]:
+    dtype = query.dtype
+    if known is None or given.shape[:-2] != known.powers.shape[:-2]:  # a batch of cotangents
+        known = None
+        query, key, value, given, mask = _together(query, key, value, mask, given)
+    to_query, *to = outs = [_like(x, x.shape[-1]) for x in (query, key, value)]
+    if not _several(query, key):
+        _pull(given, query, key, value, mask, scale, known, *outs)
+        return tuple([x.astype(dtype, copy=False) for x in outs])
+    mask = _whole(mask, query, key)
+    done: list[tuple[_Share, list[Any]]] = []
+
+    def work(share: _Share) -> None:
+        heads = share.heads
+        totals: list[Any] = [None if share.number else x[heads] for x in to]
+        for place, rows in enumerate(share.pieces):
+            at = (*heads, rows)
+            arrays = (given[at], query[at], key[heads], value[heads], _piece(mask, at))
+            sums = (None, None) if place else totals
+            found = _pull(*arrays, scale, _piece(known, at), to_query[at], *sums)
+            totals = [np.add(a, b, a) for a, b in zip(totals, found, strict=True)] if place else found
+        done.append((share, totals))
+
+    _shared(work, query, key)
+    for share, totals in sorted(done, key=lambda each: each[0].number):
+        if share.number:
+            for whole, total in zip(to, totals, strict=True):
+                whole[share.heads] += total
+    return tuple([x.astype(dtype, copy=False) for x in outs])
+
+
+def _weights(xp: Any, query: Any, key: Any, mask: Any, scale: float) -> Any:
+    """The weights, as an operation of any kind of values."""
+    scores = xp.matmul(query * scale, xp.matrix_transpose(key))
+    if mask is not None:
+        scores = scores + mask
+    return xp.softmax(scores, axis=scores.ndim - 1)
+
+
+def _attention(xp: Any, g: Any, query: Any, key: Any, value: Any, *, scale: float, known: Any, needs: Any) -> Any:
+    return xp.attention_pullback(g, query, key, value, scale=scale, known=known)
+
+
+def _masked_attention(
+    xp: Any, g: Any, query: Any, key: Any, value: Any, mask: Any, *, scale: float, known: Any, needs: Any
+) -> Any:
+    given = (g, query, key, value, mask)
+    to = xp.masked_attention_pullback(*given, scale=scale, known=known) if any(needs[:3]) else (None,) * 3
+    return *to, _slopes(xp, *given, scale)[1] if needs[3] else None
+
+
+def _slopes(xp: Any, given: Any, query: Any, key: Any, value: Any, mask: Any, scale: float) -> tuple[Any, Any, Any]:
+    """The weights, the cotangents of the scores, and those of the weights."""
+    weights = _weights(xp, query, key, mask, scale)
+    to_weights = xp.matmul(given, xp.matrix_transpose(value))
+    return weights, xp.softmax_pullback(to_weights, weights, axis=weights.ndim - 1), to_weights
+
+
+def _again(
+    xp: Any, g: Any, given: Any, query: Any, key: Any, value: Any, mask: Any = None, *, scale: float
+) -> list[Any]:
+    """The cotangents of all that the pullback is a function of."""
+    (by_query, by_key, by_value), turned = g, xp.matrix_transpose
+    weights, slopes, to_weights = _slopes(xp, given, query, key, value, mask, scale)
+    axis = weights.ndim - 1
+    by_slopes = (xp.matmul(by_query, turned(key)) + xp.matmul(query, turned(by_key))) * scale
+    by_weights = xp.softmax_pullback(by_slopes, weights, axis=axis)
+    mean, own = (xp.sum(each * weights, axis=(axis,), keepdims=True) for each in (to_weights, by_slopes))
+    direct = xp.matmul(given, turned(by_value)) + by_slopes * (to_weights - mean) - to_weights * own
+    by_scores = xp.softmax_pullback(direct, weights, axis=axis)
+    return [
+        xp.matmul(weights, by_value) + xp.matmul(by_weights, value),
+        (xp.matmul(slopes, by_key) + xp.matmul(by_scores, key)) * scale,
+        (xp.matmul(turned(slopes), by_query) + xp.matmul(turned(by_scores), query)) * scale,
+        xp.matmul(turned(by_weights), given),
+        by_scores,
+    ]
+
+
+def _pullback(xp: Any, g: Any, given: Any, query: Any, key: Any, value: Any, *, scale: float) -> Any:
+    return _again(xp, g, given, query, key, value, scale=scale)[:4]
+
+
+# fmt: off
+WHOLE, MASKED = ("query", "key", "value"), ("query", "key", "value", "mask")
+#                                     name                         pullback
+attention                 = general("attention",                 joint=_attention, forward=_attention_forward, inputs=WHOLE,
+                                    title="ScaledDotProductFlashAttentionForCpuBackward0")
+masked_attention          = general("masked_attention",          joint=_masked_attention, forward=_attention_forward,
+                                    inputs=MASKED, title="ScaledDotProductFlashAttentionForCpuBackward0")
+attention_pullback        = general("attention_pullback",        joint=_pullback, forward=_pullback_forward,
+                                    inputs=("given", *WHOLE), outputs=3)
+masked_attention_pullback = general("masked_attention_pullback", joint=_again, forward=_pullback_forward,
+                                    inputs=("given", *MASKED), outputs=3)
+# fmt: on

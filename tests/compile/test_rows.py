@@ -1,0 +1,127 @@
+"""Rows as machine code, which large arrays of them are left to: results are those of few rows, and of mathematics."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("llvmlite", reason="machine code is made by llvmlite, which is not installed")
+
+import pullback
+from pullback import _machine
+
+F = pullback.nn.functional
+SIZES = [16, 17, 64, 100, 777]
+
+
+def drawn(dtype, *shape, seed=0):
+    return pullback.from_numpy(np.random.default_rng(seed).standard_normal(shape).astype(dtype)).requires_grad_()
+
+
+def weighed(x, size):
+    dtype = x.detach().numpy().dtype
+    return F.layer_norm(x, (size,), drawn(dtype, size, seed=3), drawn(dtype, size, seed=4))
+
+
+LAYERS = {
+    "softmax": lambda x, size: F.softmax(x * 3, -1),
+    "layer_norm": lambda x, size: F.layer_norm(x, (size,)),
+    "layer_norm with a weight": weighed,
+    "layer_norm of a large mean": lambda x, size: F.layer_norm(x + 100, (size,)),
+    "attention": lambda x, size: F.scaled_dot_product_attention(x, x * 2, x + 1, is_causal=True),
+}
+
+
+def value_and_gradient(layer, x, size):
+    y = layer(x, size)
+    g = drawn(y.detach().numpy().dtype, *y.shape, seed=5).detach()
+    return [y.detach().numpy(), pullback.autograd.grad(y, x, g)[0].numpy()]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", [name for name in LAYERS if name != "attention"])
+def test_rows_of_many_are_as_of_few(name, size, dtype):
+    count = 3 * _machine.WORTH // size + 1
+    x = drawn(dtype, count, size)
+    assert _machine.rows(x.detach().numpy(), size) is not None
+    found = value_and_gradient(LAYERS[name], x, size)
+    slack = 200 if "mean" in name else 20
+    y, g = drawn(dtype, count, size, seed=5), []
+    for start in range(0, count, 2):
+        few = x.detach()[start : start + 2].requires_grad_()
+        assert _machine.rows(few.detach().numpy(), size) is None
+        value = LAYERS[name](few, size)
+        part = value.detach().numpy(), pullback.autograd.grad(value, few, y.detach()[start : start + 2])[0].numpy()
+        g.append(part)
+    for whole, parts in zip(found, zip(*g, strict=True), strict=True):
+        expected = np.concatenate(parts)
+        np.testing.assert_allclose(
+            whole, expected, rtol=0, atol=slack * np.finfo(dtype).eps * max(1, abs(expected).max())
+        )
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_weights_and_biases_have_the_sums_over_all_rows(dtype):
+    x, given = (drawn(dtype, 5, 200, 60, seed=seed).detach() for seed in (0, 1))
+    weight, bias = (drawn(dtype, 60, seed=seed) for seed in (2, 3))
+    result = F.layer_norm(x.requires_grad_(), (60,), weight, bias)
+    _, to_weight, to_bias = pullback.autograd.grad(result, [x, weight, bias], given)
+    wide, g = x.detach().numpy().astype(np.float64), given.numpy().astype(np.float64)
+    normal = (wide - wide.mean(-1, keepdims=True)) / np.sqrt(wide.var(-1, keepdims=True) + 1e-5)
+    slack = 1000 * np.finfo(dtype).eps
+    np.testing.assert_allclose(to_weight.numpy(), (g * normal).sum((0, 1)), rtol=0, atol=slack)
+    np.testing.assert_allclose(to_bias.numpy(), g.sum((0, 1)), rtol=0, atol=slack)
+    np.testing.assert_allclose(
+        result.detach().numpy(), normal * weight.detach().numpy() + bias.detach().numpy(), atol=slack
+    )
+
+
+def test_scores_that_are_no_numbers():
+    x = np.random.default_rng(0).standard_normal((300, 40))
+    x[3] += 800
+    x[5] -= 900
+    x[7, :39] = -np.inf
+    x[9, 0] = np.nan
+    x[11, 0] = np.inf
+    x[13] = -np.inf
+    found = F.softmax(pullback.from_numpy(x), 1).numpy()
+    few = np.concatenate([F.softmax(pullback.from_numpy(x[i : i + 1]), 1).numpy() for i in range(300)])
+    np.testing.assert_allclose(found, few, rtol=1e-14, atol=0)
+    assert np.isnan(found[[9, 11, 13]]).all() and np.isfinite(found[[3, 5, 7]]).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_attention_is_that_of_each_head(dtype):
+    x = drawn(dtype, 6, 70, 8)
+    found = value_and_gradient(LAYERS["attention"], x, 8)
+    g = drawn(dtype, 6, 70, 8, seed=5).detach()
+    for head in range(6):
+        own = x.detach()[head].double().requires_grad_()
+        scores = (own @ (2 * own).T / 8**0.5).masked_fill(pullback.ones(70, 70).triu(1) > 0, -np.inf)
+        powers = (scores - scores.detach().amax(1, True)).exp()
+        result = powers / powers.sum(1, True) @ (own + 1)
+        expected = [result.detach().numpy(), pullback.autograd.grad(result, own, g[head].double())[0].numpy()]
+        for whole, alone in zip(found, expected, strict=True):
+            slack = 50 * np.finfo(dtype).eps * abs(alone).max()
+            np.testing.assert_allclose(whole[head], alone, rtol=0, atol=slack)
+
+
+def test_rows_that_do_not_lie_together_are_left_to_numpy():
+    x = drawn("float64", 200, 200).detach()
+    turned = x.T.requires_grad_()
+    straight = x.T.contiguous().requires_grad_()
+    for name in ("softmax", "layer_norm"):
+        for one, other in zip(
+            value_and_gradient(LAYERS[name], turned, 200), value_and_gradient(LAYERS[name], straight, 200), strict=True
+        ):
+            np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-14)
+
+
+def test_machine_code_begins_when_many_rows_have_been_met(monkeypatch):
+    monkeypatch.setattr(_machine, "met", [0])
+    x = np.zeros((100, 1 << 10))
+    calls = 0
+    while _machine.rows(x, 1 << 10) is None:
+        calls += 1
+    assert calls == -(-_machine.ENOUGH // x.size)
+    assert _machine.rows(x[:, ::2], 1 << 9) is None
+    assert _machine.rows(x.astype(np.int64), 1 << 10) is None
