@@ -78,7 +78,7 @@ FIRST = """
 import sys, threading, numpy as np, pullback
 sys.setswitchinterval(1e-6)
 x = pullback.rand(1 << 19)
-line, found = threading.Barrier(8), []
+line, found = threading.Barrier(8, timeout=60), []
 def run():
     for name in ("sin", "exp", "tanh"):
         for _ in range(2):
@@ -97,6 +97,34 @@ def test_threads_that_are_all_the_first_to_need_code(monkeypatch):
     for _ in range(3):
         run = subprocess.run([sys.executable, "-c", FIRST], check=False, capture_output=True, text=True, timeout=120)
         assert (run.returncode, run.stdout, run.stderr) == (0, "{True} 48\n", "")
+
+
+SLOW = """
+import threading, time, pullback
+from llvmlite.ir import values
+class Slow(dict):
+    def __setitem__(self, key, value):
+        time.sleep(1e-4)
+        dict.__setitem__(self, key, value)
+values._escape_string.__defaults__ = (Slow(),)
+x = pullback.rand(1 << 19)
+names = "sin exp tanh cos".split()
+line = threading.Barrier(len(names), timeout=60)
+def run(name):
+    getattr(x, name)()
+    line.wait()
+    getattr(x, name)()
+threads = [threading.Thread(target=run, args=(name,)) for name in names]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+"""
+
+
+def test_threads_do_not_read_half_of_a_table_of_llvmlite(monkeypatch):
+    """It escapes names by a table that the first caller fills, and others read it as soon as it is not empty."""
+    monkeypatch.setenv("PULLBACK_CACHE", "off")
+    run = subprocess.run([sys.executable, "-c", SLOW], check=False, capture_output=True, text=True, timeout=120)
+    assert (run.returncode, run.stderr) == (0, "")
 
 
 @pytest.mark.skipif(_blas.control() is None, reason="NumPy's BLAS is not OpenBLAS")

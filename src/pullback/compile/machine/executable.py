@@ -50,7 +50,7 @@ class Executable:
         self._assembly = assembly = Assembly(lowered(program))
         self._text = ""
         if code is None:
-            self._text = ModuleWriter(assembly).write()
+            self._text = _text(assembly)
             code = native.compiled(self._text, plain=assembly.straight)
         self.code = code
         self._native = _loaded(code)
@@ -174,7 +174,7 @@ class Executable:
     def llvm(self) -> str:
         """The code as LLVM's text."""
         if not self._text and not self._plain:
-            self._text = ModuleWriter(self._assembly).write()
+            self._text = _text(self._assembly)
         return self._text
 
     @property
@@ -186,7 +186,7 @@ class Executable:
         """Time each step on arrays, which are left as they are: `kernels` has the seconds then."""
         if self._plain:
             return
-        code = _loaded(native.compiled(ModuleWriter(self._assembly, apart=True).write()))
+        code = _loaded(native.compiled(_text(self._assembly, apart=True)))
         timed = Executable.__new__(Executable)
         timed.__dict__.update(self.__dict__, _native=code, _functions={}, _arenas=[])
         one = _Run(timed, [array.copy() for array in self._given(arrays)])
@@ -216,6 +216,11 @@ class Executable:
             piece.name, equations, piece.cost, piece.read, piece.written, piece.threaded,
             (self.seconds or {}).get(piece.name),
         )  # fmt: skip
+
+
+def _text(assembly: Assembly, *, apart: bool = False) -> str:
+    with native.turn:
+        return ModuleWriter(assembly, apart=apart).write()
 
 
 def _loaded(code: bytes) -> native.Code:

@@ -22,7 +22,8 @@ from .. import store
 
 POINTER_SIZE = ctypes.sizeof(ctypes.c_void_p)
 Function = TypeVar("Function", bound=Callable[..., Any])
-_turn = threading.RLock()
+turn = threading.RLock()
+"""Held while the text of a module is written: llvmlite fills tables of its own meanwhile, and others would read half of one."""
 
 
 def once(function: Function) -> Function:
@@ -35,7 +36,7 @@ def once(function: Function) -> Function:
 
     @functools.wraps(function)
     def asked(*args: Any) -> Any:
-        with _turn:
+        with turn:
             return cached(*args)
 
     return asked  # type: ignore[return-value]  # functools.wraps keeps the signature, mypy cannot see it
@@ -209,7 +210,9 @@ def kept(text: str, write: Callable[[], str] | None = None) -> bytes:
     key = hashlib.sha256(f"{store.surroundings()}\n{text}".encode()).hexdigest()
     code = store.get(key)
     if code is None:
-        code = compiled(write() if write else text)
+        with turn:
+            text = write() if write else text
+        code = compiled(text)
         store.put(key, code)
     return code
 
