@@ -15,8 +15,17 @@ BIG = 1000  # elements: an array of this size outweighs what Python allocates be
 ARRAY = BIG * 8
 
 
+@pytest.fixture(autouse=True, scope="module")
+def nothing_else():
+    """All that other tests have left out of the collector's sight: in the whole suite a look at it takes a second."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 @pytest.fixture(autouse=True)
-def no_collector():
+def no_collector(nothing_else):
     """The collector switched off: only reference counts free anything."""
     gc.collect()
     gc.disable()

@@ -54,7 +54,8 @@ def _kaiser(length: int, periodic: bool, beta: float) -> Array:
         return np.ones(length)
     places, end = _places(length, periodic)
     across = 2 * places / end - 1
-    weights: Array = np.i0(beta * np.sqrt(np.maximum(1 - across * across, 0))) / np.i0(beta)
+    with np.errstate(over="ignore", invalid="ignore"):  # above 700 the quotient is of infinities, NaN as torch's
+        weights: Array = np.i0(beta * np.sqrt(np.maximum(1 - across * across, 0))) / np.i0(beta)
     return weights
 
 
