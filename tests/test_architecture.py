@@ -32,6 +32,7 @@ LAYERS = [
     ],
     ["_error_functions", "_gamma_functions", "_incomplete_functions", "_polynomials", "_scipy"],
     ["_memory"],
+    ["_composing"],
     ["_core"],
     ["ops", "ops.*"],
     ["_node", "_promotion", "_values"],
@@ -270,7 +271,7 @@ def test_the_import_asks_for_nothing_but_numpy() -> None:
 
 # What `import pullback` reads: all else is read when it is first asked for. A name more here is a quarter of a millisecond.
 EAGER = """
-    _attributes _backward _core _creation _cuts _dtypes _eager _functions _machine _memory _modes _nested _node _numpy
+    _attributes _backward _composing _core _creation _cuts _dtypes _eager _functions _machine _memory _modes _nested _node _numpy
     _pass _placement _promotion _refusals _shapes _sites _tape _tensor _values _views _xp ops ops.elementwise
     ops.linear_algebra ops.reductions ops.shapes vocabulary vocabulary.arithmetic vocabulary.indexing vocabulary.products
     vocabulary.reductions vocabulary.reinterpreting vocabulary.shapes

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from . import _xp
+from ._composing import composed, signature
 from ._modes import innermost, quiet
-from ._sites import GENERATED, remember
 
 # 1. Primitives and kinds
 #
@@ -99,7 +99,7 @@ class Primitive:
         """The inputs whose rules name a value; None for all of them, however many there are."""
         if self.joint is not None:
             return None
-        return tuple(i for i, rule in enumerate(self.rules) if rule is not None and name in _signature(rule)[0])
+        return tuple(i for i, rule in enumerate(self.rules) if rule is not None and name in signature(rule)[0])
 
     def kept(self, count: int) -> list[tuple[str, int | None]]:
         """What an operation with `count` inputs keeps: rules' names, each with the input it was, or None for an output."""
@@ -115,21 +115,11 @@ class Primitive:
     def pull(self) -> Callable[..., Any]:
         """The rules composed into one function of `(xp, g, edges, saved, params)`, built when first needed."""
         if self._pull is None:
-            self._pull = _compose(self)
+            self._pull = composed(self)
         return self._pull
 
 
 Primitive.__call__ = Primitive._way  # type: ignore[method-assign, misc]  # a method would take 0.5 us more
-
-
-def _signature(rule: Rule) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The saved names and the metadata names of a rule."""
-    code = rule.__code__
-    names = code.co_varnames
-    positional = names[: code.co_argcount]
-    if positional[:2] != ("xp", "g"):
-        raise TypeError(f"a rule starts with (xp, g), not {positional[:2]}: {rule}")
-    return positional[2:], names[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
 
 
 def _saved_names(primitive: Primitive) -> tuple[str, ...]:
@@ -139,62 +129,12 @@ def _saved_names(primitive: Primitive) -> tuple[str, ...]:
     shapes = {f"{name}_shape" for name in primitive.inputs}
     saved: dict[str, None] = {}
     for rule in rules:
-        for name in _signature(rule)[0]:
+        for name in signature(rule)[0]:
             if name not in primitive.inputs and name != "y" and name not in shapes:
                 raise TypeError(f"the rule of {primitive.name} names {name!r}: not an input, 'y' or '<input>_shape'")
             if name not in shapes:
                 saved[name] = None
     return tuple(sorted(saved, key=("y", *primitive.inputs).index))
-
-
-def _compose(primitive: Primitive) -> Callable[..., Any]:
-    """One function `pull(xp, g, edges, saved, params)` from the rules of a primitive.
-
-    Its source is generated from the rules' signatures, which removes the loop over rules and the splatting of
-    arguments: 1.2 us against 2.2 for a binary operation. Single numbers leave their arrays: NumPy's scalars are
-    multiplied in 0.1 us, and with an array in 1.4. The text holds only names `_saved_names` has accepted.
-    """
-    scope: dict[str, Any] = {"generic": _xp.np.generic, "number": _xp.number, "rule": primitive.joint}
-    lines = ["def pull(xp, g, edges, saved, params):"]
-    if primitive.saved:
-        lines.append(f"    {', '.join(map(primitive.starred, primitive.saved))}, = saved")
-    if primitive.joint is not None:
-        lines.append(f"    return rule({_arguments(primitive, primitive.joint)})")
-    else:
-        lines.append(f"    {', '.join(f'{name}_edge' for name in primitive.inputs)}, = edges")
-        scope |= {f"{name}_rule": rule for name, rule in zip(primitive.inputs, primitive.rules, strict=True)}
-        if primitive.kind == "elementwise" and primitive.saved:
-            lines += ["    if isinstance(g, generic):", f"        return {_calls(primitive, 'number({}.array)')}"]
-        lines.append(f"    return {_calls(primitive)}")
-    source = "\n".join(lines)
-    filename = f"{GENERATED}{primitive.name}>"
-    remember(filename, source)
-    exec(compile(source, filename, "exec"), scope)  # noqa: S102  # our own text, see above
-    return scope["pull"]  # type: ignore[no-any-return]  # what exec defined
-
-
-def _calls(primitive: Primitive, read: str = "{}.array") -> str:
-    """How the generated function calls the rules of all inputs, and reads what was saved."""
-    calls = [
-        f"None if {name}_edge is None else {name}_rule({_arguments(primitive, rule, read)})" if rule else "None"
-        for name, rule in zip(primitive.inputs, primitive.rules, strict=True)
-    ]
-    return f"({', '.join(calls)},)"
-
-
-def _arguments(primitive: Primitive, rule: Rule, read: str = "{}.array") -> str:
-    """How the generated function spells the arguments of one rule."""
-    names, metadata = _signature(rule)
-    values = []
-    for name in names:
-        if name.endswith("_shape"):
-            values.append(f"edges[{primitive.inputs.index(name[:-6])}].shape")
-        elif primitive.starred(name) != name:
-            values.append(f"[cell.array for cell in {name}]")
-        else:
-            values.append(read.format(name))
-    spelled = {"needs": "[edge is not None for edge in edges]"}
-    return ", ".join(["xp", "g", *values, *(f"{key}={spelled.get(key, f'params[{key!r}]')}" for key in metadata)])
 
 
 def elementwise(

@@ -282,15 +282,13 @@ def _cleared(names: Sequence[str], hindrances: list[str], metadata: Metadata) ->
     ]
 
 
-LARGE = 1 << 19
-"""Elements from which on an elementwise operation is worth a way over machine code, where there is some."""
-
-
 def _by_machine_code(primitive: Primitive) -> Function:
     """The forward function of a primitive for large arrays."""
+    by = _machine.way(primitive)
 
     def large(*arrays: Any, **params: Any) -> Any:
-        return _machine.module("large").forward(primitive, arrays, params)
+        made = by(*arrays, **params)
+        return quiet.copy().run(primitive.forward, *arrays, **params) if made is None else made
 
     return large
 
@@ -303,8 +301,10 @@ def _computed(primitive: Primitive, names: Sequence[str], metadata: Metadata, *,
     finished, unseen = [f"return {finish}"], "primitive not in observer.unseen"
     computed = f"{'observer' if observed else 'quiet'}.copy().run(forward, {arrays}{given})"
     if primitive.kind in ("elementwise", "zero") and _machine.installed():
-        computed = f"large({arrays}{given}) if {names[0]}_array.size >= {LARGE} else {computed}"
-        unseen += f" or {names[0]}_array.size >= {LARGE}"  # machine code tells of no flags
+        computed = (
+            f"large({arrays}{given}) if {names[0]}_array.size >= {_machine.worth(primitive.forward)} else {computed}"
+        )
+        unseen += f" or {names[0]}_array.size >= {_machine.worth(primitive.forward)}"  # machine code tells of no flags
     shown = [f"if {unseen}:", f"    observer.sees(primitive, {params}, ({arrays}), tensor)", "return tensor"]
     if observed:
         finished = [f"tensor = {finish}", *shown]

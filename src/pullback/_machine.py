@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import functools
 import importlib
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 
 @functools.cache
@@ -21,12 +24,38 @@ def module(name: str) -> Any:
 
 SHORTEST, LONGEST = 16, 1 << 14
 """The fewest elements of a row for which there is machine code, and the most: sums of more need more care."""
-WORTH = 1 << 12
-"""Elements of an array from which on machine code for rows is worth its way."""
+WORTH, LARGE = 1 << 12, 1 << 19
+"""Elements of an array from which on machine code is worth its way, and from which on it is where NumPy's is as good."""
 ENOUGH = 1 << 22
-"""Elements, of all such arrays, from which on it is made: that takes as long as NumPy for some times as many."""
+"""Elements, of all such arrays, after which it is made: that takes as long as NumPy for some times as many."""
 met = [0]
-"""How many have been met so far."""
+"""How many rows have had so far."""
+SLOW = {np.logaddexp, np.logaddexp2, np.remainder, np.fmod, np.floor_divide, np.hypot}
+"""NumPy's functions that compute one element at a time."""
+
+
+def worth(function: Any) -> int:
+    """The elements from which on machine code is worth its way in the place of a function: fewer if it takes some steps."""
+    return LARGE if isinstance(function, np.ufunc) and function not in SLOW else WORTH
+
+
+def way(primitive: Any, place: int | None = None) -> Callable[..., Any]:
+    """An operation, or its rule for one input, by machine code: called with arrays, it gives None where there is none."""
+    latest: tuple[Any, Any] = (None, None)
+
+    def by(*arrays: Any, **params: Any) -> Any:
+        nonlocal latest
+        function, known = latest
+        made = function(*arrays) if function is not None and known == params else None
+        if made is not None:
+            return made
+        function = module("large").function(primitive, place, arrays, params)
+        if function is None:
+            return None
+        latest = function, params
+        return function(*arrays)
+
+    return by
 
 
 def rows(x: Any, size: int) -> Any:
