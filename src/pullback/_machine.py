@@ -66,3 +66,24 @@ def rows(x: Any, size: int) -> Any:
         met[0] += x.size
         return None
     return module("rows").plan(x.size // size, size, x.dtype)
+
+
+FACTOR = 1 << 11
+"""Elements of a left factor from which on it is asked whether a product is worth its way."""
+PRODUCTS = 1 << 31
+"""Multiplications, of all such products, after which they are machine code: of some hundredths of a second."""
+_products: dict[str, Callable[[Any, Any], Any] | None] = dict.fromkeys("?bBhHiIlLqQeFDgGO")
+_multiplied = [0]
+
+
+def product(a: Any, b: Any) -> Any:
+    """The product of two matrices by machine code; None where there is none, or not yet."""
+    dtype = a.dtype
+    try:
+        function = _products[dtype.char]
+    except KeyError:
+        _multiplied[0] += a.size * b.shape[-1]
+        if _multiplied[0] < PRODUCTS:
+            return None
+        function = _products[dtype.char] = module("dense").product(dtype) if installed() else None
+    return None if function is None else function(a, b)

@@ -17,7 +17,7 @@ def _flat(xp: Any, x: Any) -> Any:
 
 
 def _project_forward(x: Any, weight: Any, bias: Any = None) -> Any:
-    out = _flat(_xp, x).dot(weight.T)
+    out = _xp.matmul(_flat(_xp, x), weight.T)
     if bias is not None:
         out += bias
     return out if x.ndim == 2 else out.reshape(*x.shape[:-1], len(weight))

@@ -74,8 +74,8 @@ einsum = multilinear("einsum", joint=_einsum, inputs=("*arrays",))
 # Products of two matrices, one of them transposed: of these three, the derivatives of each are made of the others.
 times_transpose = multilinear("times_transpose", lambda xp, g, b: xp.matmul(g, b),
                                                  lambda xp, g, a: xp.transpose_times(g, a),
-                              title="MmBackward0", forward=lambda a, b: a.dot(b.T))
+                              title="MmBackward0", forward=lambda a, b: _xp.matmul(a, b.T))
 transpose_times = multilinear("transpose_times", lambda xp, g, b: xp.times_transpose(b, g),
                                                  lambda xp, g, a: xp.matmul(a, g),
-                              title="MmBackward0", forward=lambda a, b: a.T.dot(b))
+                              title="MmBackward0", forward=lambda a, b: _xp.matmul(a.T, b))
 # fmt: on

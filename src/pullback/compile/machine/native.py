@@ -97,16 +97,19 @@ def offsets() -> dict[str, int] | None:
         "data": head,
         "nd": head + POINTER_SIZE,
         "dims": head + 2 * POINTER_SIZE,
+        "strides": head + 3 * POINTER_SIZE,
         "descr": head + 5 * POINTER_SIZE,
         "flags": head + 6 * POINTER_SIZE,
     }
     base = id(probe)
     nd = ctypes.c_int.from_address(base + found["nd"]).value
     dims = (ctypes.c_ssize_t * 3).from_address(ctypes.c_void_p.from_address(base + found["dims"]).value or 0)[:3]
+    strides = (ctypes.c_ssize_t * 3).from_address(ctypes.c_void_p.from_address(base + found["strides"]).value or 0)[:3]
     descr = ctypes.c_void_p.from_address(base + found["descr"]).value
     kind = ctypes.c_void_p.from_address(base + found["type"]).value
     flags = ctypes.c_int.from_address(base + found["flags"]).value
-    right = (nd, dims, descr, kind) == (3, [3, 2, 7], id(probe.dtype), id(np.ndarray)) and flags == probe.flags.num
+    right = (nd, dims, strides) == (3, [3, 2, 7], [140, 28, 4]) and (descr, kind) == (id(probe.dtype), id(np.ndarray))
+    right = right and flags == probe.flags.num
     return found if right else None
 
 

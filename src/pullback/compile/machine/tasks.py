@@ -78,7 +78,8 @@ class Functions:
 
 
 @native.once
-def _functions(emitter: Any, kind: str) -> Functions:
+def functions(emitter: Any, kind: str) -> Functions:
+    """The functions of an emitter for a kind of numbers, made once."""
     return Functions(emitter, kind)
 
 
@@ -86,7 +87,7 @@ class Call:
     """A function that is told some words once, and the others at each call; of arrays it is told where they lie."""
 
     def __init__(self, emitter: Any, kind: str, name: str, **words: Any) -> None:
-        self.functions, self.name = _functions(emitter, kind), name
+        self.functions, self.name = functions(emitter, kind), name
         self.places = {word: place for place, word in enumerate(self.functions.words[name])}
         self.table, self.held = array("q", bytes(8 * len(self.places))), words
         self._tell(self.table, words)
