@@ -535,3 +535,15 @@ def test_only_a_broadcast_can_be_undone(shape: tuple[int, ...], target: tuple[in
         assert f"got {list(shape)} but expected shape compatible with {list(target)}" in str(ours)
     else:
         assert isinstance(ours, tuple)
+
+
+@pytest.mark.parametrize(("dtype", "name"), [(pullback.float32, "float"), (pullback.float16, "at::Half")])
+def test_a_number_too_large_for_the_dtype_is_not_written(dtype, name):
+    x = pullback.ones(3, dtype=dtype)
+    for value in (1e300, -(10.0**39)):
+        with pytest.raises(RuntimeError, match=f"value cannot be converted to type {name} without overflow"):
+            x[1] = value
+    assert x.tolist() == [1, 1, 1]
+    x[0], x[1] = float("inf"), float("nan")
+    assert x[0] == float("inf")
+    assert x[1].isnan()

@@ -44,10 +44,9 @@ def composed(primitive: Any) -> Callable[..., Any]:
         scope |= {f"{name}_rule": rule for name, rule in zip(primitive.inputs, primitive.rules, strict=True)}
         if primitive.kind == "elementwise" and primitive.saved:
             lines += ["    if isinstance(g, generic):", f"        return {_calls(primitive, 'number({}.array)')}"]
-            if _machine.installed():
-                scope |= {f"{name}_large": _by_machine_code(primitive, i) for i, name in enumerate(primitive.inputs)}
-                lines += [f"    if type(g) is ndarray and g.size >= {_machine.WORTH}:"]
-                lines += [f"        return {_calls(primitive, by='large')}"]
+            scope |= {f"{name}_large": _by_machine_code(primitive, i) for i, name in enumerate(primitive.inputs)}
+            lines += [f"    if type(g) is ndarray and g.size >= {_machine.WORTH}:"]
+            lines += [f"        return {_calls(primitive, by='large')}"]
         lines.append(f"    return {_calls(primitive)}")
     source = "\n".join(lines)
     filename = f"{GENERATED}{primitive.name}>"
@@ -57,9 +56,9 @@ def composed(primitive: Any) -> Callable[..., Any]:
 
 
 def _by_machine_code(primitive: Any, place: int) -> Any:
-    """A rule for large arrays, left to machine code: called as the rule itself is."""
+    """A rule for large arrays, left to machine code where there is some: called as the rule itself is."""
     rule = primitive.rules[place]
-    if rule is None or not signature(rule)[0]:
+    if rule is None or not signature(rule)[0] or not _machine.installed():
         return rule
 
     by = _machine.way(primitive, place)

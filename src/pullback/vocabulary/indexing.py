@@ -249,7 +249,14 @@ def _fitting(tensor: Any, value: Any) -> Any:
     source, strength = category(value)
     if source.kind == "c" and tensor._dtype.kind != "c":
         raise RuntimeError(f"value cannot be converted to type {tensor.dtype} without overflow: it is complex")
-    return cast(value, tensor._dtype) if strength != "scalar" else np.asarray(value).astype(tensor._dtype)
+    if strength != "scalar":
+        return cast(value, tensor._dtype)
+    with np.errstate(over="ignore"):
+        made = np.asarray(value).astype(tensor._dtype)
+    if tensor._dtype.kind == "f" and np.isinf(made) and not np.isinf(value):
+        name = "at::Half" if tensor._dtype.char == "e" else "float"
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow: {value} into {tensor.dtype}")
+    return made
 
 
 def _found(tensor: Any, array: Any, place: Index) -> Any:
