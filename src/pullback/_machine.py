@@ -26,10 +26,13 @@ SHORTEST, LONGEST = 16, 1 << 14
 """The fewest elements of a row for which there is machine code, and the most: sums of more need more care."""
 WORTH, LARGE = 1 << 12, 1 << 19
 """Elements of an array from which on machine code is worth its way, and from which on it is where NumPy's is as good."""
+WORTH_OF = dict.fromkeys(("total", "squares", "spread", "product"), 1 << 16)
+WORTH_OF |= {"largest": 1 << 18, "smallest": 1 << 18, "product_pullback": 1 << 12}
+"""The same of reductions: of each function in `totals`."""
 ENOUGH = 1 << 22
 """Elements, of all such arrays, after which it is made: that takes as long as NumPy for some times as many."""
 met = [0]
-"""How many rows have had so far."""
+"""How many rows and reductions have had so far."""
 SLOW = {np.logaddexp, np.logaddexp2, np.remainder, np.fmod, np.floor_divide, np.hypot}
 """NumPy's functions that compute one element at a time."""
 
@@ -58,14 +61,28 @@ def way(primitive: Any, place: int | None = None) -> Callable[..., Any]:
     return by
 
 
-def rows(x: Any, size: int) -> Any:
-    """Machine code for the rows of so many elements of an array; None where there is none, or NumPy is as quick."""
-    if x.size < WORTH or not SHORTEST <= size <= LONGEST or not x.flags.c_contiguous or not installed():
-        return None
+def _begins(x: Any) -> bool:
+    """Whether there is machine code for what is done to the rows of an array: if it lies as they do, and many were met."""
+    if not x.flags.c_contiguous or not installed():
+        return False
     if met[0] < ENOUGH:
         met[0] += x.size
+        return False
+    return True
+
+
+def rows(x: Any, size: int) -> Any:
+    """Machine code for the rows of so many elements of an array; None where there is none, or NumPy is as quick."""
+    if x.size < WORTH or not SHORTEST <= size <= LONGEST or not _begins(x):
         return None
     return module("rows").plan(x.size // size, size, x.dtype)
+
+
+def totals(name: str, x: Any, axis: tuple[int, ...]) -> Any:
+    """Machine code for a reduction of an array over axes; None where there is none, or NumPy is as quick."""
+    if x.size < WORTH_OF[name] or x.dtype.char not in "fd" or not _begins(x):
+        return None
+    return module("totals").plan(name, x.shape, axis, x.dtype)
 
 
 FACTOR = 1 << 11

@@ -147,6 +147,8 @@ def sum(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
     if x.dtype.char == "e":
         return np.asarray(_add(x, axis, np.float32, None, keepdims)).astype(np.float16)
     if x.size > LONG:
+        if (code := _machine.totals("total", x, axis)) is not None:
+            return code(x, keepdims=keepdims)
         for i in axis:
             if x.shape[i] > BLOCK and i != x.ndim - 1:
                 x = np.add.reduceat(x, range(0, x.shape[i], BLOCK), axis=i)
@@ -478,6 +480,11 @@ def logsumexp(x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Any:
     """log(sum(exp(x))) over axes, shifted by the maximum; all -inf gives -inf, any inf gives inf."""
     if x.size == 0:
         return np.log(np.exp(x).sum(axis=axis, keepdims=keepdims))
+    if axis == (x.ndim - 1,) and (code := _machine.rows(x, x.shape[-1])) is not None:
+        shift, sums = np.empty(x.shape[:-1], x.dtype), np.empty(x.shape[:-1], x.dtype)
+        code("exponents", x=x, shift=shift, sums=sums)
+        total = np.log(sums) + shift
+        return total[..., None] if keepdims else total
     top = _max(x.real, axis, None, None, True)
     shift = np.where(np.isfinite(top), top, x.dtype.type(0))
     total = np.log(_add(np.exp(x - shift), axis, None, None, True)) + shift

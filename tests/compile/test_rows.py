@@ -125,3 +125,41 @@ def test_machine_code_begins_when_many_rows_have_been_met(monkeypatch):
     assert calls == -(-_machine.ENOUGH // x.size)
     assert _machine.rows(x[:, ::2], 1 << 9) is None
     assert _machine.rows(x.astype(np.int64), 1 << 10) is None
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+@pytest.mark.parametrize("classes", [16, 33, 64, 1000])
+def test_losses_of_many_rows_are_those_without_machine_code(classes, reduction, dtype, monkeypatch):
+    """Rows of scores near zero, which need no shift, and far from it."""
+    monkeypatch.setattr(_machine, "met", [_machine.ENOUGH])
+    x = np.random.default_rng(0).standard_normal(((1 << 18) // classes, classes)).astype(dtype)
+    x[::7] += 300
+    x[1::7] -= 300
+    x[2::7] *= 20
+    own = pullback.from_numpy(np.arange(len(x)) * 5 % classes)
+
+    def both():
+        t = pullback.from_numpy(x).requires_grad_()
+        y = F.cross_entropy(t, own, reduction=reduction)
+        return y.detach().numpy(), pullback.autograd.grad(y, t, pullback.ones_like(y) * 3)[0].numpy()
+
+    assert _machine.rows(x, classes) is not None
+    found = both()
+    monkeypatch.setattr(_machine, "installed", lambda: False)
+    for one, other in zip(found, both(), strict=True):
+        np.testing.assert_allclose(one, other, rtol=100 * np.finfo(dtype).eps, atol=400 * np.finfo(dtype).eps)
+
+
+def test_losses_of_scores_that_are_no_numbers(monkeypatch):
+    monkeypatch.setattr(_machine, "met", [_machine.ENOUGH])
+    x = np.zeros((4096, 40))
+    x[3, :39], x[5, 1], x[7, 0], x[9] = -np.inf, np.nan, np.inf, -np.inf
+    t = pullback.from_numpy(x).requires_grad_()
+    losses = F.cross_entropy(t, pullback.full((4096,), 39), reduction="none")
+    (gradient,) = pullback.autograd.grad(losses, t, pullback.ones(4096, dtype=pullback.float64))
+    value, slopes = losses.detach().numpy(), gradient.numpy()
+    np.testing.assert_allclose(np.delete(value, [3, 5, 7, 9]), np.log(40), rtol=1e-14)
+    assert value[3] == 0 and not slopes[3].any()
+    assert np.isnan(value[[5, 7, 9]]).all() and np.isnan(slopes[[5, 7, 9]]).all()
+    assert np.isfinite(np.delete(slopes, [5, 7, 9], 0)).all()

@@ -1,4 +1,4 @@
-"""The text of a program: it runs where there is NumPy alone, and computes the same to the last bit."""
+"""The text of a program: it runs where there is NumPy alone, and computes what NumPy does to the last bit."""
 
 import ast
 import json
@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pullback import ops
+from pullback import _machine, ops
 from pullback.compile.naming import Names, number
 from pullback.compile.passes import simplify
 from pullback.compile.program import DepartedError, Equation, Program, Value, run
@@ -25,6 +25,14 @@ from pullback.testing import samples
 from .programs import Growing, assert_same, of_row, one_equation, programs, random_program
 
 SINGLE = np.dtype(np.float32)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def without_machine_code():
+    """Programs that run one operation after another do so by NumPy, which is all that a text has."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_machine, "installed", lambda: False)
+        yield
 
 
 def function_of(source):

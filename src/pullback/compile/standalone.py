@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _blocks, _xp
+from .. import _blocks, _machine, _xp
 from .._core import Primitive
 from .naming import Names, digits, number
 
@@ -140,6 +140,8 @@ class Library:
             self.modules.add("math")
             self.definitions.append(_PIECES.strip())
             return "_pieces"
+        if getattr(thing, "__module__", None) == _machine.__name__:
+            return self._constant(hint, "lambda *args: None  # no machine code in a text of NumPy's")
         if isinstance(thing, np.ndarray) and thing.size <= _MANY:
             return self._constant(hint, array(thing))
         if isinstance(thing, FunctionType):

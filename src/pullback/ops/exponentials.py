@@ -219,6 +219,12 @@ def known_losses(x: Any, indices: Any) -> tuple[Any, Any, Any] | None:
 
 def _losses_of_rows(x: Any, indices: Any) -> Any:
     losses = np.empty(len(x), x.dtype)
+    if (code := _machine.rows(x, x.shape[1])) is not None:
+        shift, sums = np.empty(len(x), x.dtype), np.empty(len(x), x.dtype)
+        code("exponents", x=x, shift=shift, sums=sums)
+        np.subtract(np.log(sums), x.take(_places(x, indices)) - shift, losses)
+        losses[~((sums > 0) & (sums < math.inf))] = math.nan
+        return losses
 
     def part(start: int, stop: int) -> None:
         rows = x[start:stop]
@@ -253,6 +259,10 @@ def _cross_entropy_pullback_forward(given: Any, x: Any, indices: Any, *, reducti
         _, shares, places = known
         return _less_own(shares * (slopes if reduction != "none" else slopes[:, None]), slopes, places)
     out = np.empty(x.shape, x.dtype)
+    if (code := _machine.rows(x, x.shape[1])) is not None:
+        spread = np.ascontiguousarray(np.broadcast_to(slopes, len(x)))
+        code("weighted_softmax", x=x, slopes=spread, sums=np.empty(len(x), x.dtype), out=out)
+        return _less_own(out, slopes, _places(out, indices))
 
     def part(start: int, stop: int) -> None:
         own, spread = (slopes[start:stop], slopes[start:stop, None]) if reduction == "none" else (slopes, slopes)

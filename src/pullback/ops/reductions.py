@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _xp
+from .. import _machine, _xp
 from .._core import general, linear, zero
 
 
@@ -39,10 +39,14 @@ def _count(shape: tuple[int, ...], axis: tuple[int, ...]) -> int:
 
 
 def _variance_forward(x: Any, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Any:
-    centred = x - _xp.mean(x, axis=axis, keepdims=True)
-    squared = centred * centred if x.dtype.kind == "f" else (centred * centred.conj()).real
-    total = _xp.sum(squared, axis=axis, keepdims=keepdims)
-    return np.divide(total, max(_count(x.shape, axis) - correction, 0), dtype=squared.dtype)
+    mean = _xp.mean(x, axis=axis, keepdims=True)
+    if (code := _machine.totals("spread", x, axis)) is not None:
+        total = code(x, centre=mean, keepdims=keepdims)
+    else:
+        centred = x - mean
+        squared = centred * centred if x.dtype.kind == "f" else (centred * centred.conj()).real
+        total = _xp.sum(squared, axis=axis, keepdims=keepdims)
+    return np.divide(total, max(_count(x.shape, axis) - correction, 0), dtype=total.dtype)
 
 
 def _variance(xp: Any, g: Any, x: Any, *, axis: Any, correction: float, keepdims: bool) -> Any:
@@ -77,11 +81,17 @@ def _shared(xp: Any, g: Any, x: Any, chosen: Any, axis: Any, keepdims: bool) -> 
 
 
 def _logsumexp(xp: Any, g: Any, x: Any, y: Any, *, axis: Any, keepdims: bool) -> Any:
+    if xp is _xp and axis == (x.ndim - 1,) and (code := _machine.rows(x, x.shape[-1])) is not None:
+        out = np.empty(x.shape, x.dtype)
+        code("shifted_powers", x=x, shift=np.ascontiguousarray(y), slopes=np.ascontiguousarray(g), out=out)
+        return out
     y = _aligned(xp, y, x.shape, axis, keepdims)
     return _aligned(xp, g, x.shape, axis, keepdims) * xp.exp(x - y)
 
 
 def _norm_forward(x: Any, *, order: float, axis: tuple[int, ...], keepdims: bool) -> Any:
+    if order == 2 and (code := _machine.totals("squares", x, axis)) is not None:
+        return np.sqrt(code(x, keepdims=keepdims))
     size = np.abs(x)
     if order == math.inf:
         return np.max(size, axis=axis, keepdims=keepdims)
@@ -122,6 +132,10 @@ def _norm(xp: Any, g: Any, x: Any, y: Any, *, order: float, axis: Any, keepdims:
 
 def _prod(xp: Any, g: Any, x: Any, *, axis: int, keepdims: bool) -> Any:
     """Each slope is the product of what stands before and what stands behind: no division, so zeros may be there."""
+    if xp is _xp and (code := _machine.totals("product_pullback", x, (axis,))) is not None:
+        slopes = code.product_pullback(g, x)
+        if slopes is not None:
+            return slopes
     before = xp.cumprod(x, axis=axis, exclusive=True)
     behind = xp.flip(xp.cumprod(xp.flip(x, axis=axis), axis=axis, exclusive=True), axis=axis)
     return _spread(xp, g, x.shape, (axis,), keepdims) * (before * behind)
@@ -141,7 +155,25 @@ def _reduced_by(ufunc: Any) -> Any:
     return lambda x, *, axis, keepdims: reduce(x, axis, None, None, keepdims)
 
 
+def _extreme_by(ufunc: Any, name: str) -> Any:
+    """The same, which has machine code of that name."""
+    reduce = ufunc.reduce
+
+    def forward(x: Any, *, axis: Any, keepdims: bool) -> Any:
+        if (code := _machine.totals(name, x, axis)) is not None:
+            return code(x, keepdims=keepdims)
+        return reduce(x, axis, None, None, keepdims)
+
+    return forward
+
+
 _multiply: Any = np.multiply.reduce  # (x, axis, dtype, out, keepdims)
+
+
+def _prod_forward(x: Any, *, axis: int, keepdims: bool) -> Any:
+    if (code := _machine.totals("product", x, (axis,))) is not None:
+        return code.product(x, keepdims=keepdims)
+    return _multiply(x, axis, x.dtype, None, keepdims)
 
 
 def _by_axis(name: str) -> Any:
@@ -154,15 +186,14 @@ def _by_axis(name: str) -> Any:
 #                         name         pullback
 sum         = linear("sum",         _sum,      forward=_sum_forward,                    title=_by_axis("Sum"))
 mean        = linear("mean",        _mean,     forward=_mean_forward,                   title=_by_axis("Mean"))
-prod        = general("prod",       _prod,     forward=lambda x, *, axis, keepdims: _multiply(x, axis, x.dtype, None, keepdims),
-                      complex="holomorphic")
+prod        = general("prod",       _prod,     forward=_prod_forward,              complex="holomorphic")
 var         = general("var",        _variance, forward=_variance_forward,          complex="as written")
 std         = general("std",        _deviation,                                    complex="as written",
                       forward=lambda x, **metadata: np.sqrt(_variance_forward(x, **metadata)))
-amax        = general("amax",       _ties,     forward=_reduced_by(np.maximum))
-amin        = general("amin",       _ties,     forward=_reduced_by(np.minimum))
-largest     = general("largest",    _extreme,  forward=_reduced_by(np.maximum),    title="MaxBackward1")
-smallest    = general("smallest",   _extreme,  forward=_reduced_by(np.minimum),    title="MinBackward1")
+amax        = general("amax",       _ties,     forward=_extreme_by(np.maximum, "largest"))
+amin        = general("amin",       _ties,     forward=_extreme_by(np.minimum, "smallest"))
+largest     = general("largest",    _extreme,  forward=_extreme_by(np.maximum, "largest"),    title="MaxBackward1")
+smallest    = general("smallest",   _extreme,  forward=_extreme_by(np.minimum, "smallest"),    title="MinBackward1")
 logsumexp   = general("logsumexp",  _logsumexp,   forward=_xp.logsumexp,           complex="holomorphic")
 vector_norm = general("vector_norm", _norm,        forward=_norm_forward,          title="LinalgVectorNormBackward0",
                       complex="as written")

