@@ -12,10 +12,10 @@ import pytest
 import pullback
 from pullback import ops
 from pullback._core import Primitive
-from pullback._eager import LOCALS, SCOPE
+from pullback._eager import LOCALS, PRIMITIVES, SCOPE
 from pullback._tensor import HOT, IN_PLACE, SHORT_WAYS
 from pullback.autograd import grad
-from pullback.vocabulary import arithmetic, products, reductions
+from pullback.vocabulary import activations, arithmetic, functions, products, reductions, short_way, special
 
 UNARY = [name for name, primitive in HOT.items() if len(primitive.inputs) == 1]
 BINARY = [name for name, primitive in HOT.items() if len(primitive.inputs) == 2]
@@ -213,9 +213,12 @@ def gradients(result, operands):
 
 def same(name, short, operands):
     """Both ways on the same operands agree in everything."""
-    general = general_way(name)
     if outcome(short, *operands) is NotImplemented:
         pytest.fail(f"{name} left {operands} to the other operand")
+    return both(short, general_way(name), operands)
+
+
+def both(short, general, operands):
     ours, theirs = (outcome(way, *operands) for way in (short, general))
     assert described(ours, operands) == described(theirs, operands)
     assert outcome(gradients, ours, operands) == outcome(gradients, theirs, operands)
@@ -297,6 +300,51 @@ def test_functions_of_two_tensors(name, kind):
         same(name, short, [TENSORS[kind](), other()])
     x = TENSORS[kind]()
     same(name, short, [x, x])
+
+
+DEFINED = {
+    f"{module.__name__.rpartition('.')[2]}.{name}": inspect.unwrap(function)
+    for module in (activations, arithmetic, functions, special)
+    for name, function in vars(module).items()
+    if inspect.isfunction(function) and inspect.unwrap(function) in PRIMITIVES
+}
+
+
+def test_every_function_that_is_a_primitive_is_tested():
+    assert {*DEFINED.values()} == {*PRIMITIVES}
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("name", [name for name, each in DEFINED.items() if len(PRIMITIVES[each][0].inputs) == 1])
+def test_functions_that_are_a_primitive_of_one_tensor(name, block):
+    for make in TENSORS.values():
+        x = make()
+        with BLOCKS[block]():
+            both(short_way(DEFINED[name]), DEFINED[name], [x])
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("name", [name for name, each in DEFINED.items() if len(PRIMITIVES[each][0].inputs) == 2])
+def test_functions_that_are_a_primitive_of_two_tensors(name, block):
+    several = ["double leaf", "single result", "single 0-d constant", "another shape", "half", "complex", "integers"]
+    for kind in several:
+        for other in [*several, "cut by no_grad", "made under inference", "float"]:
+            operands = [TENSORS[kind](), (TENSORS | OTHERS)[other]()]
+            with BLOCKS[block]():
+                both(short_way(DEFINED[name]), DEFINED[name], operands)
+
+
+def test_operands_by_other_names_and_what_is_left_out():
+    x, y = made(VALUES, np.float64), made(VALUES, np.float64)
+    assert pullback.equal(pullback.hypot(other=y, input=x), x.hypot(y))
+    assert pullback.equal(pullback.add(x, other=y, alpha=2), x + 2 * y)
+    assert pullback.equal(x.add(y, alpha=2), x + 2 * y)
+    assert pullback.equal(pullback.nn.functional.elu(x, 2.0), pullback.nn.functional.elu(input=x, alpha=2.0))
+    for call, missing in ((pullback.hypot, "input"), (x.sub, "other"), (pullback.nn.functional.silu, "input")):
+        with pytest.raises(TypeError, match=f"missing 1 required positional argument: '{missing}'"):
+            call()
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'input'"):
+        pullback.hypot(other=y)
 
 
 @pytest.mark.parametrize("kind", TENSORS)

@@ -40,14 +40,16 @@ class Metadata(NamedTuple):
 
 
 ANY, NONE = Metadata("**params", "**params", None, typed=False), Metadata(typed=False)
-WHOLE = Metadata("*arguments, **options", "", {"axis": (), "keepdims": False})
+MORE = "*arguments, **options"
+WHOLE = Metadata(MORE, "", {"axis": (), "keepdims": False})
 AXES = tuple([tuple(range(ndim)) for ndim in range(65)])  # NumPy's arrays have up to 64
+MISSING = object()
 
 SCOPE: dict[str, Any] = {
     "AXES": AXES, "DOUBLE": DOUBLE, "FLOAT": FLOAT, "NO_GRAD": NO_GRAD, "RECORD": RECORD, "array_of": np.array,
     "asarray": np.asarray, "frame_at": _getframe, "cell_of": cell_of, "cell_with": cell_with, "count": count,
     "mode": mode, "ndarray": np.ndarray, "new": new, "node_class": node_class, "outside": outside, "quiet": quiet,
-    "user_frame": user_frame,
+    "user_frame": user_frame, "MISSING": MISSING,
 }  # fmt: skip
 
 ANY_NAMES = 0x08  # the flag of code that takes any names: `inspect` has it, which need not be imported for it
@@ -75,7 +77,8 @@ def past_bind(cls: type[Any], primitive: Primitive) -> Function:
         unpack.append(f"if {' and '.join(f'{name} is {name}_array' for name in names)}:")
         unpack.append(f"    return quiet.copy().run(forward, {', '.join(names)}, {metadata.handed})")
     hindrances = [f"type({name}_array) is not ndarray" for name in names]
-    return _written(cls, primitive, general, names, unpack, hindrances, metadata)
+    signature = [*names, *filter(None, [metadata.parameters])]
+    return _written(cls, primitive, general, names, unpack, hindrances, metadata, signature)
 
 
 def _has_metadata(primitive: Primitive) -> bool:
@@ -115,14 +118,7 @@ def method(
     unpack = [f"if out is not None or {EXCESS} is not ...:", f"    {_call(names, EXCESS_OR_OUT)}"] if out else []
     if whole:
         unpack += ["if arguments or options:", f"    {_call(names, WHOLE.parameters)}"]
-    unpack += [
-        f"if type({first}) is not Tensor:",
-        f"    {_call(names, number)}",
-        f"{first}_array, {first}_edge = {first}._array, {first}._node",
-        f"dtype = {first}_array.dtype",
-        "if dtype is not FLOAT and dtype is not DOUBLE:",
-        f"    {_call(names, number)}",
-    ]
+    unpack += _floating(first, _call(names, number))
     for name in rest:
         unpack += [*_tensor(name), *_number(name), *_else(names, number)]
     if number is not None:
@@ -135,7 +131,52 @@ def method(
         unpack.append(f"params = {{'axis': AXES[{first}_array.ndim], 'keepdims': False, 'given': False}}")
     hindrances = [f"{name}_array.dtype is not dtype" for name in rest]
     hindrances += [f"{name}_array.ndim != {ndim}" for name in names if ndim is not None]
-    return _written(cls, primitive, general, names, unpack, hindrances, metadata, out=out)
+    signature = [*names, *filter(None, [metadata.parameters]), *([f"{EXCESS}=...", "out=None"] if out else [])]
+    return _written(cls, primitive, general, names, unpack, hindrances, metadata, signature)
+
+
+PRIMITIVES: dict[Function, tuple[Primitive, dict[str, Any]]] = {}
+"""The functions that are a primitive, with some metadata, for a call that gives them nothing but floating tensors."""
+
+
+def is_primitive(primitive: Primitive, **metadata: Any) -> Callable[[Function], Function]:
+    """A decorator for a function that, given nothing but tensors of one floating dtype, is a primitive and no more."""
+
+    def marked(function: Function) -> Function:
+        PRIMITIVES[function] = primitive, metadata
+        return function
+
+    return marked
+
+
+def short(cls: type[Any], general: Function) -> Function:
+    """What users get of a function: the short way, if it `is_primitive`, for plain tensors alone; else itself."""
+    if unwrapped(general) not in PRIMITIVES:
+        return general
+    primitive, given = PRIMITIVES[unwrapped(general)]
+    names = _parameters(general)[: len(primitive.inputs)]
+    operands = ", ".join(f"{name!r}: {name}" for name in names)
+    unpack = [
+        f"if arguments or options or {' or '.join(f'{name} is MISSING' for name in names)}:",
+        f"    return as_given(general, {{{operands}}}, arguments, options)",
+        *_floating(names[0], _call(names)),
+    ]
+    for name in names[1:]:
+        unpack += [*_tensor(name), *_else(names)]
+    if given:
+        unpack.append(f"params = {given!r}")
+    hindrances = [f"{name}_array.dtype is not dtype" for name in names[1:]]
+    metadata = Metadata(MORE, "", given) if given else Metadata()
+    signature = [*(f"{name}=MISSING" for name in names), MORE]
+    return _written(cls, primitive, general, names, unpack, hindrances, metadata, signature)
+
+
+def as_given(function: Function, operands: dict[str, Any], arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """A call as it was made, whose operands may be missing, or have been given by other names."""
+    given = {name: value for name, value in operands.items() if value is not MISSING}
+    if len(given) == len(operands):
+        return function(*given.values(), *arguments, **options)
+    return function(**given, **options)
 
 
 def _parameters(function: Function) -> tuple[str, ...]:
@@ -170,8 +211,7 @@ def _written(
     unpack: list[str],
     hindrances: list[str],
     metadata: Metadata,
-    *,
-    out: bool = False,
+    signature: Sequence[str],
 ) -> Function:
     """The function whose operands are unpacked so, and which hands over to `general` where there is a hindrance.
 
@@ -184,17 +224,12 @@ def _written(
             raise TypeError(f"an input of {primitive.name} cannot be called {taken}: see _eager")
         if isinstance(primitive.title, str) or metadata.known is not None:
             scope["kind"] = node_class(primitive, primitive.node_name(metadata.known or {}))
-        parameters = [
-            *names,
-            *filter(None, [metadata.parameters]),
-            *([f"{EXCESS}=...", "out=None"] if out else []),
-        ]
         lines = [
             *unpack,
             *_cleared(names, hindrances, metadata),
             *_computed(primitive, names, metadata, observed=False),
         ]
-        record = _compiled(scope, f"{primitive.name}, recorded", parameters, lines)
+        record = _compiled(scope, f"{primitive.name}, recorded", signature, lines)
         scope["observed"] = observed
         function.__defaults__ = record.__defaults__  # first: another thread calls it as soon as it has its code
         function.__code__ = record.__code__
@@ -206,7 +241,7 @@ def _written(
 
     scope = {**SCOPE, "Tensor": cls, "primitive": primitive, "title": primitive.title, "forward": primitive.forward}
     scope["large"] = _by_machine_code(primitive)
-    scope |= {"general": general, "finish": cls.interpreter.finish, "write": write}
+    scope |= {"as_given": as_given, "general": general, "finish": cls.interpreter.finish, "write": write}
     function = FunctionType(_unwritten.__code__, scope)
     scope["function"] = function
     return functools.update_wrapper(function, general)
@@ -246,6 +281,18 @@ def _tensor(name: str) -> list[str]:
     ]
 
 
+def _floating(name: str, handed_over: str) -> list[str]:
+    """The first operand, whose dtype the others must have."""
+    return [
+        f"if type({name}) is not Tensor:",
+        f"    {handed_over}",
+        f"{name}_array, {name}_edge = {name}._array, {name}._node",
+        f"dtype = {name}_array.dtype",
+        "if dtype is not FLOAT and dtype is not DOUBLE:",
+        f"    {handed_over}",
+    ]
+
+
 def _array(name: str) -> list[str]:
     return [f"elif type({name}) is ndarray:", f"    {name}_array, {name}_edge = {name}, None"]
 
@@ -261,7 +308,7 @@ def _number(name: str) -> list[str]:
     ]
 
 
-def _else(names: Sequence[str], handed: str | None) -> list[str]:
+def _else(names: Sequence[str], handed: str | None = None) -> list[str]:
     return ["else:", f"    {_call(names, handed)}"]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable, Iterator
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -482,6 +483,7 @@ for name, module in vocabulary.LATER_IN_PLACE.items():
 
 Tensor.interpreter = Eager()
 Primitive.short = functools.partial(_eager.past_bind, Tensor)
+vocabulary.short_way = functools.partial(_eager.short, Tensor)
 
 IN_PLACE = {
     "add_": ops.add, "sub_": ops.subtract, "mul_": ops.multiply, "div_": ops.divide,
@@ -506,3 +508,7 @@ SHORT_WAYS: dict[Callable[..., Any], dict[str, Primitive]] = {
 for short_way, methods in SHORT_WAYS.items():
     for name, primitive in methods.items():
         setattr(Tensor, name, short_way(Tensor, primitive, getattr(Tensor, name)))
+once = functools.cache(vocabulary.short_way)  # other names are the same method
+for name, function in [*vars(Tensor).items()]:
+    if isinstance(function, FunctionType) and not hasattr(function, "__wrapped__"):
+        setattr(Tensor, name, once(function))

@@ -12,10 +12,7 @@ from ..vocabulary.arithmetic import tanh as tanh
 def __getattr__(name: str) -> Any:
     if name not in vocabulary.LATER_FUNCTIONAL:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = vocabulary.load(vocabulary.LATER_FUNCTIONAL[name], name)
-    if name in vocabulary.OUT["nn.functional"].split():
-        found = vocabulary.published(vocabulary.taking_out(found), __name__, name)
-    globals()[name] = found
+    globals()[name] = found = vocabulary.functional(name)
     return found
 
 

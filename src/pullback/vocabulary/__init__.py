@@ -314,6 +314,15 @@ _BOTH = _by_name(BOTH, PAIRS)
 _PAIRS = _by_name(PAIRS)
 
 
+def as_defined(function: Function) -> Function:
+    """What `short_way` is until there are tensors."""
+    return function
+
+
+short_way: Callable[[Function], Function] = as_defined
+"""Puts the short way of `_eager` in front of a function that users get: `_tensor` sets it."""
+
+
 def load(module: str, name: str) -> Function:
     """The function that a module of pullback defines under a name, or under the one it is an alias of."""
     defined: Function = getattr(importlib.import_module(f"pullback.{module}"), ALIASES.get(name, name))
@@ -380,7 +389,7 @@ def spell(namespace: dict[str, Any], names: str) -> None:
 
 def public(module: str, name: str) -> Function:
     """The function that users of a name get: in torch's and NumPy's spelling."""
-    return taking_numbers(in_both_spellings(load(module, name)))
+    return short_way(taking_numbers(in_both_spellings(load(module, name))))
 
 
 def taking_numbers(function: Named) -> Named:
@@ -419,6 +428,13 @@ def later(module: str, name: str) -> Function:
     return called
 
 
+def functional(name: str) -> Function:
+    """The function `pullback.nn.functional.<name>`."""
+    plain = load(LATER_FUNCTIONAL[name], name)
+    found = short_way(taking_out(plain) if name in OUT["nn.functional"].split() else plain)
+    return found if found is plain else published(found, "pullback.nn.functional", name)
+
+
 @functools.cache
 def function(name: str) -> Function:
     """The function `pullback.<name>`."""
@@ -430,6 +446,7 @@ def function(name: str) -> Function:
         found = taking_numbers(of_tensor(found))
     elif ALIASES.get(name, name) in OUT["pullback"].split():
         found = taking_out(found)
+    found = short_way(found)
     return found if found is plain else published(found, "pullback", name)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import _dtypes, _random, _refusals, ops
 from .._core import Carrier
+from .._eager import is_primitive
 from .._promotion import cast
 from .._shapes import normalize_axis
 from .._views import write
@@ -50,11 +51,13 @@ def _in_place(function: Callable[..., Any]) -> Callable[..., Any]:
     return written
 
 
+@is_primitive(ops.relu)
 def relu(input: Any, inplace: bool = False) -> Any:
     """max(input, 0), elementwise; its slope at 0 is 0."""
     return _placed("relu", input, arithmetic.relu(input), inplace)
 
 
+@is_primitive(ops.leaky_relu, slope=0.01)
 def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
     """The input above 0, `negative_slope` times the input elsewhere."""
     result = ops.leaky_relu(_real("leaky_relu", input), slope=negative_slope)
@@ -89,6 +92,7 @@ def prelu(input: Any, weight: Any) -> Any:
     return ops.prelu(input, ops.reshape(weight, shape=shape))
 
 
+@is_primitive(ops.elu, alpha=1.0, scale=1.0, input_scale=1.0)
 def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     """The input above 0, alpha * (exp(input) - 1) elsewhere."""
     result = ops.elu(_real("elu", input), alpha=alpha, scale=1.0, input_scale=1.0)
@@ -103,6 +107,7 @@ def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     return _placed("celu", input, result, inplace)
 
 
+@is_primitive(ops.elu, alpha=SELU_ALPHA, scale=SELU_SCALE, input_scale=1.0)
 def selu(input: Any, inplace: bool = False) -> Any:
     """The elu that keeps mean 0 and variance 1 from layer to layer."""
     result = ops.elu(_real("selu", input), alpha=SELU_ALPHA, scale=SELU_SCALE, input_scale=1.0)
@@ -122,6 +127,7 @@ def rrelu(input: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: bool
     return _placed("rrelu", input, result, inplace)
 
 
+@is_primitive(ops.hardtanh, lower=-1.0, upper=1.0)
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
     """The input limited to [min_val, max_val]; its slope at the bounds is 0."""
     if min_val > max_val:
@@ -131,6 +137,7 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: b
     return _placed("hardtanh", input, ops.hardtanh(input, lower=min_val, upper=max_val), inplace)
 
 
+@is_primitive(ops.hardtanh, lower=0, upper=6)
 def relu6(input: Any, inplace: bool = False) -> Any:
     """The input limited to [0, 6]."""
     return _placed("relu6", input, ops.hardtanh(_real("relu6", input, "fiu"), lower=0, upper=6), inplace)
@@ -142,21 +149,25 @@ def threshold(input: Any, threshold: float, value: float, inplace: bool = False)
     return _placed("threshold", input, result, inplace)
 
 
+@is_primitive(ops.hardsigmoid)
 def hardsigmoid(input: Any, inplace: bool = False) -> Any:
     """input / 6 + 1 / 2, limited to [0, 1]."""
     return _placed("hardsigmoid", input, ops.hardsigmoid(_real("hardsigmoid", input)), inplace)
 
 
+@is_primitive(ops.hardswish)
 def hardswish(input: Any, inplace: bool = False) -> Any:
     """input * hardsigmoid(input)."""
     return _placed("hardswish", input, ops.hardswish(_real("hardswish", input)), inplace)
 
 
+@is_primitive(ops.silu)
 def silu(input: Any, inplace: bool = False) -> Any:
     """input * sigmoid(input)."""
     return _placed("silu", input, ops.silu(_real("silu", input, "fc")), inplace)
 
 
+@is_primitive(ops.mish)
 def mish(input: Any, inplace: bool = False) -> Any:
     """input * tanh(softplus(input))."""
     return _placed("mish", input, ops.mish(_real("mish", input)), inplace)
@@ -167,6 +178,7 @@ relu_, leaky_relu_ = _in_place(relu), _in_place(leaky_relu)
 hardtanh_, threshold_ = _in_place(hardtanh), _in_place(threshold)
 
 
+@is_primitive(ops.gelu)
 def gelu(input: Any, approximate: str = "none") -> Any:
     """The input times the probability that a standard normal variable lies below it.
 
@@ -184,11 +196,13 @@ def gelu(input: Any, approximate: str = "none") -> Any:
     raise RuntimeError(f"approximate argument must be either none or tanh, not {approximate!r}")
 
 
+@is_primitive(ops.softplus, beta=1.0, threshold=20)
 def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Any:
     """log(1 + exp(beta * input)) / beta; the input itself where beta * input is above the threshold."""
     return ops.softplus(_real("softplus", input), beta=float(beta), threshold=threshold)
 
 
+@is_primitive(ops.logsigmoid)
 def logsigmoid(input: Any) -> Any:
     """log(sigmoid(input)), without overflow."""
     return ops.logsigmoid(_real("logsigmoid", input))
@@ -204,11 +218,13 @@ def tanhshrink(input: Any) -> Any:
     return _tensor("tanhshrink", input) - arithmetic.tanh(input)
 
 
+@is_primitive(ops.hardshrink, bound=0.5)
 def hardshrink(input: Any, lambd: float = 0.5) -> Any:
     """0 within `lambd` of 0, the input elsewhere."""
     return ops.hardshrink(_real("hardshrink", input), bound=lambd)
 
 
+@is_primitive(ops.softshrink, bound=0.5)
 def softshrink(input: Any, lambd: float = 0.5) -> Any:
     """The input moved towards 0 by `lambd`, and 0 within that of 0."""
     if not lambd >= 0:

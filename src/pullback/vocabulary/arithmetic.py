@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import _dtypes, _refusals, ops
 from .._core import Carrier, Primitive
+from .._eager import is_primitive
 from .._promotion import binary, broadcast, cast, category, common, fractional, inexact, together
 from .._values import every
 from . import warn_of_numbers
@@ -52,6 +53,7 @@ def _by_position(name: str, number: Any, rest: tuple[Any, ...]) -> tuple[Any, An
     return rest[0], number
 
 
+@is_primitive(ops.add)
 def add(input: Any, other: Any, *rest: Any, alpha: Any = 1) -> Any:
     """input + alpha * other, with broadcasting."""
     if rest:
@@ -59,6 +61,7 @@ def add(input: Any, other: Any, *rest: Any, alpha: Any = 1) -> Any:
     return binary(ops.add, input, _scaled(input, other, alpha))
 
 
+@is_primitive(ops.subtract)
 def sub(input: Any, other: Any, *rest: Any, alpha: Any = 1) -> Any:
     """input - alpha * other, with broadcasting."""
     if rest:
@@ -84,6 +87,7 @@ def mul(input: Any, other: Any) -> Any:
     return binary(ops.multiply, input, other)
 
 
+@is_primitive(ops.divide)
 def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     """input / other; integers give the default dtype; `rounding_mode` is None, 'trunc' or 'floor'."""
     if rounding_mode is None:
@@ -96,6 +100,7 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     return binary(ops.floor_quotient if rounding_mode == "floor" else ops.trunc_quotient, input, other)
 
 
+@is_primitive(ops.floor_divide)
 def floor_divide(input: Any, other: Any) -> Any:
     """The floor of input / other; it has no derivative."""
     refuse_zero("floor_divide", input, other)
@@ -115,6 +120,7 @@ def refuse_zero(name: str, input: Any, other: Any) -> None:
         raise RuntimeError(f"ZeroDivisionError: {name} of integers by zero")
 
 
+@is_primitive(ops.remainder)
 def remainder(input: Any, other: Any) -> Any:
     """What is left of input after floor division by other; the sign is that of other."""
     refuse_zero("remainder", input, other)
@@ -139,6 +145,7 @@ def pow(input: Any, exponent: Any) -> Any:
     return binary(ops.pow, input, exponent)
 
 
+@is_primitive(ops.negative)
 def neg(input: Any) -> Any:
     """-input."""
     _refuse_bool_negation(input)
@@ -153,6 +160,7 @@ def elementwise(name: str, primitive: Primitive, text: str, *, keeps_integers: b
             raise _refusals.no_tensor(name, "input", 1, input)
         return primitive(input if keeps_integers else inexact(input))
 
+    is_primitive(primitive)(function)
     return named(name, function, text)
 
 
@@ -203,6 +211,7 @@ def whole(name: str, primitive: Primitive, text: str) -> Callable[[Any], Any]:
             )
         return primitive(input) if kind == "f" else ops.clone(input)
 
+    is_primitive(primitive)(function)
     return named(name, function, text)
 
 
@@ -212,6 +221,7 @@ trunc = whole("trunc", ops.trunc, "The integer towards zero, elementwise; its gr
 _nearest = whole("round", ops.rint, "The nearest integer.")
 
 
+@is_primitive(ops.rint)
 def round(input: Any, *, decimals: int = 0) -> Any:
     """The nearest integer, halves to even, or the nearest number of so many decimals; its gradient is 0.
 
@@ -229,11 +239,13 @@ def round(input: Any, *, decimals: int = 0) -> Any:
     return ops.round_to(input, decimals=decimals)
 
 
+@is_primitive(ops.square)
 def square(input: Any) -> Any:
     """input * input."""
     return ops.square(cast(input, np.dtype(np.int64)) if category(input)[0].kind == "b" else input)
 
 
+@is_primitive(ops.sign)
 def sign(input: Any) -> Any:
     """-1, 0 or 1, elementwise; its gradient is 0."""
     if category(input)[0].kind == "c":
@@ -243,6 +255,7 @@ def sign(input: Any) -> Any:
     return ops.clone(input) if input._dtype.kind == "b" else ops.sign(input)
 
 
+@is_primitive(ops.rsqrt)
 def rsqrt(input: Any) -> Any:
     """1 / sqrt(input), elementwise; -inf slope at 0."""
     return ops.rsqrt(inexact(input))
@@ -256,6 +269,7 @@ def pair(name: str, primitive: Primitive, text: str, *, keeps_integers: bool = T
             return binary(primitive, input, other)
         return broadcast(primitive, *fractional(input, other))
 
+    is_primitive(primitive)(function)
     return named(name, function, text)
 
 
@@ -276,6 +290,7 @@ def ordering(name: str, primitive: Primitive, text: str) -> Callable[[Any, Any],
         refuse_unordered(name, input._dtype if isinstance(input, Carrier) else input.dtype)
         return broadcast(primitive, input, other)
 
+    is_primitive(primitive)(function)
     return named(name, function, text)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import _refusals, ops
 from .._core import Carrier
+from .._eager import is_primitive
 from .._promotion import binary, broadcast, cast, category, common, fractional, inexact, together
 from . import arithmetic, of_tensors
 from .arithmetic import elementwise, ordering, pair, require_numbers
@@ -29,6 +30,7 @@ rad2deg = elementwise("rad2deg", ops.rad2deg, "Radians as degrees.")
 sinc = elementwise("sinc", ops.sinc, "sin(pi * input) / (pi * input), elementwise; 1 at 0.")
 
 
+@is_primitive(ops.frac)
 def frac(input: Any) -> Any:
     """What is left of the input after truncation; it has the input's sign."""
     if category(input)[0].kind != "f":

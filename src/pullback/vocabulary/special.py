@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import _refusals, ops
 from .._core import Carrier, Primitive
+from .._eager import is_primitive
 from .._promotion import broadcast, category, common, fractional, inexact, together
 
 MOST_TERMS = 1 << 27
@@ -26,6 +27,7 @@ def of_one(primitive: Primitive, name: str, text: str, **params: Any) -> Callabl
         _refuse_complex(name, input)
         return primitive(inexact(input), **params)
 
+    is_primitive(primitive, **params)(function)
     return named(function, name, text)
 
 
