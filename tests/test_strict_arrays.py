@@ -83,6 +83,7 @@ SPELLED = {
     "asarray": boxed,
     "astype": converted,
     "clip": lambda x, *, lower, upper: strict.clip(x, lower, upper),
+    "constant": lambda value, dtype: strict.asarray(value, dtype=dtype),
     "concat": lambda *arrays, axis, sizes: strict.concat(arrays, axis=axis),
     "cumsum": lambda x, *, axis: strict.cumulative_sum(x, axis=axis),
     "getitem": part,

@@ -21,8 +21,7 @@ NEAR, MIDDLE = 0.46875, 4.0  # where Cody's three approximations meet
 ROOT_HALF = math.sqrt(0.5)
 PER_ROOT_PI = 1 / math.sqrt(math.pi)
 
-ONE_FOR_SINGLES = np.array(3.93, np.float32)  # here erf is 1 in float32
-MINUS_ONE, ONE = np.array(-1, np.float32), np.array(1, np.float32)
+ONE = np.array(1.0)
 NONE_FOR_SINGLES = np.array(11.0)  # here erfc is 0 in float32
 
 # Numerators and denominators, the highest power first; the denominators of the tails begin with 1.
@@ -37,9 +36,9 @@ ERF = (
     (1.0, 2.36012909523441209e1, 2.44024637934444173e2, 1.28261652607737228e3, 2.84423683343917062e3),
 )
 SINGLES = (
-    (2.04195729e-06, 0.000284785372, 0.00377897113, 0.0527882711, 0.190770225, 1.12837915),
-    (3.80027231e-05, 0.00116504174, 0.0149961603, 0.114251705, 0.502398433, 1.0),
-)
+    5.421604304920818e-9, 2.7576078037053403e-8, -4.794605648813954e-6, 8.459658909344589e-5, -6.148382619951565e-4,
+    -1.9528813524974354e-4, 0.1027698641121487, 1.1283792471877514,
+)  # fmt: skip
 ERFCX_FOR_SINGLES = (
     (
         0.5641889934835366, 5.195534769160769, 22.413746040448345, 55.50742624318298, 79.26080830718794,
@@ -166,13 +165,13 @@ def erf(x: Any) -> Array:
 
 
 def erf_of_singles(x: Any) -> Any:
-    """The error function of float32, to 7 units in the last place: one quotient for all, ten times as fast as float64.
+    """The error function of float32, to 4 units in the last place: as tanh, of x times a polynomial in x * x.
 
-    The coefficients are a least-squares fit of erf(x) / x on [0, ONE_FOR_SINGLES], its weights changed until the
-    relative errors were level: 2e-8, which is less than what rounding adds.
+    That is the quickest of NumPy's functions whose bounds are -1 and 1. The coefficients are a least-squares fit of
+    artanh(erf(x)) / x on [0, 3.93], beyond which erf is 1, its weights changed until the relative errors of the result
+    were level: 7e-8.
     """
-    x = np.minimum(np.maximum(x, -ONE_FOR_SINGLES), ONE_FOR_SINGLES)
-    return np.minimum(np.maximum(x * _ratio(x * x, SINGLES), MINUS_ONE), ONE)
+    return np.tanh(x * polynomial(x * x, SINGLES))
 
 
 def erfc_of_singles(x: Array) -> Any:
@@ -183,7 +182,7 @@ def erfc_of_singles(x: Array) -> Any:
     """
     size = np.minimum(np.abs(x), NONE_FOR_SINGLES)
     tail = np.exp(-size * size) * _ratio(size, ERFCX_FOR_SINGLES)
-    return np.where(x < 0, 2 - tail, tail)
+    return np.copysign(tail, x) + (ONE - np.copysign(ONE, x))  # 2 - tail below 0
 
 
 def _erfc_beyond(x: Array) -> Any:

@@ -410,7 +410,8 @@ def sign(x: Array) -> Any:
     """x / abs(x), for complex numbers too; 0 at 0 and at NaN, as torch has it."""
     if x.dtype.kind == "c":
         return np.where(x == 0, x, x / np.abs(x))
-    return np.subtract(x > 0, x < 0, dtype=x.dtype)
+    zero = constant(0, x.dtype)
+    return np.subtract(x > zero, x < zero, dtype=x.dtype)
 
 
 def relu(x: Array) -> Any:
@@ -440,7 +441,9 @@ def constant(value: float, dtype: np.dtype[Any]) -> Array:
 
 def within(x: Array, *, lower: float, upper: float) -> Any:
     """Where x lies between two numbers."""
-    return np.abs(x) < upper if lower == -upper else (x > lower) & (x < upper)
+    if lower == -upper:
+        return np.abs(x) < constant(upper, x.dtype)
+    return (x > constant(lower, x.dtype)) & (x < constant(upper, x.dtype))
 
 
 def above(x: Array, *, bound: float) -> Any:
@@ -450,7 +453,7 @@ def above(x: Array, *, bound: float) -> Any:
 
 def beyond(x: Array, *, bound: float) -> Any:
     """Where x is farther from 0 than a number."""
-    return np.abs(x) > bound
+    return np.abs(x) > constant(bound, x.dtype)
 
 
 def modulo(x: Any, *, divisor: float) -> Any:

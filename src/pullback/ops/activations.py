@@ -27,16 +27,16 @@ def _mask(condition: Any) -> Any:
 
 def _leaky_factor(x: Any, *, slope: float) -> Any:
     """1 above zero, the slope elsewhere."""
-    factor = np.asarray(x > 0).astype(x.dtype)
-    return _xp.maximum(factor, x.dtype.type(slope)) if 0 <= slope <= 1 else factor + (1 - factor) * slope
+    factor = np.asarray(x > _xp.constant(0, x.dtype)).astype(x.dtype)
+    return _xp.maximum(factor, _xp.constant(slope, x.dtype)) if 0 <= slope <= 1 else factor + (1 - factor) * slope
 
 
 def _leaky_relu_forward(x: Any, *, slope: float) -> Any:
-    return np.maximum(x, x * x.dtype.type(slope)) if 0 < slope <= 1 else x * _leaky_factor(x, slope=slope)
+    return np.maximum(x, _times(x, slope)) if 0 < slope <= 1 else x * _leaky_factor(x, slope=slope)
 
 
 def _times(x: Any, factor: float) -> Any:
-    return x if factor == 1 else x * np.array(factor, x.dtype)
+    return x if factor == 1 else x * _xp.constant(factor, x.dtype)
 
 
 def _elu_forward(x: Any, *, alpha: float, scale: float, input_scale: float) -> Any:
@@ -45,25 +45,26 @@ def _elu_forward(x: Any, *, alpha: float, scale: float, input_scale: float) -> A
     return _times(below, alpha * scale) + _times(np.maximum(x, zero), scale)
 
 
-def _scaled(x: Any, factor: float) -> Any:
-    return x if factor == 1 else x * factor
+def _scaled(xp: Any, x: Any, factor: float) -> Any:
+    return x if factor == 1 else x * xp.constant(factor, x.dtype)
 
 
 def _elu(xp: Any, g: Any, x: Any, *, alpha: float, scale: float, input_scale: float) -> Any:
-    slope = xp.exp(_scaled(xp.clip(x, lower=None, upper=0), input_scale))
-    return xp.where(x <= 0, g * _scaled(slope, alpha * scale * input_scale), _scaled(g, scale))
+    slope = xp.exp(_scaled(xp, xp.clip(x, lower=None, upper=0), input_scale))
+    below = g * _scaled(xp, slope, alpha * scale * input_scale)
+    return xp.where(x <= xp.constant(0, x.dtype), below, _scaled(xp, g, scale))
 
 
 def _softplus_forward(x: Any, *, beta: float, threshold: float) -> Any:
     scaled = x if beta == 1 else x * beta
-    limit = np.array(threshold, x.dtype)
+    limit = _xp.constant(threshold, x.dtype)
     soft = np.log1p(np.exp(np.minimum(scaled, limit)))
     return np.where(scaled > limit, x, soft if beta == 1 else soft / beta)
 
 
 def _softplus(xp: Any, g: Any, x: Any, *, beta: float, threshold: float) -> Any:
     scaled = x if beta == 1 else x * beta
-    return xp.where(scaled > threshold, g, g * xp.sigmoid(scaled))
+    return xp.where(scaled > xp.constant(threshold, x.dtype), g, g * xp.sigmoid(scaled))
 
 
 def _silu_forward(x: Any) -> Any:
@@ -72,12 +73,12 @@ def _silu_forward(x: Any) -> Any:
 
 def _silu(xp: Any, g: Any, x: Any, y: Any) -> Any:
     s = xp.sigmoid(x)
-    return g * (s + y * (1 - s))
+    return g * (s + y * (xp.constant(1, x.dtype) - s))
 
 
 def _mish(xp: Any, g: Any, x: Any) -> Any:
     squashed = xp.tanh(xp.softplus(x, beta=1, threshold=20))
-    return g * (squashed + x * xp.sigmoid(x) * (1 - squashed * squashed))
+    return g * (squashed + x * xp.sigmoid(x) * (xp.constant(1, x.dtype) - squashed * squashed))
 
 
 def _mish_forward(x: Any) -> Any:
@@ -86,12 +87,15 @@ def _mish_forward(x: Any) -> Any:
 
 def _gelu(xp: Any, g: Any, x: Any) -> Any:
     """The slope is the normal distribution's function plus x times its density."""
-    below = (1 + xp.erf(x * ROOT_HALF)) * 0.5
-    return g * (below + x * (xp.exp(x * x * -0.5) * DENSITY_AT_ZERO))
+    half = xp.constant(0.5, x.dtype)
+    below = (xp.erf(x * xp.constant(ROOT_HALF, x.dtype)) + xp.constant(1, x.dtype)) * half
+    return g * (below + x * (xp.exp(-half * x * x) * xp.constant(DENSITY_AT_ZERO, x.dtype)))
 
 
 def _gelu_forward(x: Any) -> Any:
-    return (_xp.erf(x * ROOT_HALF) + 1) * (x * 0.5)
+    below = _xp.erf(x * _xp.constant(ROOT_HALF, x.dtype))
+    below += _xp.constant(1, x.dtype)
+    return below * (x * _xp.constant(0.5, x.dtype))
 
 
 def _inner(x: Any) -> Any:
@@ -118,7 +122,8 @@ def _hardsigmoid_forward(x: Any) -> Any:
 
 
 def _hardswish(xp: Any, g: Any, x: Any) -> Any:
-    return xp.select(x > -3, xp.where(x < 3, g * (x / 3 + 0.5), g))
+    three = xp.constant(3, x.dtype)
+    return xp.select(x > -three, xp.where(x < three, g * (x / three + xp.constant(0.5, x.dtype)), g))
 
 
 def _flat(xp: Any, g: Any) -> Any:
@@ -142,11 +147,11 @@ mish         = elementwise("mish",         _mish,      forward=_mish_forward, **
 gelu         = elementwise("gelu",         _gelu,      forward=_gelu_forward, **REAL)
 gelu_by_tanh = elementwise("gelu_by_tanh", _gelu_tanh, forward=_gelu_tanh_forward, title="GeluBackward0", **REAL)
 logsigmoid   = elementwise("logsigmoid",   lambda xp, g, x: g * xp.sigmoid(-x),
-                           forward=lambda x: np.minimum(x, x.dtype.type(0)) - np.log1p(np.exp(-np.abs(x))),
+                           forward=lambda x: np.minimum(x, _xp.constant(0, x.dtype)) - np.log1p(np.exp(-np.abs(x))),
                            title="LogSigmoidBackward0", **REAL)
 hardtanh     = elementwise("hardtanh",     lambda xp, g, x, *, lower, upper: xp.select(xp.within(x, lower=lower, upper=upper), g),
                            forward=lambda x, *, lower, upper: _xp.clip(x, lower=lower, upper=upper), **REAL)
-hardsigmoid  = elementwise("hardsigmoid",  lambda xp, g, x: xp.select(xp.within(x, lower=-3, upper=3), g / 6),
+hardsigmoid  = elementwise("hardsigmoid",  lambda xp, g, x: xp.select(xp.within(x, lower=-3, upper=3), g / xp.constant(6, x.dtype)),
                            forward=_hardsigmoid_forward, **REAL)
 hardswish    = elementwise("hardswish",    _hardswish,
                            forward=lambda x: x * _hardsigmoid_forward(x), **REAL)
