@@ -304,7 +304,7 @@ def test_functions_of_two_tensors(name, kind):
 
 DEFINED = {
     f"{module.__name__.rpartition('.')[2]}.{name}": inspect.unwrap(function)
-    for module in (activations, arithmetic, functions, special)
+    for module in (activations, arithmetic, functions, products, special, pullback.special)
     for name, function in vars(module).items()
     if inspect.isfunction(function) and inspect.unwrap(function) in PRIMITIVES
 }
@@ -315,7 +315,9 @@ def test_every_function_that_is_a_primitive_is_tested():
 
 
 @pytest.mark.parametrize("block", BLOCKS)
-@pytest.mark.parametrize("name", [name for name, each in DEFINED.items() if len(PRIMITIVES[each][0].inputs) == 1])
+@pytest.mark.parametrize(
+    "name", [name for name, each in DEFINED.items() if len(PRIMITIVES[each].primitive.inputs) == 1]
+)
 def test_functions_that_are_a_primitive_of_one_tensor(name, block):
     for make in TENSORS.values():
         x = make()
@@ -324,7 +326,9 @@ def test_functions_that_are_a_primitive_of_one_tensor(name, block):
 
 
 @pytest.mark.parametrize("block", BLOCKS)
-@pytest.mark.parametrize("name", [name for name, each in DEFINED.items() if len(PRIMITIVES[each][0].inputs) == 2])
+@pytest.mark.parametrize(
+    "name", [name for name, each in DEFINED.items() if len(PRIMITIVES[each].primitive.inputs) == 2]
+)
 def test_functions_that_are_a_primitive_of_two_tensors(name, block):
     several = ["double leaf", "single result", "single 0-d constant", "another shape", "half", "complex", "integers"]
     for kind in several:
@@ -332,6 +336,30 @@ def test_functions_that_are_a_primitive_of_two_tensors(name, block):
             operands = [TENSORS[kind](), (TENSORS | OTHERS)[other]()]
             with BLOCKS[block]():
                 both(short_way(DEFINED[name]), DEFINED[name], operands)
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_the_choice_between_two_tensors(block):
+    several = ["double leaf", "single result", "single constant", "double 0-d leaf", "another shape", "half", "complex"]
+    for mask in (made(VALUES, np.float64) > 0, pullback.tensor(True), pullback.tensor([[1, 0, 1]]), VALUES > 0):
+        for kind in several:
+            for other in (*several, "cut by no_grad", "int"):
+                operands = [mask, TENSORS[kind](), (TENSORS | OTHERS)[other]()]
+                with BLOCKS[block]():
+                    both(pullback.where, arithmetic.where, operands)
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("name", ["concat", "stack"])
+def test_joins(name, block):
+    kinds = ["double leaf", "double result", "double constant", "transposed", "cut by no_grad", "made under inference"]
+    for first in kinds:
+        for second in (*kinds, "single leaf", "another shape"):
+            operands = [TENSORS[first](), TENSORS[second]()]
+            params = {"axis": 0} | ({"sizes": tuple(len(each) for each in operands)} if name == "concat" else {})
+            short = functools.partial(getattr(ops, name), **params)
+            with BLOCKS[block]():
+                both(short, functools.partial(BY_BIND[getattr(ops, name)], **params), operands)
 
 
 def test_operands_by_other_names_and_what_is_left_out():

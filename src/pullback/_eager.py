@@ -21,10 +21,11 @@ from . import _machine
 from ._core import Primitive, bind
 from ._memory import cell_of, cell_with, protect, written
 from ._modes import NO_GRAD, RECORD, mode, quiet
-from ._node import count, new, node_class
+from ._node import count, make, new, node_class
 from ._sites import GENERATED, outside, remember, user_frame
 
-FLOAT, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+ndarray = np.ndarray
+FLOAT, DOUBLE, BOOL = np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.bool_)
 Function = Callable[..., Any]
 
 
@@ -46,9 +47,9 @@ AXES = tuple([tuple(range(ndim)) for ndim in range(65)])  # NumPy's arrays have 
 MISSING = object()
 
 SCOPE: dict[str, Any] = {
-    "AXES": AXES, "DOUBLE": DOUBLE, "FLOAT": FLOAT, "NO_GRAD": NO_GRAD, "RECORD": RECORD, "array_of": np.array,
+    "AXES": AXES, "BOOL": BOOL, "DOUBLE": DOUBLE, "FLOAT": FLOAT, "NO_GRAD": NO_GRAD, "RECORD": RECORD, "array_of": np.array,
     "asarray": np.asarray, "frame_at": _getframe, "cell_of": cell_of, "cell_with": cell_with, "count": count,
-    "mode": mode, "ndarray": np.ndarray, "new": new, "node_class": node_class, "outside": outside, "quiet": quiet,
+    "mode": mode, "ndarray": ndarray, "new": new, "node_class": node_class, "outside": outside, "quiet": quiet,
     "user_frame": user_frame, "MISSING": MISSING,
 }  # fmt: skip
 
@@ -68,7 +69,7 @@ def past_bind(cls: type[Any], primitive: Primitive) -> Function:
         return bind(primitive, args, params)
 
     if primitive.variadic:
-        return general
+        return general if primitive.saved or primitive.outputs > 1 else _of_many(cls, primitive, general)
     names = primitive.inputs
     metadata = ANY if _has_metadata(primitive) else NONE
     others = _array if len(names) > 1 else _nothing
@@ -79,6 +80,31 @@ def past_bind(cls: type[Any], primitive: Primitive) -> Function:
     hindrances = [f"type({name}_array) is not ndarray" for name in names]
     signature = [*names, *filter(None, [metadata.parameters])]
     return _written(cls, primitive, general, names, unpack, hindrances, metadata, signature)
+
+
+def _of_many(cls: type[Any], primitive: Primitive, general: Function) -> Function:
+    """The short way of a primitive that takes any number of arrays, and keeps none: past `bind`, where it is recorded."""
+    forward, finish = primitive.forward, cls.interpreter.finish
+
+    def recorded(*operands: Any, **params: Any) -> Any:
+        arrays, edges = [], []
+        for operand in operands:
+            if type(operand) is not cls or type(operand._array) is not ndarray:
+                return general(*operands, **params)
+            arrays.append(operand._array)
+            edges.append(operand._node)
+        if mode.get() is not RECORD or not any(edges):
+            return general(*operands, **params)
+        result = quiet.copy().run(forward, *arrays, **params)
+        if type(result) is not ndarray or result.dtype.kind != "f":
+            return finish(primitive, operands, edges, result, params, True)
+        tensor = new(cls)
+        tensor._array = result
+        tensor._cell = None
+        tensor._node = make(node_class(primitive, primitive.node_name(params)), tuple(edges), (), params, result.shape)
+        return tensor
+
+    return functools.update_wrapper(recorded, general)
 
 
 def _has_metadata(primitive: Primitive) -> bool:
@@ -135,15 +161,27 @@ def method(
     return _written(cls, primitive, general, names, unpack, hindrances, metadata, signature)
 
 
-PRIMITIVES: dict[Function, tuple[Primitive, dict[str, Any]]] = {}
-"""The functions that are a primitive, with some metadata, for a call that gives them nothing but floating tensors."""
+class Plainly(NamedTuple):
+    """What a function is for a call that gives it nothing but tensors of one floating dtype."""
+
+    primitive: Primitive
+    metadata: dict[str, Any]
+    ndim: int | None = None
+    """The number of axes that these must have, where it matters."""
+    masked: bool = False
+    """Whether the first is a mask of bools."""
 
 
-def is_primitive(primitive: Primitive, **metadata: Any) -> Callable[[Function], Function]:
+PRIMITIVES: dict[Function, Plainly] = {}
+
+
+def is_primitive(
+    primitive: Primitive, *, ndim: int | None = None, masked: bool = False, **metadata: Any
+) -> Callable[[Function], Function]:
     """A decorator for a function that, given nothing but tensors of one floating dtype, is a primitive and no more."""
 
     def marked(function: Function) -> Function:
-        PRIMITIVES[function] = primitive, metadata
+        PRIMITIVES[function] = Plainly(primitive, metadata, ndim, masked)
         return function
 
     return marked
@@ -153,30 +191,29 @@ def short(cls: type[Any], general: Function) -> Function:
     """What users get of a function: the short way, if it `is_primitive`, for plain tensors alone; else itself."""
     if unwrapped(general) not in PRIMITIVES:
         return general
-    primitive, given = PRIMITIVES[unwrapped(general)]
-    names = _parameters(general)[: len(primitive.inputs)]
-    operands = ", ".join(f"{name!r}: {name}" for name in names)
+    primitive, given, ndim, masked = PRIMITIVES[unwrapped(general)]
+    names = primitive.inputs
+    first, *rest = names[masked:]
     unpack = [
         f"if arguments or options or {' or '.join(f'{name} is MISSING' for name in names)}:",
-        f"    return as_given(general, {{{operands}}}, arguments, options)",
-        *_floating(names[0], _call(names)),
+        f"    return as_given(general, ({', '.join(names)},), arguments, options)",
+        *_floating(first, _call(names)),
     ]
-    for name in names[1:]:
+    for name in (*names[:masked], *rest):
         unpack += [*_tensor(name), *_else(names)]
     if given:
         unpack.append(f"params = {given!r}")
-    hindrances = [f"{name}_array.dtype is not dtype" for name in names[1:]]
+    hindrances = [f"{name}_array.dtype is not dtype" for name in rest]
+    hindrances += [f"{name}_array.dtype is not BOOL" for name in names[:masked]]
+    hindrances += [f"{name}_array.ndim != {ndim}" for name in names if ndim is not None]
     metadata = Metadata(MORE, "", given) if given else Metadata()
-    signature = [*(f"{name}=MISSING" for name in names), MORE]
+    signature = [*(f"{name}=MISSING" for name in names), "/", MORE]
     return _written(cls, primitive, general, names, unpack, hindrances, metadata, signature)
 
 
-def as_given(function: Function, operands: dict[str, Any], arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """A call as it was made, whose operands may be missing, or have been given by other names."""
-    given = {name: value for name, value in operands.items() if value is not MISSING}
-    if len(given) == len(operands):
-        return function(*given.values(), *arguments, **options)
-    return function(**given, **options)
+def as_given(function: Function, operands: Sequence[Any], arguments: Sequence[Any], options: dict[str, Any]) -> Any:
+    """A call as it was made: operands may be missing, or among the options, by the names that the function has."""
+    return function(*[value for value in operands if value is not MISSING], *arguments, **options)
 
 
 def _parameters(function: Function) -> tuple[str, ...]:

@@ -78,7 +78,7 @@ sinh = short_way(of_tensor(arithmetic.sinh))
 sub = short_way(of_tensors(arithmetic.sub))
 tan = short_way(of_tensor(arithmetic.tan))
 trunc = short_way(of_tensor(arithmetic.trunc))
-where = taking_out(arithmetic.where)
+where = short_way(taking_out(arithmetic.where))
 
 # Reductions
 all = of_tensor(reductions.all)
@@ -119,7 +119,7 @@ unsqueeze = of_tensor(shapes.unsqueeze)
 
 # Products
 bmm = of_tensors(products.bmm)
-dot = of_tensors(products.dot)
+dot = short_way(of_tensors(products.dot))
 matmul = of_tensors(products.matmul)
 mm = of_tensors(products.mm)
 mv = of_tensors(products.mv)

@@ -162,6 +162,8 @@ def normalize_axes(dims: SupportsIndex | Iterable[SupportsIndex] | None, ndim: i
     """
     if dims is None:
         return tuple(range(ndim))
+    if type(dims) is int and 0 <= dims < ndim:
+        return (dims,)
     members = _members(dims)
     axes = tuple([normalize_axis(dim, ndim, operation) for dim in ((dims,) if members is None else members)])
     if len(axes) > 1 and len(set(axes)) < len(axes):

@@ -181,8 +181,8 @@ def _why(primitive: Primitive, args: Sequence[Any], result: Any, tracked: bool, 
     if tracked and not current.grad and not _leads_nowhere(primitive, result):
         return cut_off("inference_mode" if current.inference else "no_grad", args)
     cuts: list[Cut] = [made for arg in args if (made := getattr(arg, "_cut", None)) is not None]
-    if not tracked and not cuts:
-        return None
+    if not cuts:
+        return cut(primitive.name, args) if tracked else None
     flat = _leads_nowhere(primitive, result)
     hidden = next((made for made in cuts if made.hides), None)
     if tracked or (flat and hidden is not None):

@@ -489,6 +489,7 @@ def logsumexp(x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Any:
         total = np.log(sums) + shift
         return total[..., None] if keepdims else total
     top = _max(x.real, axis, None, None, True)
-    shift = np.where(np.isfinite(top), top, x.dtype.type(0))
-    total = np.log(_add(np.exp(x - shift), axis, None, None, True)) + shift
-    return total if keepdims else np.squeeze(total, axis=axis)
+    shift = np.where(np.isfinite(top), top, constant(0, x.dtype))
+    total = np.log(_add(np.exp(x - shift), axis, None, None, True))
+    total += shift
+    return total if keepdims else total.squeeze(axis)

@@ -18,7 +18,7 @@ from .reductions import _extreme
 def _argsort(x: Any, *, axis: int, descending: bool) -> Any:
     """The places that sort x, equal elements in the order in which they stand."""
     if not descending:
-        return np.argsort(x, axis, kind="stable")
+        return x.argsort(axis, kind="stable")
     places = np.argsort(np.flip(x, axis), axis, kind="stable")
     return np.flip(x.shape[axis] - 1 - places, axis)
 

@@ -366,6 +366,8 @@ def spelled(function: Named, names: dict[str, str]) -> Named:
 
     @functools.wraps(function)
     def called(*args: Any, **options: Any) -> Any:
+        if not options:
+            return function(*args)
         for given in names.keys() & options.keys():
             if names[given] in options:
                 whose = "NumPy's " if given in NUMPYS else ""

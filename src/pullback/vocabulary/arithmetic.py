@@ -341,6 +341,7 @@ def bitwise_not(input: Any) -> Any:
     return ops.bitwise_xor(input, np.asarray(-1).astype(input._dtype))
 
 
+@is_primitive(ops.where, masked=True)
 def where(condition: Any, input: Any = None, other: Any = None, *operands: Any) -> Any:
     """input where the condition holds, other elsewhere; the gradient goes to the side that was chosen.
 
@@ -411,8 +412,11 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     numbers = (bool, int, float, type(None))
-    dtype = common(*(value for value in (input, min, max) if value is not None))
-    if isinstance(min, numbers) and isinstance(max, numbers) and dtype.kind != "c":
+    by_numbers = isinstance(min, numbers) and isinstance(max, numbers)
+    if by_numbers and isinstance(input, Carrier) and input._dtype.kind == "f":
+        return ops.clip(input, lower=min, upper=max)
+    dtype = common(*[value for value in (input, min, max) if value is not None])
+    if by_numbers and dtype.kind != "c":
         return ops.clip(cast(input, dtype), lower=min, upper=max)
     if dtype.kind == "c":
         raise NotImplementedError("clamp is not supported for complex types: complex numbers have no order")

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import _dtypes, _refusals, ops
 from .._core import Carrier
+from .._eager import is_primitive
 from .._promotion import binary, cast, category, common
 from .._shapes import broadcast_shapes, expand_shape
 from .._views import view
@@ -107,6 +108,7 @@ def _check_product(a: tuple[int, ...], b: tuple[int, ...]) -> None:
         broadcast_shapes(a[:-2], b[:-2])
 
 
+@is_primitive(ops.matmul, ndim=1, label="DotBackward0")
 def dot(input: Any, tensor: Any) -> Any:
     """The sum of the products of two vectors."""
     _require_tensors("dot", input, tensor)

@@ -305,13 +305,11 @@ def _sequence(name: str, tensors: Any) -> list[Any]:
     if not listed:
         what = "stack expects a non-empty TensorList" if name == "stack" else "expected a non-empty list of Tensors"
         raise (RuntimeError if name == "stack" else ValueError)(f"{name}(): {what}: pass at least one tensor")
-    boxed = [isinstance(tensor, Carrier) for tensor in listed]
-    if not any(boxed):
+    boxed = [tensor for tensor in listed if isinstance(tensor, Carrier)]
+    if not boxed:
         raise TypeError(f"{name}(): expected Tensors, not {type(listed[0]).__name__}: wrap arrays with as_tensor")
-    if all(boxed):
-        first = listed[0]._dtype
-        if all(tensor._dtype is first for tensor in listed):
-            return listed
+    if len(boxed) == len(listed) and len({id(tensor._dtype) for tensor in boxed}) == 1:
+        return listed
     dtype = common(*listed)
     return [cast(tensor, dtype) for tensor in listed]
 
@@ -319,18 +317,18 @@ def _sequence(name: str, tensors: Any) -> list[Any]:
 def cat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
     """Tensors joined along an existing axis; their other axes agree."""
     listed = _sequence("cat", tensors)
-    shapes = [tensor.shape for tensor in listed]
-    first = next((shape for shape in shapes if shape != (0,)), shapes[0])
+    shapes = [tuple(tensor.shape) for tensor in listed]
+    first = next(filter((0,).__ne__, shapes), shapes[0])
     if not first:
         raise RuntimeError("zero-dimensional tensor (at position 0) cannot be concatenated: use stack")
     place = normalize_axis(dim if axis is None else axis, len(first))
     if len(first) > 1 and (0,) in shapes:  # torch's old way to begin a list with nothing
         nothing = (*first[:place], 0, *first[place + 1 :])
         listed = [ops.reshape(t, shape=nothing) if t.shape == (0,) else t for t in listed]
-        shapes = [tensor.shape for tensor in listed]
+        shapes = [tuple(tensor.shape) for tensor in listed]
     for index, shape in enumerate(shapes):
         if shape != first:
-            _check_joined(tuple(first), tuple(shape), place, index)
+            _check_joined(first, shape, place, index)
     return ops.concat(*listed, axis=place, sizes=tuple([shape[place] for shape in shapes]))
 
 
@@ -355,11 +353,11 @@ def _first_difference(first: tuple[int, ...], shape: tuple[int, ...], place: int
 def stack(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
     """Tensors of one shape joined along a new axis."""
     listed = _sequence("stack", tensors)
-    first = list(listed[0].shape)
-    for index, tensor in enumerate(listed):
-        if list(tensor.shape) != first:
+    first, *others = [tensor.shape for tensor in listed]
+    for index, shape in enumerate(others, 1):
+        if shape != first:
             raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {first} at entry 0 and {list(tensor.shape)} at "
+                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(shape)} at "
                 f"entry {index}"
             )
     return ops.stack(*listed, axis=normalize_axis(dim if axis is None else axis, len(first) + 1))
