@@ -24,6 +24,10 @@ TERMS = 10
 STEPS = np.arange(LARGE)
 FEW = 1 << 10  # numbers for which all steps are taken at once: more of them leave the cache
 
+# Numbers of the formulas as arrays, with which NumPy computes a hundred others in half the time.
+ZERO, HALF, ONE, TWO, SIX, SEVEN, EIGHT, TEN, TWELVE = map(np.array, (0.0, 0.5, 1.0, 2.0, 6.0, 7.0, 8.0, 10.0, 12.0))
+STIRLING = np.array((math.log(2 * math.pi) - 1) / 2)
+
 
 @functools.cache
 def bernoulli(count: int) -> tuple[Fraction, ...]:
@@ -54,12 +58,17 @@ def _digamma_series(terms: int) -> tuple[float, ...]:
 
 def stirling_correction(x: Array, terms: int = TERMS) -> Array:
     """lgamma(x) less (x - 1/2) log(x) - x + log(2 pi) / 2, for x from LARGE on."""
-    return polynomial(1 / (x * x), _stirling(terms)) / x
+    return polynomial(ONE / (x * x), _stirling(terms)) / x
 
 
 def _lgamma_far(x: Array, terms: int = TERMS) -> Any:
     """lgamma from LARGE on."""
-    return (x - 0.5) * (np.log(x) - 1) + (math.log(2 * math.pi) - 1) / 2 + stirling_correction(x, terms)
+    y = np.log(x)
+    y -= ONE
+    y *= x - HALF
+    y += STIRLING
+    y += stirling_correction(x, terms)
+    return y
 
 
 def _lgamma_near(x: Array) -> Any:
@@ -96,7 +105,10 @@ def lgamma(x: Any) -> Array:
 
 
 def _digamma_far(x: Array, terms: int = TERMS) -> Array:
-    return np.log(x) - 0.5 / x + polynomial(1 / (x * x), _digamma_series(terms))
+    y = np.log(x)
+    y -= HALF / x
+    y += polynomial(ONE / (x * x), _digamma_series(terms))
+    return y
 
 
 def _sum_of_steps(function: Callable[[Array], Any], x: Array) -> Any:
@@ -138,26 +150,39 @@ COMMON = 1e30  # below, those products are finite
 
 
 def _lgamma_moved(x: Array) -> Any:
-    u = x * (x + 7)
-    moved = _lgamma_far(x + 8, terms=7) - np.log(u * (u + 6) * (u + 10) * (u + 12))
-    return np.where((x == 1) | (x == 2), 0, moved)
+    u = x * (x + SEVEN)
+    moved = _lgamma_far(x + EIGHT, terms=7)
+    moved -= np.log(u * (u + SIX) * (u + TEN) * (u + TWELVE))
+    return np.where((x == ONE) | (x == TWO), ZERO, moved)
 
 
 def _digamma_moved(x: Array) -> Any:
-    u = x * (x + 7)
-    return _digamma_far(x + 8, terms=6) - (2 * x + 7) * (1 / u + 1 / (u + 6) + 1 / (u + 10) + 1 / (u + 12))
+    u = x * (x + SEVEN)
+    steps = ONE / u
+    for k in (SIX, TEN, TWELVE):
+        steps += ONE / (u + k)
+    steps *= x + x + SEVEN
+    return _digamma_far(x + EIGHT, terms=6) - steps
+
+
+def _all_common(x: Array) -> bool:
+    return x.size > 0 and bool(np.minimum.reduce(x, None) > 0 and np.maximum.reduce(x, None) < COMMON)
 
 
 def lgamma_of_singles(x: Array) -> Array:
     """lgamma of numbers that have been float32, to two units in its last place above 0."""
+    if _all_common(x):
+        return _lgamma_moved(x)
     common = (x > 0) & (x < COMMON)
-    return _lgamma_moved(x) if common.all() else by_region(x, (common, _lgamma_moved), (~common, lgamma))
+    return by_region(x, (common, _lgamma_moved), (~common, lgamma))
 
 
 def digamma_of_singles(x: Array) -> Array:
     """digamma of numbers that have been float32, to one unit in its last place, and to 1e-14, above 0."""
+    if _all_common(x):
+        return _digamma_moved(x)
     common = (x > 0) & (x < COMMON)
-    return _digamma_moved(x) if common.all() else by_region(x, (common, _digamma_moved), (~common, digamma))
+    return by_region(x, (common, _digamma_moved), (~common, digamma))
 
 
 def polygamma(x: Any, *, n: int) -> Array:
