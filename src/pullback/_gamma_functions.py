@@ -169,7 +169,7 @@ def _all_common(x: Array) -> bool:
     return x.size > 0 and bool(np.minimum.reduce(x, None) > 0 and np.maximum.reduce(x, None) < COMMON)
 
 
-def lgamma_of_singles(x: Array) -> Array:
+def lgamma_of_singles(x: Array) -> Any:
     """lgamma of numbers that have been float32, to two units in its last place above 0."""
     if _all_common(x):
         return _lgamma_moved(x)
@@ -177,7 +177,7 @@ def lgamma_of_singles(x: Array) -> Array:
     return by_region(x, (common, _lgamma_moved), (~common, lgamma))
 
 
-def digamma_of_singles(x: Array) -> Array:
+def digamma_of_singles(x: Array) -> Any:
     """digamma of numbers that have been float32, to one unit in its last place, and to 1e-14, above 0."""
     if _all_common(x):
         return _digamma_moved(x)
