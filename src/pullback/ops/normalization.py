@@ -83,7 +83,7 @@ def count(shape: tuple[int, ...], axis: tuple[int, ...]) -> int:
 @functools.lru_cache(maxsize=256)
 def _number(shape: tuple[int, ...], axis: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     """The number of elements along axes, at least 1, in a dtype."""
-    return dtype.type(max(count(shape, axis), 1))
+    return np.array(max(count(shape, axis), 1), dtype)
 
 
 def _over(function: Callable[[slice], Any], x: Any) -> list[Any]:
@@ -118,6 +118,8 @@ class Known(NamedTuple):
 
 def _rows(x: Any, axis: tuple[int, ...]) -> Any:
     """Machine code for rows, if axes are the last ones, and there is some."""
+    if x.size < _machine.WORTH:
+        return None
     if tuple(axis) != tuple(range(x.ndim - len(axis), x.ndim)):
         return None
     return _machine.rows(x, count(x.shape, axis))
@@ -137,7 +139,7 @@ def statistics(x: Any, axis: tuple[int, ...], eps: float) -> Known:
         variance = inner(axis, centred, centred) / number
     else:
         mean, variance = _moments(x, axis, number)
-    return Known(mean, variance, np.reciprocal(np.sqrt(variance + x.dtype.type(eps))), centred)
+    return Known(mean, variance, np.reciprocal(np.sqrt(variance + _xp.constant(eps, x.dtype))), centred)
 
 
 def _moments(x: Any, axis: tuple[int, ...], number: Any) -> tuple[Any, Any]:

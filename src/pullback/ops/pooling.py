@@ -73,6 +73,7 @@ class _Table(NamedTuple):
     elements: Any  # places in the flattened images, (kernel, *results)
     order: Any  # the numbers of the results
     windows: Any  # for each element the result whose window has it; None if it is not exactly one
+    apart: bool  # whether no element is in two windows
 
 
 @functools.lru_cache(maxsize=64)
@@ -86,10 +87,11 @@ def _table(shape: Sizes, lengths: Sizes, kernel: Sizes, window: Window) -> _Tabl
     starts = np.arange(math.prod(shape[:2])) * math.prod(shape[2:])
     elements = (starts[:, None] + places_of(along, shape[2:])[:, None]).reshape(-1, *results)
     order, windows = np.arange(math.prod(results)).reshape(results), None
-    if entries == size and np.bincount(elements.reshape(-1), minlength=size).max() == 1:
+    apart = bool(np.bincount(elements.reshape(-1)).max() == 1)
+    if apart and entries == size:
         windows = np.empty(shape, np.int64)
         windows.reshape(-1)[elements] = order
-    return _Table(elements, order, windows)
+    return _Table(elements, order, windows, apart)
 
 
 @functools.lru_cache(maxsize=256)
@@ -229,8 +231,9 @@ def _highest_of_few(x: Any, y: Any, table: _Table) -> Any:
     """The places of maxima in the flattened images."""
     found = x.take(table.elements)
     chosen = (found == y).argmax(0)
-    lost = y != y  # noqa: PLR0124, NaN
-    if lost.any():
+    flat = y.reshape(-1)
+    if np.isnan(flat.dot(flat)):  # a fifth of the time of looking at each
+        lost = np.isnan(y)
         chosen[lost] = len(found) - 1 - (found != found)[::-1].argmax(0)[lost]  # noqa: PLR0124
     chosen *= y.size
     chosen += table.order
@@ -280,8 +283,11 @@ def _max_places_forward(x: Any, y: Any, *, kernel: Sizes, window: Window) -> Any
 def _max_spread_forward(given: Any, x: Any, highest: Any, *, kernel: Sizes, window: Window) -> Any:
     """Each element of `given` at the place of its maximum, in zeros like x."""
     if (table := _few(x, highest.shape[2:], kernel, window)) is not None:
-        out = np.zeros(x.shape, given.dtype)
-        np.add.at(out.reshape(-1), _highest_of_few(x, highest, table), given)
+        out, places = np.zeros(x.shape, given.dtype), _highest_of_few(x, highest, table)
+        if table.apart:
+            out.put(places, given)
+        else:
+            np.add.at(out.reshape(-1), places, given)
         return out
     plan = _plan(x, highest.shape[2:], kernel, window)
     if plan is not None and given.dtype == highest.dtype == x.dtype:
