@@ -182,10 +182,10 @@ def _roots(outputs: Sequence[Any], gradients: Sequence[Any], create_graph: bool)
 
 def _listed(name: str, function: str, values: Any, *, single: tuple[type, ...]) -> list[Any]:
     """One or several things the user passed, as a list; the values of a dict."""
-    if isinstance(values, single):
-        return [values]
     if type(values) is list or type(values) is tuple:
         return list(values)
+    if isinstance(values, single):
+        return [values]
     if type(values) is dict:
         return list(values.values())
     if isinstance(values, Mapping):
@@ -247,13 +247,15 @@ def backward(
 
 def _gradients(gradients: Any, outputs: Sequence[Any], tensors: Any) -> list[Any]:
     """One gradient, or None, for each output; a single output may be given numbers as they are."""
+    if isinstance(gradients, Carrier):
+        return [gradients]
     if gradients is None:
         return [None] * len(outputs)
     if isinstance(tensors, (Carrier, GradientEdge)) and not (
         isinstance(gradients, (list, tuple)) and len(gradients) == 1 and isinstance(gradients[0], (Carrier, type(None)))
     ):
         return [gradients]
-    if isinstance(gradients, (Carrier, np.ndarray, int, float, complex)):
+    if isinstance(gradients, (np.ndarray, int, float, complex)):
         return [gradients]
     return list(gradients)
 
@@ -361,7 +363,7 @@ def _grad_once(
     for target, place in zip(targets, places):  # noqa: B905  # `strict` would take 0.2 us
         g = found.get(place)
         if g is not None:
-            if not (isinstance(g, Carrier) and tape.sees(g)):
+            if type(g) is ndarray or not (isinstance(g, Carrier) and tape.sees(g)):
                 g = tape.wrap(g, None)
             if isinstance(target, Carrier) and g._array.dtype is not target._array.dtype and g._dtype != target._dtype:
                 g = ops.astype(g, dtype=target._dtype, source=g._dtype)

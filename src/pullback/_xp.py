@@ -403,7 +403,9 @@ def power(x: Any, *, exponent: float) -> Any:
 
 def sigmoid(x: Array) -> Any:
     """1 / (1 + exp(-x)); an exponential that overflows gives the right 0."""
-    return np.reciprocal(np.exp(-x) + constant(1, x.dtype))
+    below = np.exp(-x)
+    below += constant(1, x.dtype)
+    return np.reciprocal(below)
 
 
 def sign(x: Array) -> Any:

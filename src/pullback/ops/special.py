@@ -30,17 +30,19 @@ def _double(function: Function, of_singles: Function | None = None) -> Function:
     @functools.wraps(function)
     def forward(*arrays: Any, **params: Any) -> Any:
         dtype = arrays[0].dtype
-        if dtype == np.float64:
+        if dtype.char == "d":
             return function(*arrays, **params)
-        return np.asarray(others(*(array.astype(np.float64) for array in arrays), **params)).astype(dtype)
+        return np.asarray(others(*[array.astype(np.float64) for array in arrays], **params)).astype(dtype)
 
     return forward
 
 
 def _erf(x: Array) -> Any:
-    if x.dtype == np.float64:
+    if x.dtype.char == "d":
         return _error_functions.erf(x)
-    return np.asarray(_error_functions.erf_of_singles(x.astype(np.float32, copy=False))).astype(x.dtype, copy=False)
+    if x.dtype.char == "f":
+        return _error_functions.erf_of_singles(x)
+    return np.asarray(_error_functions.erf_of_singles(x.astype(np.float32))).astype(x.dtype)
 
 
 def _entr(x: Array) -> Any:

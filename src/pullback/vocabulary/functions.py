@@ -9,7 +9,7 @@ import numpy as np
 from .. import _refusals, ops
 from .._core import Carrier
 from .._eager import is_primitive
-from .._promotion import binary, broadcast, cast, category, common, fractional, inexact, together
+from .._promotion import binary, broadcast, cast, category, common, fractional, inexact
 from . import arithmetic, of_tensors
 from .arithmetic import elementwise, ordering, pair, require_numbers
 
@@ -181,4 +181,4 @@ def lerp(input: Any, end: Any, weight: Any) -> Any:
         found, strength = category(value)
         if strength != "scalar" and found != start:
             raise RuntimeError(f"expected dtype {start} for `{name}` but got dtype {found}")
-    return broadcast(ops.lerp, *together(input, end, cast(weight, start)))
+    return broadcast(ops.lerp, input, end, cast(weight, start))
