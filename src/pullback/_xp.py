@@ -160,7 +160,7 @@ def mean(x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Any:
     count = math.prod([x.shape[i] for i in axis])
     if x.dtype.char == "e":
         return np.asarray(_add(x, axis, np.float32, None, keepdims) / count).astype(np.float16)
-    return np.divide(sum(x, axis=axis, keepdims=keepdims), count, dtype=x.dtype)
+    return sum(x, axis=axis, keepdims=keepdims) / constant(count, x.dtype)
 
 
 def matmul(a: Any, b: Any) -> Any:

@@ -31,7 +31,7 @@ def _sum(xp: Any, g: Any, x_shape: Any, *, axis: Any, keepdims: bool) -> Any:
 
 
 def _mean(xp: Any, g: Any, x_shape: Any, *, axis: Any, keepdims: bool) -> Any:
-    return _spread(xp, g / _count(x_shape, axis), x_shape, axis, keepdims)
+    return _spread(xp, g / xp.constant(_count(x_shape, axis), g.dtype), x_shape, axis, keepdims)
 
 
 def _count(shape: tuple[int, ...], axis: tuple[int, ...]) -> int:
@@ -46,7 +46,7 @@ def _variance_forward(x: Any, *, axis: tuple[int, ...], correction: float, keepd
         centred = x - mean
         squared = centred * centred if x.dtype.kind == "f" else (centred * centred.conj()).real
         total = _xp.sum(squared, axis=axis, keepdims=keepdims)
-    return np.divide(total, max(_count(x.shape, axis) - correction, 0), dtype=total.dtype)
+    return total / _xp.constant(max(_count(x.shape, axis) - correction, 0), total.dtype)
 
 
 def _variance(xp: Any, g: Any, x: Any, *, axis: Any, correction: float, keepdims: bool) -> Any:
@@ -54,7 +54,7 @@ def _variance(xp: Any, g: Any, x: Any, *, axis: Any, correction: float, keepdims
     centred = x - xp.mean(x, axis=axis, keepdims=True)
     divisor = count - correction
     factor = 2 / divisor if divisor > 0 else math.nan if count > 0 and divisor == 0 else math.inf
-    return _aligned(xp, g * factor, x.shape, axis, keepdims) * centred
+    return _aligned(xp, g * xp.constant(factor, g.dtype), x.shape, axis, keepdims) * centred
 
 
 def _deviation(xp: Any, g: Any, x: Any, y: Any, *, axis: Any, correction: float, keepdims: bool) -> Any:
