@@ -219,8 +219,13 @@ def test_new_tensors_have_its_dtype(t):
 @parity
 def test_it_may_be_an_operand(t):
     x, y = operands(t)
-    squares = t.eye(2) * 2
-    return t.add(x, y, out=x), t.mm(squares, squares, out=squares), t.exp(y, out=y), t.cumsum(x, 1, out=x)
+    return t.add(x, y, out=x), t.exp(y, out=y), t.cumsum(x, 1, out=x)
+
+
+def test_it_may_be_a_factor():
+    """What torch computes then depends on the processor."""
+    squares = pullback.eye(2) * 2
+    assert pullback.mm(squares, squares, out=squares).tolist() == [[4, 0], [0, 4]]
 
 
 def test_it_may_overlap_an_operand_which_torch_refuses():
