@@ -362,6 +362,11 @@ def test_closeness():
         raises(ValueError, "must both be specified", lambda: assert_close(1.0, 1.0, rtol=1.0))
         assert_close(torch.tensor(float("nan")), torch.tensor(float("nan")), equal_nan=True)
         raises(AssertionError, "mine", lambda: assert_close(1, 2, msg="mine"))
+        from torch.testing import assert_allclose
+        assert_allclose(torch.tensor([1.0, float("nan")]), [1 + 5e-5, float("nan")])
+        raises(AssertionError, "Mismatched", lambda: assert_allclose(torch.tensor(float("nan")), 1.0))
+        raises(AssertionError, "Mismatched", lambda: assert_allclose(torch.tensor(float("nan")), float("nan"), equal_nan=False))
+        raises(AssertionError, "Mismatched", lambda: assert_allclose(torch.ones(1), torch.ones(1) + 2e-4))
     """)
 
 
@@ -650,7 +655,7 @@ def test_names_that_programs_import_from_within_torch():
     installed("""
         import torch.distributed.tensor, torch.fx
         from torch._C import Value
-        from torch._jit_internal import _copy_to_script_wrapper
+        from torch._jit_internal import List, Optional, _copy_to_script_wrapper
         from torch._utils import _flatten_dense_tensors, _unflatten_dense_tensors
         from torch._vmap_internals import _vmap
         from torch.distributed.optim import ZeroRedundancyOptimizer
@@ -661,6 +666,7 @@ def test_names_that_programs_import_from_within_torch():
         assert flat.tolist() == [1.0] * 4 + [0.0] * 3
         assert all(map(torch.equal, _unflatten_dense_tensors(flat, tensors), tensors))
         assert _vmap(torch.sum)(torch.ones(2, 3)).tolist() == [3.0, 3.0]
+        assert Optional[List[int]] == torch._jit_internal.Optional[torch._jit_internal.List[int]]
         assert torch.fx.wrap(len) is len and isinstance(torch.__version__, TorchVersion)
         assert not isinstance(tensors[0], torch.distributed.tensor.DTensor)
         raises(RuntimeError, "Distributed package doesn't have", ZeroRedundancyOptimizer)
@@ -683,4 +689,28 @@ def test_safetensors_writes_and_reads(tmp_path):
         shared = torch.ones(4)
         raises(RuntimeError, "share memory", lambda: safetensors.torch.save_file({{"a": shared, "b": shared[1:]}}, path))
         assert safetensors.torch.load(safetensors.torch.save({{"a": torch.arange(3)}}))["a"].tolist() == [0, 1, 2]
+    """)
+
+
+def test_arguments_that_take_a_call_for_themselves():
+    installed("""
+        from torch.overrides import handle_torch_function, has_torch_function_variadic, is_tensor_like
+
+        class Base:
+            def __torch_function__(self, function, types, args, kwargs):
+                return function.__name__, types, args, kwargs
+
+        class Derived(Base):
+            def __torch_function__(self, function, types, args, kwargs):
+                return NotImplemented
+
+        def scaled(x, factor=1):
+            return x * factor
+
+        x, one, other = torch.ones(2), Base(), Derived()
+        assert not torch.nn.functional.has_torch_function((x, 1.0)) and has_torch_function_variadic(x, one)
+        assert is_tensor_like(x) and is_tensor_like(one) and not is_tensor_like([1.0])
+        found = handle_torch_function(scaled, (x, one, other, Base()), x, factor=one)
+        assert found == ("scaled", (Derived, Base), (x,), {"factor": one})
+        raises(TypeError, "no implementation found for '__main__.scaled'", lambda: handle_torch_function(scaled, (other,), other))
     """)

@@ -407,6 +407,27 @@ def test_hooks(t):
 
 
 @parity
+def test_an_optimizer_around_another_that_does_not_initialize_its_base(t):
+    class Averaged(t.optim.Optimizer):
+        def __init__(self, inner):
+            self.inner, self.param_groups, self.defaults, self.state = inner, inner.param_groups, {}, {}
+
+        def step(self, closure=None):
+            loss = self.inner.step(closure)
+            for parameter in self.param_groups[0]["params"]:
+                parameter.data.mul_(0.5)
+            return loss
+
+    w = t.ones(2, requires_grad=True)
+    optimizer = Averaged(t.optim.SGD([w], lr=0.1))
+    (w * w).sum().backward()
+    optimizer.step()
+    w.grad = None
+    (w * w * w).sum().backward()
+    return optimizer.step(lambda: 3.0), w
+
+
+@parity
 def test_schedules_warn_of_their_order(t):
     s = t.optim.lr_scheduler
     warns(

@@ -9,7 +9,7 @@ import warnings
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -107,9 +107,13 @@ class Optimizer:
     0.1
     """
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:  # noqa: D102  # documented as the class
+        self = super().__new__(cls)
+        self._make_hooks()  # not in __init__, which those that wrap another optimizer often do not call
+        return self
+
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
-        self._make_hooks()
         if isinstance(params, Carrier):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "

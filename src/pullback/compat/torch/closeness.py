@@ -12,6 +12,8 @@ from ..._creation import as_tensor
 
 _TOLERANCES = {"float16": (1e-3, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7)}
 _TOLERANCES |= {"complex64": _TOLERANCES["float32"], "complex128": _TOLERANCES["float64"]}
+_OLD_TOLERANCES = {"float16": (1e-3, 1e-3), "float32": (1e-4, 1e-5), "float64": (1e-5, 1e-8)}
+"""What `assert_allclose` allows; it knows no complex numbers, which must be equal."""
 
 Options = dict[str, Any]
 
@@ -81,9 +83,14 @@ def _between(actual: Any, expected: Any, place: str, options: Options) -> str | 
         return f"The values for attribute 'stride()' do not match: {a.stride()} != {b.stride()}.{_at(place)}"
     rtol, atol = options["rtol"], options["atol"]
     if rtol is None:
-        tolerances = [_TOLERANCES.get(value.dtype.name, (0.0, 0.0)) for value in (a, b)]
-        rtol, atol = map(max, zip(*tolerances, strict=True))
+        rtol, atol = _loosest(a, b, _TOLERANCES)
     return _of_elements(a.numpy(), b.numpy(), (rtol, atol, options["equal_nan"]), place)
+
+
+def _loosest(a: Any, b: Any, table: Mapping[str, tuple[float, float]]) -> tuple[float, float]:
+    """The larger of two tensors' relative and absolute tolerances."""
+    (rtol, atol), (other_rtol, other_atol) = (table.get(value.dtype.name, (0.0, 0.0)) for value in (a, b))
+    return max(rtol, other_rtol), max(atol, other_atol)
 
 
 def _of_elements(a: Any, b: Any, tolerances: tuple[float, float, bool], place: str) -> str | None:
@@ -93,16 +100,28 @@ def _of_elements(a: Any, b: Any, tolerances: tuple[float, float, bool], place: s
         return None
     if a.dtype.kind == "b":
         a, b = a.astype(int), b.astype(int)
-    absolute = np.abs(a - b)
-    relative = absolute / np.where(b == 0, np.nan, np.abs(b))
+    with np.errstate(all="ignore"):  # as torch: what is not a number, or should have been zero, counts
+        absolute = np.where(close, 0, np.abs(a - b))
+        relative = np.where(close, 0, absolute / np.abs(b))
     kind = "Scalars" if not a.ndim else "Tensor-likes"
     return (
         f"{kind} are not {'close' if rtol or atol else 'equal'}!\n\nMismatched elements: {int((~close).sum())} / {close.size} "
-        f"({100 * (~close).mean():.1f}%)\nGreatest absolute difference: {np.nanmax(absolute, initial=0)} (up to {atol} allowed)"
-        f"\nGreatest relative difference: {np.nanmax(relative, initial=0)} (up to {rtol} allowed){_at(place)}"
+        f"({100 * (~close).mean():.1f}%)\nGreatest absolute difference: {absolute.max()} (up to {atol} allowed)"
+        f"\nGreatest relative difference: {relative.max()} (up to {rtol} allowed){_at(place)}"
     )
 
 
-def assert_allclose(actual: Any, expected: Any, rtol: Any = None, atol: Any = None, **options: Any) -> None:
-    """`assert_close` by its old name, which compares dtypes not."""
-    assert_close(actual, expected, rtol=rtol, atol=atol, check_dtype=False, **options)
+def assert_allclose(
+    actual: Any, expected: Any, rtol: Any = None, atol: Any = None, equal_nan: bool = True, msg: str = ""
+) -> None:
+    """`assert_close` by its old name: dtypes are not compared, NaNs are equal, and the tolerances are wider.
+
+    >>> import pullback
+    >>> from pullback.compat.torch.closeness import assert_allclose
+    >>> assert_allclose(pullback.tensor([1.0, float("nan")]), [1.0 + 5e-5, float("nan")])
+    """
+    actual = as_tensor(actual)
+    expected = expected if isinstance(expected, Carrier) else as_tensor(expected, dtype=actual.dtype)
+    if rtol is None and atol is None:
+        rtol, atol = _loosest(actual, expected, _OLD_TOLERANCES)
+    assert_close(actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False, msg=msg or None)

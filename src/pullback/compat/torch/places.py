@@ -52,7 +52,8 @@ PLACES: dict[str, str] = {
     ),
     "torch.futures": f"{_HERE}.futures",
     # what begins with an underscore
-    **dict.fromkeys(("torch._C", "torch._utils", "torch._vmap_internals", "torch._jit_internal"), f"{_HERE}.inner"),
+    **dict.fromkeys(("torch._C", "torch._utils", "torch._vmap_internals"), f"{_HERE}.inner"),
+    "torch._jit_internal": f"{_HERE}.inner typing",
     "torch._tensor": f"{_HERE}.inner",
     "torch.torch_version": f"{_HERE}.version",
     "torch.storage": "pullback._storages",
@@ -81,6 +82,8 @@ PLACES: dict[str, str] = {
     "torch.autograd.gradcheck": "pullback.autograd",
     "torch.nn": f"{_HERE}.layers pullback.nn",
     "torch.nn.attention": f"{_HERE}.attention",
+    "torch.nn.functional": f"pullback.nn.functional {_HERE}.overrides",
+    "torch.overrides": f"{_HERE}.overrides",
     "torch.nn.modules.activation": "pullback.nn.modules.activation pullback.nn.modules.attention",
     "torch.nn.modules.linear": "pullback.nn.modules.linear pullback.nn.modules.attention",
     "torch.nn.modules.rnn": "pullback.nn.modules.recurrent",
