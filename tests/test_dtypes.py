@@ -557,3 +557,8 @@ def test_limits_refuse_other_kinds() -> None:
         pullback.iinfo(pullback.float16)
     with pytest.raises(TypeError, match=r"pullback\.bool is not supported by pullback\.iinfo"):
         pullback.iinfo(bool)
+
+
+def test_where_warns_of_a_condition_of_bytes():
+    with pytest.warns(UserWarning, match="where received a uint8 condition tensor"):
+        assert pullback.where(pullback.tensor(2, dtype=pullback.uint8), 1.0, 2.0).item() == 1.0

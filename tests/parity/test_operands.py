@@ -111,6 +111,16 @@ def test_complex_numbers_have_no_order(t, name):
     return [z == z, z != 1j]
 
 
+@pytest.mark.filterwarnings("ignore:where received a uint8")
+@parity
+def test_where_takes_a_condition_of_bytes(t):
+    condition = t.tensor([[1], [0], [2]], dtype=t.uint8)
+    x = t.tensor([1.0, 2.0], requires_grad=True)
+    chosen = t.where(condition, x * x, 3 * x)
+    chosen.sum().backward()
+    return chosen, x.grad, x.where(condition, -1.0), t.where(condition, 1, 0)
+
+
 @parity
 def test_a_tensor_of_bytes_is_a_mask(t):
     x, mask = t.arange(6.0).reshape(2, 3), t.tensor([1, 0, 1], dtype=t.uint8)

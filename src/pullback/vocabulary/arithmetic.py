@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from .. import _dtypes, _refusals, ops
 from .._core import Carrier, Primitive
 from .._eager import is_primitive
 from .._promotion import binary, broadcast, cast, category, common, fractional, inexact, together
+from .._sites import depth
 from .._values import every
 from . import warn_of_numbers
 
@@ -357,7 +359,7 @@ def where(condition: Any, input: Any = None, other: Any = None, *operands: Any) 
     Raises
     ------
     RuntimeError
-        If the condition is not of dtype bool, or a function does not return one element for each that it was given.
+        If the condition is not of dtype bool (or uint8, which warns), or a function does not return one element for each that it was given.
     TypeError
         If the condition is not a tensor, or a side is a function and there are no operands, or the other way round.
 
@@ -371,7 +373,16 @@ def where(condition: Any, input: Any = None, other: Any = None, *operands: Any) 
         raise _refusals.no_tensor("where", "condition", 1, condition)
     if input is None and other is None:
         return nonzero(condition, as_tuple=True)
-    if (condition._dtype if isinstance(condition, Carrier) else condition.dtype).kind != "b":
+    dtype = condition._dtype if isinstance(condition, Carrier) else condition.dtype
+    if dtype == np.uint8:
+        warnings.warn(
+            "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
+            "version of PyTorch. Use a boolean condition instead: write condition != 0",
+            UserWarning,
+            stacklevel=depth(),
+        )
+        condition = condition != 0
+    elif dtype.kind != "b":
         raise RuntimeError(
             f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype}: "
             "write condition != 0"
