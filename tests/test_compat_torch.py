@@ -311,6 +311,8 @@ def test_compilers():
             def forward(self, x):
                 return x
         assert (g(1), h(1), Scripted()(1)) == (2, 3, 1)
+        assert isinstance(Scripted(), torch.jit.ScriptModule) and isinstance(Scripted(), torch.nn.Module)
+        assert not isinstance(torch.nn.Linear(2, 1), torch.jit.ScriptModule) and not isinstance(f, torch.jit.ScriptFunction)
         assert not torch.jit.is_scripting() and not torch.compiler.is_compiling()
         torch._dynamo.config.suppress_errors = True
         raises(NotImplementedError, "TorchScript", lambda: torch.jit.load("model.pt"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from array import array as plain_array
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -149,7 +150,41 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
     return tensor(data, dtype=dtype)
 
 
-asarray = as_tensor
+def asarray(
+    obj: Any, dtype: Any = None, device: Any = None, *, copy: bool | None = None, requires_grad: bool | None = None
+) -> Any:
+    """The object as a tensor: `as_tensor`, with a word on copies and on whether the result is tracked.
+
+    With `copy=True` the memory is never shared, with `copy=False` always. `requires_grad=False` gives a result without a
+    history, `True` makes one that has none a leaf.
+
+    Raises
+    ------
+    ValueError
+        If `copy=False` and there is no memory to share.
+
+    >>> import numpy
+    >>> import pullback
+    >>> a = numpy.zeros(2)
+    >>> pullback.asarray(a, copy=True).fill_(5), a
+    (tensor([5., 5.], dtype=pullback.float64), array([0., 0.]))
+    """
+    obj = np.asarray(obj) if isinstance(obj, plain_array) else obj  # on the same memory
+    if copy is False:
+        if not isinstance(obj, (Carrier, np.ndarray)):
+            raise ValueError("can't alias arbitrary sequence into a tensor: leave out copy=False")
+        here = obj._dtype if isinstance(obj, Carrier) else obj.dtype
+        if dtype is not None and _dtypes.as_dtype(dtype).numpy != here:
+            names = [_dtypes.type_name(_dtypes.as_dtype(kind)) for kind in (here, dtype)]
+            raise ValueError(f"can't alias tensor with dtype '{names[0]}' into dtype '{names[1]}'.")
+    made = as_tensor(obj, dtype, device)
+    if copy and isinstance(obj, (Carrier, np.ndarray)) and dtype in (None, obj.dtype):
+        made = made.clone()
+    if requires_grad is None:
+        return made
+    if not requires_grad:
+        return made.detach()
+    return made if made.requires_grad else made.requires_grad_()
 
 
 def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:

@@ -37,8 +37,8 @@ class Generator:
 
     numpy: np.random.Generator
 
-    def __init__(self, device: Any = "cpu") -> None:
-        self.device = _placement.here(device)
+    def __init__(self, device: Any = None) -> None:
+        self.device = _placement.here("cpu" if device is None else device)
         self.manual_seed(67280421310721)  # torch's
 
     def manual_seed(self, seed: int) -> Self:

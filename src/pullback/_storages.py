@@ -55,6 +55,9 @@ class _Storage:
         """How many bytes one takes."""
         return int(self._row.itemsize)
 
+    def __sizeof__(self) -> int:
+        return super().__sizeof__() + int(self._row.nbytes)  # as torch: what sys.getsizeof says has the memory in it
+
     def data_ptr(self) -> int:
         """The address of the first; 0 if there are none."""
         return int(self._row.__array_interface__["data"][0]) if self._row.size else 0

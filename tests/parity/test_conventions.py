@@ -1,6 +1,7 @@
 """Choices that only torch can settle: kinks and ties, node names, promotion, creation."""
 
 import itertools
+from array import array as plain_array
 
 import numpy as np
 import pytest
@@ -340,3 +341,42 @@ def test_numbers_of_numpy_as_options_leave_the_dtype(t):
     x, two = t.tensor([[0.5, -1.0], [2.0, 0.0]]), np.float64(2)
     f = t.nn.functional
     return [f.softplus(x, two), f.scaled_dot_product_attention(x, x, x, scale=two), f.elu(x, two), x.clamp(max=two)]
+
+
+@pytest.mark.filterwarnings("ignore:torch.asarray. unspecified requires_grad")
+@parity
+def test_asarray(t):
+    x = t.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    plain = t.ones(2)
+    raises(
+        ValueError,
+        "can't alias tensor with dtype 'Float' into dtype 'Double'.",
+        lambda: t.asarray(plain, dtype=t.float64, copy=False),
+    )
+    raises(ValueError, "can't alias arbitrary sequence into a tensor", lambda: t.asarray([1, 2], copy=False))
+    raises(RuntimeError, "floating point and complex dtype", lambda: t.asarray([1, 2], requires_grad=True))
+    array = np.zeros(2)
+    t.asarray(array, copy=False)[0] = 3
+    t.asarray(array, copy=True)[1] = 4
+    numbers = plain_array("f", [1.0, 2.0])
+    t.asarray(numbers)[0] = 5
+    assert numbers[0] == 5
+    assert t.asarray(plain) is plain and t.asarray(x, requires_grad=True) is x
+    assert t.asarray(plain, copy=True) is not plain
+    copied = t.asarray(y, copy=True)
+    copied.sum().backward()
+    detached = t.asarray(y, requires_grad=False).requires_grad
+    return (
+        array.tolist(),
+        copied,
+        x.grad,
+        detached,
+        t.asarray([1.0], requires_grad=True),
+        t.asarray([1, 2], dtype=t.float64),
+    )
+
+
+@parity
+def test_a_generator_of_no_device_is_the_processors(t):
+    return str(t.Generator(device=None).device), str(t.Generator().device)

@@ -1,5 +1,7 @@
 """The memory behind tensors: storages, the same bytes as another dtype, tensors of a user's own class; as torch has them."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -127,3 +129,10 @@ def test_tensors_are_set_on_the_memory_of_others(t):
         t.zeros(2, requires_grad=True).set_(y)
     with pytest.raises(RuntimeError, match="Could not set tensor of type double to a tensor of type float"):
         t.zeros(2).set_(y.double())
+
+
+@both
+def test_the_size_of_a_storage_has_its_memory_in_it(t):
+    few, many = (sys.getsizeof(t.ones(n).untyped_storage()) for n in (10, 1000))
+    assert many - few == 4 * 990
+    assert sys.getsizeof(t.ones(1000).double().storage()) - sys.getsizeof(t.ones(10).double().storage()) == 8 * 990

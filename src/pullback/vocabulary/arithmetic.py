@@ -343,6 +343,25 @@ def bitwise_not(input: Any) -> Any:
     return ops.bitwise_xor(input, np.asarray(-1).astype(input._dtype))
 
 
+def _as_condition(condition: Any) -> Any:
+    """What `where` chooses by: bools, or bytes with torch's warning; RuntimeError for other dtypes."""
+    dtype = condition._dtype if isinstance(condition, Carrier) else condition.dtype
+    if dtype == np.uint8:
+        warnings.warn(
+            "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
+            "version of PyTorch. Use a boolean condition instead: write condition != 0",
+            UserWarning,
+            stacklevel=depth(),
+        )
+        return condition != 0
+    if dtype.kind != "b":
+        raise RuntimeError(
+            f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype}: "
+            "write condition != 0"
+        )
+    return condition
+
+
 @is_primitive(ops.where, masked=True)
 def where(condition: Any, input: Any = None, other: Any = None, *operands: Any) -> Any:
     """input where the condition holds, other elsewhere; the gradient goes to the side that was chosen.
@@ -373,20 +392,7 @@ def where(condition: Any, input: Any = None, other: Any = None, *operands: Any) 
         raise _refusals.no_tensor("where", "condition", 1, condition)
     if input is None and other is None:
         return nonzero(condition, as_tuple=True)
-    dtype = condition._dtype if isinstance(condition, Carrier) else condition.dtype
-    if dtype == np.uint8:
-        warnings.warn(
-            "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
-            "version of PyTorch. Use a boolean condition instead: write condition != 0",
-            UserWarning,
-            stacklevel=depth(),
-        )
-        condition = condition != 0
-    elif dtype.kind != "b":
-        raise RuntimeError(
-            f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype}: "
-            "write condition != 0"
-        )
+    condition = _as_condition(condition)
     if callable(input) or callable(other):
         branches = importlib.import_module("pullback.vocabulary.branches")  # which calls this function
         return branches.evaluated(condition, (input, other), operands)

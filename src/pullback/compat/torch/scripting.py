@@ -59,6 +59,14 @@ def _no_files(*args: Any, **options: Any) -> Any:
     )
 
 
+class ScriptModule(Module):
+    """torch.jit.ScriptModule: a base of modules; what `torch.jit.script` returns is an instance only if it was one."""
+
+
+class ScriptFunction:
+    """torch.jit.ScriptFunction: nothing is an instance, since functions stay what they are."""
+
+
 class jit:  # noqa: N801  # torch's name
     """torch.jit."""
 
@@ -68,8 +76,8 @@ class jit:  # noqa: N801  # torch's name
     freeze = optimize_for_inference = staticmethod(_same)
     script_method = export = ignore = unused = interface = script_if_tracing = staticmethod(_same)
     is_scripting = is_tracing = staticmethod(_no)
-    ScriptModule = RecursiveScriptModule = Module
-    ScriptFunction = Callable
+    ScriptModule = RecursiveScriptModule = ScriptModule
+    ScriptFunction = ScriptFunction
     Final = typing.Final
     annotate = staticmethod(lambda kind, value: value)
     isinstance = staticmethod(isinstance)
