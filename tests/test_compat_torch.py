@@ -661,6 +661,7 @@ def test_names_that_programs_import_from_within_torch():
         from torch._utils import _flatten_dense_tensors, _unflatten_dense_tensors
         from torch._vmap_internals import _vmap
         from torch.distributed.optim import ZeroRedundancyOptimizer
+        from torch.nn.modules.module import Module, _addindent
         from torch.torch_version import TorchVersion
 
         tensors = [torch.ones(2, 2), torch.zeros(3)]
@@ -669,6 +670,7 @@ def test_names_that_programs_import_from_within_torch():
         assert all(map(torch.equal, _unflatten_dense_tensors(flat, tensors), tensors))
         assert _vmap(torch.sum)(torch.ones(2, 3)).tolist() == [3.0, 3.0]
         assert Optional[List[int]] == torch._jit_internal.Optional[torch._jit_internal.List[int]]
+        assert _addindent("a\\nb", 2) == "a\\n  b" and Module is torch.nn.Module
         assert torch.fx.wrap(len) is len and isinstance(torch.__version__, TorchVersion)
         assert not isinstance(tensors[0], torch.distributed.tensor.DTensor)
         raises(RuntimeError, "Distributed package doesn't have", ZeroRedundancyOptimizer)
@@ -715,4 +717,20 @@ def test_arguments_that_take_a_call_for_themselves():
         found = handle_torch_function(scaled, (x, one, other, Base()), x, factor=one)
         assert found == ("scaled", (Derived, Base), (x,), {"factor": one})
         raises(TypeError, "no implementation found for '__main__.scaled'", lambda: handle_torch_function(scaled, (other,), other))
+    """)
+
+
+def test_capsules_carry_memory():
+    installed("""
+        import numpy as np
+        from torch.utils.dlpack import from_dlpack, to_dlpack
+
+        x = torch.zeros(3)
+        assert torch.to_dlpack is to_dlpack
+        assert from_dlpack(to_dlpack(x)).equal(x) and from_dlpack(x).equal(x)
+        if np.lib.NumpyVersion(np.__version__) >= "2.1.0":  # before, what comes from a capsule is a copy
+            from_dlpack(to_dlpack(x))[0] = 2
+            from_dlpack(np.asarray(x))[2] = 4
+            assert x.tolist() == [2, 0, 4]
+        raises(TypeError, "__dlpack__", lambda: from_dlpack(3))
     """)

@@ -26,6 +26,11 @@ def _reverse_repeat_tuple(values: Iterable[Any], times: int) -> tuple[Any, ...]:
     return tuple(value for value in reversed([*values]) for _ in range(times))
 
 
+def _addindent(text: str, spaces: int) -> str:
+    """A text whose further lines are some columns further in."""
+    return text.replace("\n", "\n" + " " * spaces)
+
+
 def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: str) -> None:
     """Take a prefix such as `module.` off the keys of a state dict, in place."""
     for key in [*state_dict]:

@@ -10,6 +10,8 @@ from ... import _dtypes, _placement, _random
 from ..._modes import inference_mode as inference_mode
 from . import precision, scripting
 from .accelerators import OutOfMemoryError as OutOfMemoryError
+from .exchange import from_dlpack as from_dlpack
+from .exchange import to_dlpack as to_dlpack
 from .precision import GradScaler as GradScaler
 from .sparse import smm as smm
 from .sparse import sparse_coo_tensor as sparse_coo_tensor

@@ -1,0 +1,42 @@
+"""torch.utils.dlpack: capsules, which give a tensor's memory to another library once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import _legacy
+
+_WRITABLE = {"max_version": (1, 0)} if np.lib.NumpyVersion(np.__version__) >= "2.1.0" else {}
+"""What NumPy is asked for: an older capsule does not say that its memory may be written, and is copied."""
+
+
+class _Given:
+    """A capsule as NumPy wants it: from an object that is asked for it."""
+
+    def __init__(self, capsule: Any) -> None:
+        self._capsule = capsule
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0  # the CPU
+
+
+def to_dlpack(tensor: Any) -> Any:
+    """A capsule of a tensor's memory, for one library to take.
+
+    >>> import pullback
+    >>> from pullback.compat.torch.exchange import from_dlpack, to_dlpack
+    >>> from_dlpack(to_dlpack(pullback.ones(2)))
+    tensor([1., 1.])
+    """
+    return tensor.__dlpack__(**_WRITABLE)
+
+
+def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Any:
+    """`pullback.from_dlpack`, which takes a capsule, too."""
+    given = _Given(ext_tensor) if type(ext_tensor).__name__ == "PyCapsule" else ext_tensor
+    return _legacy.from_dlpack(given, device=device, copy=copy)
