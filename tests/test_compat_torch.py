@@ -670,6 +670,7 @@ def test_names_that_programs_import_from_within_torch():
         assert all(map(torch.equal, _unflatten_dense_tensors(flat, tensors), tensors))
         assert _vmap(torch.sum)(torch.ones(2, 3)).tolist() == [3.0, 3.0]
         assert Optional[List[int]] == torch._jit_internal.Optional[torch._jit_internal.List[int]]
+        assert torch.torch is torch
         assert _addindent("a\\nb", 2) == "a\\n  b" and Module is torch.nn.Module
         assert torch.fx.wrap(len) is len and isinstance(torch.__version__, TorchVersion)
         assert not isinstance(tensors[0], torch.distributed.tensor.DTensor)

@@ -152,6 +152,8 @@ def clear_autocast_cache() -> None:
 def __getattr__(name: str) -> Any:
     if name == "default_generator":
         return _random.default_generator()
+    if name == "torch":  # in torch the module has itself under its name, and programs say torch.torch.Tensor
+        return importlib.import_module("torch")
     if name.startswith("_foreach_"):
         return importlib.import_module("pullback.compat.torch.foreach").foreach(name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
