@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from array import array as plain_array
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -169,7 +168,8 @@ def asarray(
     >>> pullback.asarray(a, copy=True).fill_(5), a
     (tensor([5., 5.], dtype=pullback.float64), array([0., 0.]))
     """
-    obj = np.asarray(obj) if isinstance(obj, plain_array) else obj  # on the same memory
+    if type(obj).__module__ == "array":  # Python's module of this name, which is not imported for the question
+        obj = np.asarray(obj)  # on the same memory
     if copy is False:
         if not isinstance(obj, (Carrier, np.ndarray)):
             raise ValueError("can't alias arbitrary sequence into a tensor: leave out copy=False")
