@@ -19,7 +19,7 @@ import numpy as np
 
 from . import _machine
 from ._core import Primitive, bind
-from ._memory import cell_of, cell_with, protect, written
+from ._memory import cell_of, cell_with, keep_array, protect, written
 from ._modes import NO_GRAD, RECORD, mode, quiet
 from ._node import count, make, new, node_class
 from ._sites import GENERATED, outside, remember, user_frame
@@ -50,7 +50,7 @@ SCOPE: dict[str, Any] = {
     "AXES": AXES, "BOOL": BOOL, "DOUBLE": DOUBLE, "FLOAT": FLOAT, "NO_GRAD": NO_GRAD, "RECORD": RECORD, "array_of": np.array,
     "asarray": np.asarray, "frame_at": _getframe, "cell_of": cell_of, "cell_with": cell_with, "count": count,
     "mode": mode, "ndarray": ndarray, "new": new, "node_class": node_class, "outside": outside, "quiet": quiet,
-    "user_frame": user_frame, "MISSING": MISSING,
+    "keep_array": keep_array, "user_frame": user_frame, "MISSING": MISSING,
 }  # fmt: skip
 
 ANY_NAMES = 0x08  # the flag of code that takes any names: `inspect` has it, which need not be imported for it
@@ -456,7 +456,7 @@ def _kept(primitive: Primitive, names: Sequence[str], saved: str, tensors: Seque
     name = names[primitive.inputs.index(saved)]
     cell = f"{name}._cell or cell_of({name})"
     if name not in tensors:
-        cell = f"({cell}) if type({name}) is Tensor else cell_with({name}_array)"
+        cell = f"({cell}) if type({name}) is Tensor else keep_array({name}_array)"
     return f"(({cell}) if {_named(primitive, names, saved)} else None)"
 
 

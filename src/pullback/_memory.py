@@ -11,7 +11,7 @@ import sys
 from _thread import RLock  # what `threading` has, which would cost the import 1.5 ms
 from collections.abc import Iterable
 from typing import Any
-from weakref import ref
+from weakref import WeakValueDictionary, ref
 
 import numpy as np
 
@@ -46,7 +46,7 @@ class Storage:
     value of a view whose tensor is long gone.
     """
 
-    __slots__ = ("version", "members", "cells", "_limit")
+    __slots__ = ("version", "members", "cells", "_limit", "__weakref__")
 
     def __init__(self, shared: Storage | None = None) -> None:
         self.version = 0
@@ -117,6 +117,34 @@ def _in_turn(tensor: Any) -> Cell:
 
 
 cell_of = _cell_of if getattr(sys, "_is_gil_enabled", lambda: True)() else _in_turn  # once there, that lock stays
+
+
+def owner(array: Any) -> Any:
+    """What owns the memory an array lies in; `as_strided` puts an object that is no array in between."""
+    while (base := getattr(array, "base", None)) is not None:
+        array = base
+    return array
+
+
+_lent: WeakValueDictionary[int, Storage] = WeakValueDictionary()
+
+
+def lend(tensor: Any) -> Any:
+    """The array of a tensor, to compute with in its place: what graphs keep of the array is protected all the same."""
+    array = tensor._array
+    if isinstance(array, np.ndarray):
+        key, storage = id(owner(array)), tensor._storage or storage_of(tensor)
+        if _lent.get(key) is not storage:
+            _lent[key] = storage
+    return array
+
+
+def keep_array(array: Any) -> Cell:
+    """A cell with an array that came without a tensor; if it was lent, the tensor's storage knows of it."""
+    cell = cell_with(array)
+    if _lent and isinstance(array, np.ndarray) and (storage := _lent.get(id(owner(array)))) is not None:
+        storage.hold(cell)
+    return cell
 
 
 def protect(tensor: Any) -> None:

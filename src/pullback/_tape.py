@@ -15,7 +15,7 @@ import numpy as np
 from . import _refusals, _xp, ops
 from ._core import Carrier, Interpreter, Primitive, bind
 from ._cuts import Cut, cut, cut_off
-from ._memory import Cell, cell_of, cell_with, version
+from ._memory import Cell, cell_of, cell_with, keep_array, version
 from ._modes import FieldBlock, Mode, mode, quiet
 from ._node import AccumulateGrad, Node, hooks_of, make, node_class, outputs
 from ._shapes import sum_to
@@ -264,7 +264,7 @@ class Beneath:
 def keep(value: Any, level: int, *, is_output: bool = False) -> Any:
     """The cell that a node of a level keeps for a value."""
     if not isinstance(value, Carrier):
-        return cell_with(value)
+        return keep_array(value)
     current = mode.get()
     if value.level != level:
         if value.level or value._node is not None:

@@ -14,7 +14,7 @@ import numpy as np
 from . import _dtypes, _refusals, ops
 from ._core import Carrier, Primitive
 from ._cuts import withdraw
-from ._memory import Storage, protect, storage_of, written
+from ._memory import Storage, owner, protect, storage_of, written
 from ._modes import NO_GRAD, RECORD, mode
 from ._node import AccumulateGrad, Node, hooks_of, make, node_class
 from ._tape import Tape
@@ -71,8 +71,13 @@ def track(base: Any, result: Any, step: Step) -> None:
     if type(array) is not ndarray:
         if isinstance(array, Carrier) and array._apart(source):
             return
-    elif array.base is not source and _owner(array) is not _owner(source):
+    elif array.base is not source and owner(array) is not owner(source):
         return
+    attach(base, result, step)
+
+
+def attach(base: Any, result: Any, step: Step) -> None:
+    """Record that `result` is `base` seen through one more primitive."""
     (base._storage or storage_of(base)).join(result)
     result._base = base if base._base is None else base._base
     result._path = (base._path, step)
@@ -89,13 +94,6 @@ def steps(path: Any) -> tuple[Step, ...]:
         path, step = path
         found.append(step)
     return tuple(reversed(found))
-
-
-def _owner(array: Any) -> Any:
-    """What owns the memory an array lies in; `as_strided` puts an object that is no array in between."""
-    while (base := getattr(array, "base", None)) is not None:
-        array = base
-    return array
 
 
 def alias(tensor: Any, result: Any, *, counted: bool = True) -> Any:

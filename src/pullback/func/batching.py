@@ -22,7 +22,7 @@ from .._sites import caller, describe
 from ..interpreters import Boxed, Interpreter
 from .arguments import Argument, raised, whole
 from .axes import batched_result
-from .levels import inner
+from .levels import inner, tensor_of
 from .places import DYNAMIC
 
 CONTROL = (
@@ -72,17 +72,20 @@ class BatchedTensor(Boxed):
         return {"bdim": 0 if self.batched else None}
 
     def is_contiguous(self, memory_format: Any = None) -> bool:
-        """Whether the elements of an example lie in memory in the order of the axes: as good as always."""
-        return True
+        """Whether the elements of an example lie in memory in the order of the axes, next to each other."""
+        shape = self.shape
+        if 0 in shape:
+            return True
+        dense = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
+        return all(n == 1 or step == wanted for n, step, wanted in zip(shape, self.stride(), dense, strict=True))
 
     def storage_offset(self) -> int:
-        """How many elements lie before the first of an example: none."""
-        return 0
+        """How many elements of the memory lie before the first of the first example."""
+        return int(tensor_of(self._array).storage_offset())
 
     def stride(self, dim: int | None = None) -> Any:
-        """How many elements lie between neighbours along each axis of an example, taken to lie in order."""
-        shape = self.shape
-        strides = tuple(math.prod(shape[i + 1 :]) for i in range(len(shape)))
+        """How many elements lie between neighbours along each axis of an example."""
+        strides = tuple(tensor_of(self._array).stride())[1 if self.batched else 0 :]
         return strides if dim is None else strides[dim]
 
     def _concrete(self, operation: str = "nonzero") -> Any:

@@ -11,7 +11,7 @@ from .. import ops
 from .._core import Carrier, Primitive
 from .._trees import Structure, flatten, mapped, paths, unflatten
 from ..interpreters import Boxed, Interpreter
-from .levels import Level, inner, output_leaves, rewritten, tensor_of
+from .levels import Level, beside, inner, output_leaves, rewritten, tensor_of
 from .pushforwards import dtype_of, pushforward
 from .reverse import split, tracked
 
@@ -134,10 +134,15 @@ def jvp(f: Function, primals: Any, tangents: Any, *, strict: bool = False, has_a
                 "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not "
                 "allowed with strict=True."
             )
-        pushed.append(tensor_of(np.zeros(tuple(result.shape), result._dtype) if tangent is None else tangent))
+        known = tensor_of(np.zeros(tuple(result.shape), result._dtype) if tangent is None else tangent)
+        pushed.append(beside(known, [*leaves, *moves]))
 
     def lowered(value: Any) -> Any:
-        return arguments[id(value)] if id(value) in arguments else tensor_of(forward.unbox(value))
+        return (
+            arguments[id(value)]
+            if id(value) in arguments
+            else beside(tensor_of(forward.unbox(value)), [*leaves, *moves])
+        )
 
     values = unflatten(nested, list(map(lowered, results)))
     answer = (values, unflatten(nested, pushed))
@@ -167,7 +172,8 @@ def linearize(f: Function, *primals: Any) -> Any:
         """The derivative in the direction of the tangents."""
         moves = _fitting("jvp_fn(*tangents)", primals, tangents)[1]
         variables = list(filter(transposing.holds, cotangents))
-        answers = iter(transposing.pull(pulled, list(map(inner, moves)), variables, retain_graph=True))
+        found = transposing.pull(pulled, list(map(inner, moves)), variables, retain_graph=True)
+        answers = iter([beside(tangent, moves) for tangent in found])
         return unflatten(nested, [next(answers) if transposing.holds(g) else g.clone() for g in cotangents])
 
     return unflatten(nested, list(map(level.lowered, leaves))), push

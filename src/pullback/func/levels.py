@@ -10,6 +10,7 @@ import numpy as np
 from .. import _node, ops
 from .._attributes import DIFFERENTIABLE
 from .._core import Carrier, Primitive
+from .._memory import lend, owner
 from .._modes import Mode, changed, mode
 from .._node import Node
 from .._pass import pull_back
@@ -20,6 +21,8 @@ from .._trees import Structure, flatten, paths
 from .._views import alias
 from ..interpreters import Boxed, Interpreter
 
+ndarray = np.ndarray
+
 
 def tensor_of(value: Any) -> Any:
     """A value from beneath a level, as the tensor that users see."""
@@ -28,7 +31,17 @@ def tensor_of(value: Any) -> Any:
 
 def inner(tensor: Any) -> Any:
     """What a level computes with in the place of a tensor: the array, where nobody else is interested."""
-    return tensor._array if type(tensor) is Tensor and tensor._node is None else tensor
+    return lend(tensor) if type(tensor) is Tensor and tensor._node is None else tensor
+
+
+def beside(value: Any, given: Sequence[Any]) -> Any:
+    """A result of a transform; if it lies in the memory of a tensor that was given, a write to one protects both."""
+    if isinstance(value, Carrier) and type(value._array) is ndarray and value._storage is None:
+        memory = owner(value._array)
+        for tensor in given:
+            if isinstance(tensor, Carrier) and type(tensor._array) is ndarray and owner(tensor._array) is memory:
+                return value if tensor is value else alias(tensor, value)
+    return value
 
 
 def rewritten(tensor: Any, before: Any) -> bool:
@@ -54,6 +67,7 @@ class Level(Tape, Interpreter):
     def __init__(self) -> None:
         super().__init__()
         self._around: list[tuple[Mode, Any]] = []
+        self._given: dict[int, tuple[Any, Any]] = {}
 
     def __enter__(self) -> Self:
         self._around.append((mode.get(), mode.set(changed(grad=True))))
@@ -98,7 +112,8 @@ class Level(Tape, Interpreter):
     def variable(self, tensor: Any) -> Any:
         """A leaf of this level that requires grad, with a tensor's value; the tensor's history goes on beneath."""
         plain = type(tensor) is Tensor and tensor._node is None
-        boxed = self.wrap(tensor._array if plain else tensor, None)
+        boxed = self.wrap(lend(tensor) if plain else tensor, None)
+        self._given[id(boxed)] = (boxed, tensor)
         if plain:
             alias(tensor, boxed, counted=False)  # values that this level saves are protected from writes to the tensor
         boxed._node = _node.leaf(boxed, boxed._array)
@@ -128,8 +143,13 @@ class Level(Tape, Interpreter):
         return answers
 
     def lowered(self, value: Any) -> Any:
-        """What a value is outside this level."""
-        return tensor_of(value._array) if self.holds(value) else value
+        """What a value is outside this level: for an argument as it was, that argument."""
+        if not self.holds(value):
+            return value
+        boxed, tensor = self._given.get(id(value), (None, None))
+        if boxed is not None and boxed._array is inner(tensor):
+            return tensor
+        return beside(tensor_of(value._array), [tensor for _, tensor in self._given.values()])
 
 
 def require_tensors(leaves: Sequence[Any], structure: Structure, name: str, message: str) -> None:

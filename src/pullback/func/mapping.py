@@ -11,9 +11,11 @@ import numpy as np
 from .._core import Carrier
 from .._random import get_rng_state, set_rng_state
 from .._trees import Structure, flatten, paths, spread, unflatten
+from .._views import steps, view
 from ..vocabulary.shapes import cat
 from .batching import Batch, Split
-from .levels import inner, rewritten, tensor_of
+from .levels import beside, inner, rewritten, tensor_of
+from .places import has_rules, lifted
 
 Function = Callable[..., Any]
 ALONE = flatten(0)[1]
@@ -151,11 +153,27 @@ def _ran(batch: Batch, call: _Call, leaves: Sequence[Any]) -> _Results:
     before = [value._array if batch.holds(value) else None for value in given]
     results, nested = flatten(call.f(*unflatten(call.structure, given), **call.kwargs))
     places = _output_dims(call.f, call.out_dims, results, nested)
-    values = [_placed(call.f, batch, y, place) for y, place in zip(results, places, strict=True)]
+    values = [beside(_placed(call.f, batch, y, place), leaves) for y, place in zip(results, places, strict=True)]
     written = [i for i, old in enumerate(before) if old is not None and rewritten(given[i], old)]
-    arguments = {id(given[i]): leaves[i].copy_(tensor_of(given[i]._array)) for i in written}
-    values = [arguments.get(id(y), value) for y, value in zip(results, values, strict=True)]
+    for i in written:
+        leaves[i].copy_(tensor_of(given[i]._array))
+    arguments = {id(value): leaf for value, leaf in zip(given, leaves, strict=True) if batch.holds(value)}
+    values = [_seen(batch, y, arguments, value) for y, value in zip(results, values, strict=True)]
     return _Results(values, nested, places, written)
+
+
+def _seen(batch: Batch, y: Any, arguments: dict[int, Any], value: Any) -> Any:
+    """A result that is an argument, or a view of one: that argument, as it is outside, or the same view of it."""
+    base = getattr(y, "_base", None)
+    leaf = arguments.get(id(y if base is None else base))
+    if leaf is None or not y.batched:
+        return value
+    path = steps(y._path)
+    if not has_rules(path):
+        return value
+    for primitive, params in lifted(batch.size, path, tuple(y.shape if base is None else base.shape))[0]:
+        leaf = view(primitive, leaf, **params)
+    return leaf
 
 
 def _in_parts(call: _Call, leaves: Sequence[Any], size: int) -> _Results:

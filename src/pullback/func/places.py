@@ -255,19 +255,30 @@ CHAINED = {
 def viewed(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
     """An operation on the region of its first argument that a chain of views leads to."""
     path = params["path"]
-    if any(step.name not in CHAINED for step, _ in path):
+    if not has_rules(path):
         return one_by_one(size, primitive, args, params)
-    chain: list[Any] = []
-    region: Any = np.broadcast_to(np.zeros((), _probe(path)), args[0].shape)
-    for step, metadata in path:
-        if step is ops.broadcast_to and len(metadata["shape"]) > region.ndim:
-            shape = (size, *(1,) * (len(metadata["shape"]) - region.ndim), *region.shape)
-            chain.append((ops.reshape, {"shape": shape}))
-        chain.append((step, moved(size, step, metadata)))
-        region = step.forward(region, **metadata)
+    chain, region = lifted(size, path, args[0].shape)
     values = [whole(size, args[0])]
     values += [raised(arg, region.ndim) for arg in args[1:]]
-    return primitive(*values, **{**params, "path": tuple(chain)})
+    return primitive(*values, **{**params, "path": chain})
+
+
+def has_rules(path: Any) -> bool:
+    """Whether each step of a chain of views can be taken by all examples at once."""
+    return all(step.name in CHAINED for step, _ in path)
+
+
+def lifted(size: int, path: Any, shape: tuple[int, ...]) -> tuple[Any, Any]:
+    """The chain of views that does for all examples what one does for an example of a shape; and where that leads to."""
+    chain: list[Any] = []
+    region: Any = np.broadcast_to(np.zeros((), _probe(path)), shape)
+    for step, metadata in path:
+        if step is ops.broadcast_to and len(metadata["shape"]) > region.ndim:
+            longer = (size, *(1,) * (len(metadata["shape"]) - region.ndim), *region.shape)
+            chain.append((ops.reshape, {"shape": longer}))
+        chain.append((step, moved(size, step, metadata)))
+        region = step.forward(region, **metadata)
+    return tuple(chain), region
 
 
 def _probe(path: Any) -> Any:

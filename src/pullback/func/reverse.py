@@ -9,7 +9,7 @@ from typing import Any
 from .._backward import cotangent
 from .._core import Carrier
 from .._trees import Structure, flatten, mapped, paths, unflatten
-from .levels import Level, chosen, output_leaves, require_numbers, require_tensors, tensor_of
+from .levels import Level, beside, chosen, output_leaves, require_numbers, require_tensors, tensor_of
 
 Function = Callable[..., Any]
 
@@ -106,7 +106,9 @@ def vjp(f: Function, *primals: Any, has_aux: bool = False) -> Any:
     def pull(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
         """What cotangents of the outputs pull back to, one for each primal."""
         start = _fitting(level, cotangents, leaves, structure)
-        return tuple(regrouped(level.pull(leaves, start, variables, retain_graph=retain_graph), structures))
+        given = flatten(cotangents)[0]
+        found = [beside(g, given) for g in level.pull(leaves, start, variables, retain_graph=retain_graph)]
+        return tuple(regrouped(found, structures))
 
     lowered = unflatten(structure, list(map(level.lowered, leaves)))
     return (lowered, pull, mapped(level.lowered, aux)) if has_aux else (lowered, pull)

@@ -11,6 +11,7 @@ from .. import _xp, ops
 from .._promotion import category
 from .._shapes import normalize_axis, parse_sizes
 from .._values import concrete
+from .._views import attach
 from .._views import view as view_of
 from . import shapes
 
@@ -226,11 +227,25 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: Any = None) -
         raise RuntimeError(f"Tensor: invalid storage offset {start}")
     reach = sum((length - 1) * step for length, step in zip(sizes, steps, strict=True)) + 1 if 0 not in sizes else 0
     for medium in (input, input._base):
-        laid_out = None if medium is None else _in_order(medium)
+        laid_out, unit = (None, 1) if medium is None else _in_order(medium)
         if laid_out is not None:
             offset = start - laid_out.storage_offset()
-            if offset >= 0 and offset + reach <= laid_out.numel():
-                return view_of(ops.as_strided, laid_out, size=sizes, stride=steps, offset=offset)
+            if (
+                offset >= 0
+                and offset + reach <= laid_out.numel() * unit
+                and not any(n % unit for n in (offset, *steps))
+            ):
+                step = {"size": sizes, "stride": tuple([n // unit for n in steps]), "offset": offset // unit}
+                result = view_of(ops.as_strided, laid_out, **step)
+                if input.level and result._base is None:  # at a level of a transform memory is of no account
+                    attach(laid_out, result, (ops.as_strided, step))
+                return result
+    if input.level:
+        raise RuntimeError(
+            f"as_strided: sizes {list(sizes)}, strides {list(steps)} and storage offset {start} lead to elements between those "
+            f"of a tensor of shape {tuple(input.shape)} and strides {input.stride()}, or beyond them. This is not supported "
+            "inside of vmap, please try to rewrite the as_strided call as a sequence of view operations"
+        )
     whole = input if input._base is None else input._base
     raise RuntimeError(
         f"setStorage: sizes {list(sizes)}, strides {list(steps)}, storage offset {start}, and itemsize {input.itemsize} "
@@ -239,9 +254,23 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: Any = None) -
     )
 
 
-def _in_order(tensor: Any) -> Any:
-    """A tensor, or a view of it, whose axes are in the order of its memory; None where there are gaps or repeats."""
+def _in_order(tensor: Any) -> tuple[Any, int]:
+    """A tensor, or a view of it, whose axes are in the order of its memory, and how far its elements lie apart.
+
+    None in its place where some lie further apart than others, or on each other. In `vmap` an example's elements are
+    apart by the length of the batch where its axis was not the first.
+    """
     strides = tensor.stride()
     order = sorted(range(tensor.ndim), key=lambda axis: (-strides[axis], axis))
     straight = tensor if order == list(range(tensor.ndim)) else shapes.permute(tensor, order)
-    return straight if straight.is_contiguous() else None
+    if not tensor.numel():
+        return straight, 1
+    unit = expected = 0
+    for length, step in reversed([(tensor.shape[axis], strides[axis]) for axis in order]):
+        if length == 1:
+            continue
+        unit = unit or step
+        if step != (expected or unit) or not step:
+            return None, 1
+        expected = step * length
+    return straight, unit or 1
