@@ -35,6 +35,18 @@ class Taps:
         return taps
 
     @functools.cached_property
+    def fixed_point(self) -> tuple[Taps, int]:
+        """The matrix in whole numbers, as many times as large as a power of 2, and that power: the largest fills 15 bits."""
+        assert self.weights is not None
+        places, which = np.unique(self.rows * self.size + self.columns, return_inverse=True)
+        weights = np.bincount(which, self.weights)
+        power = 0
+        while power < 22 and int(0.5 + weights.max(initial=0) * (1 << power + 1)) < 1 << 15:
+            power += 1
+        whole = np.trunc(weights * (1 << power) + np.copysign(0.5, weights)).astype(np.int32)
+        return Taps(places // self.size, places % self.size, whole, self.length, self.size), power
+
+    @functools.cached_property
     def layers(self) -> Sequence[Layer]:
         """The matrix as a sum of layers with at most one weight in each row: rows (None for all), columns, weights."""
         order = np.argsort(self.rows, kind="stable")
@@ -52,6 +64,10 @@ class Taps:
 
 
 def _along_forward(x: Any, *, axis: int, taps: Taps) -> Any:
+    if x.dtype == np.uint8 and taps.weights is not None:
+        whole, power = taps.fixed_point  # as in Pillow, and so in torch
+        total = _along_forward(x.astype(np.int32), axis=axis, taps=whole)
+        return ((total + (1 << power >> 1)) >> power).clip(0, 255).astype(np.uint8)
     before: tuple[Any, ...] = (slice(None),) * axis
     column = (-1, *[1] * (x.ndim - axis - 1))
     out = None

@@ -125,6 +125,8 @@ def _taps(mode: str, smooth: bool, size: int, length: int, scale: float | None, 
 
 
 MODES = "nearest | linear | bilinear | bicubic | trilinear | lanczos | area | nearest-exact"
+BYTES = ("nearest", "nearest-exact", "bilinear", "bicubic", "lanczos")
+"""The modes that take images of bytes."""
 AREAS = {1: adaptive_avg_pool1d, 2: adaptive_avg_pool2d, 3: adaptive_avg_pool3d}
 
 
@@ -145,7 +147,7 @@ def _check_mode(input: Any, mode: str, align_corners: bool | None, antialias: bo
     axes = METHODS[mode][1] if mode in METHODS else None
     if axes is not None and input.ndim != axes + 2:
         raise NotImplementedError(f"Got {input.ndim}D input, but {mode} mode needs {axes + 2}D input")
-    if input._dtype.kind != "f" and not (input._dtype == np.uint8 and mode.startswith("nearest")):
+    if input._dtype.kind != "f" and not (input._dtype == np.uint8 and mode in BYTES):
         name = f"compute_indices_weights_{mode}"
         raise NotImplementedError(f'"{name}" not implemented for {input._type_name!r}: convert first, x.float()')
 
@@ -204,10 +206,13 @@ def interpolate(
         )
     if mode == "area":
         return AREAS[input.ndim - 2](input, lengths)
-    result = input
-    for i, (length, factor) in enumerate(zip(lengths, factors, strict=True)):
-        taps = _taps(mode, antialias, input.shape[i + 2], length, factor, bool(align_corners))
-        result = ops.resample(result, axis=i + 2, taps=taps)
+    axes = list(zip(range(2, input.ndim), lengths, factors, strict=True))
+    if input._dtype == np.uint8 and mode in FILTERS:  # every axis is rounded, so that the order counts; as in torch
+        axes = [(axis, length, factor) for axis, length, factor in reversed(axes) if length != input.shape[axis]]
+    result = input if axes else ops.clone(input)
+    for axis, length, factor in axes:
+        taps = _taps(mode, antialias, input.shape[axis], length, factor, bool(align_corners))
+        result = ops.resample(result, axis=axis, taps=taps)
     return result
 
 
