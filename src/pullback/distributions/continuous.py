@@ -296,7 +296,7 @@ class Uniform(Distribution):
         """Which values the bounds may have."""
         return {"low": constraints.less_than(self.high), "high": constraints.greater_than(self.low)}
 
-    @property
+    @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:
         """The values that there are."""
         return constraints.interval(self.low, self.high)

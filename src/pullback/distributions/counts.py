@@ -124,7 +124,7 @@ class Multinomial(Distribution):
         """The shape of the parameter."""
         return self._categorical.param_shape
 
-    @property
+    @constraints.dependent_property(is_discrete=True, event_dim=1)
     def support(self) -> Any:
         """The values that there are."""
         return constraints.multinomial(self.total_count)

@@ -237,7 +237,7 @@ class Binomial(_Counted):
     ) -> None:
         super().__init__(total_count, probs, logits, validate_args)
 
-    @property
+    @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:
         """The values that there are."""
         return constraints.integer_interval(0, self.total_count)
@@ -349,7 +349,7 @@ class Categorical(Distribution):
     def _num_events(self) -> int:
         return int(self._param.shape[-1])
 
-    @property
+    @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:
         """The values that there are."""
         return constraints.integer_interval(0, self._num_events - 1)

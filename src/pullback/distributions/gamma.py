@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import _random, _sampling
+from .. import _random, _sampling, ops
 from .._creation import as_tensor, made
 from .._functions import log1p, stack, where
 from .._modes import enable_grad
@@ -48,6 +48,42 @@ class _StandardGamma(Function):
 
 def _standard_gamma(concentration: Any) -> Any:
     return _StandardGamma.apply(concentration)
+
+
+class _DirichletSample(Function):
+    """Vectors of gamma samples over their sums; the logarithms are drawn, as the samples of small shapes underflow.
+
+    As one concentration moves, its entry moves as the entry's own (beta) distribution function has it, and the others
+    shrink or grow in proportion. M. Jankowiak and F. Obermeyer, Pathwise derivatives beyond the reparameterization
+    trick, 2018.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, concentration: Any) -> Any:
+        """The samples, neither as small as 0 nor as large as 1."""
+        array = concentration.detach().numpy()
+        shape = array.astype(np.float64)  # a sample of one shape more, times u ** (1 / shape)
+        drawn = _random.sampled(
+            lambda rng, size: np.log(rng.standard_gamma(shape + 1, size)) - rng.standard_exponential(size) / shape,
+            array.shape,
+        )
+        parts = np.exp(drawn - drawn.max(-1, keepdims=True))
+        value = (parts / parts.sum(-1, keepdims=True)).astype(array.dtype)
+        value = made(value.clip(np.finfo(array.dtype).tiny, np.nextafter(array.dtype.type(1), 0)), False)
+        ctx.save_for_backward(concentration, value)
+        return value
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Any) -> Any:
+        """Minus the slope of each entry's distribution function, over its density times what is left to the others."""
+        a, x = (saved.detach().double() for saved in ctx.saved_tensors)
+        others = a.sum(-1, True) - a
+        b = where(others > 0, others, 1.0)
+        logarithm = (a - 1) * x.log() + b * log1p(-x) - (lgamma(a) + lgamma(b) - lgamma(a + b))
+        slope = where(others > 0, -ops.betainc_by_shapes(a, b, x, order=(1, 0)) / logarithm.exp(), 0.0)
+        g = gradient.double()
+        return (slope * (g - (x * g).sum(-1, True))).to(gradient.dtype)
 
 
 class Gamma(ExponentialFamily):
@@ -126,7 +162,9 @@ class Chi2(Gamma):
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """The same distribution with its parameters repeated to another batch shape."""
-        return Chi2(self.df.expand(batch_shape))
+        made = super().expand(batch_shape, _instance)
+        made.concentration, made.rate = self.concentration.expand(batch_shape), self.rate.expand(batch_shape)
+        return made
 
 
 class Dirichlet(ExponentialFamily):
@@ -170,8 +208,7 @@ class Dirichlet(ExponentialFamily):
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         """Values drawn at random, as differentiable functions of the parameters."""
-        drawn = _standard_gamma(self.concentration.expand(self._extended_shape(sample_shape)))
-        return drawn / drawn.sum(-1, True)
+        return _DirichletSample.apply(self.concentration.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Any) -> Any:
         """The logarithm of the density at a value."""

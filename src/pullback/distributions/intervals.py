@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import _sampling
-from .._functions import expm1, where
+from .._functions import expm1, log1p, where
 from . import constraints
 from .constraints import Constraint
 from .discrete import OfOdds
@@ -87,7 +87,10 @@ class ContinuousBernoulli(OfOdds, ExponentialFamily):
     def log_prob(self, value: Any) -> Any:
         """The logarithm of the density at a value."""
         self._validate_sample(value)
-        return self.logits * (value - 0.5) - self._log_mass()
+        t, near = self.logits, self.logits.abs() < _NEAR
+        size = where(near, 1.0, t.abs())  # from the end where the density is highest: nothing large is subtracted
+        far = t * (value - (t > 0).to(t.dtype)) + size.log() - log1p(-(-size).exp())
+        return where(near, t * (value - 0.5) - self._log_mass(), far)
 
     def cdf(self, value: Any) -> Any:
         """The probability of values up to this one."""
@@ -109,7 +112,10 @@ class ContinuousBernoulli(OfOdds, ExponentialFamily):
 
     def entropy(self) -> Any:
         """The entropy, in nats."""
-        return self._log_mass() - self.logits * (self.mean - 0.5)
+        t, near = self.logits, self.logits.abs() < _NEAR
+        size = where(near, 1.0, t.abs())
+        far = 1 + size * (-size).exp() / expm1(-size) + log1p(-(-size).exp()) - size.log()
+        return where(near, self._log_mass() - t * (self.mean - 0.5), far)
 
     @property
     def _natural_params(self) -> tuple[Any, ...]:
@@ -142,7 +148,7 @@ class GeneralizedPareto(Distribution):
         self.loc, self.scale, self.concentration = broadcast_all(loc, scale, concentration)
         super().__init__(self.loc.shape, validate_args=validate_args)
 
-    @property
+    @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:
         """The values that there are."""
         shape = self.concentration

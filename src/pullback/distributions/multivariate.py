@@ -174,14 +174,14 @@ class Independent(Distribution):
         """The same distribution with its parameters repeated to another batch shape."""
         batch = Size(batch_shape)
         event = self._event_shape[: self.reinterpreted_batch_ndims]
-        return Independent(self.base_dist.expand(batch + event), self.reinterpreted_batch_ndims)
+        return type(self)(self.base_dist.expand(batch + event), self.reinterpreted_batch_ndims)
 
     @property
     def has_rsample(self) -> bool:  # type: ignore[override]  # as the other has
         """Whether samples can be differentiated by the parameters."""
         return self.base_dist.has_rsample
 
-    @property
+    @constraints.dependent_property
     def support(self) -> Any:
         """The values that there are."""
         support = self.base_dist.support
@@ -253,7 +253,13 @@ class MixtureSameFamily(Distribution):
         self._event_axes = len(component_distribution.event_shape)
         super().__init__(batch, component_distribution.event_shape, validate_args)
 
-    @property
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        """The same distribution with its parameters repeated to another batch shape."""
+        batch = Size(batch_shape)
+        parts = self.component_distribution.expand(batch + self.component_distribution.batch_shape[-1:])
+        return type(self)(self.mixture_distribution.expand(batch), parts)
+
+    @constraints.dependent_property
     def support(self) -> Any:
         """The values that there are."""
         return self.component_distribution.support
@@ -278,7 +284,7 @@ class MixtureSameFamily(Distribution):
         """Values drawn at random."""
         axis = -1 - self._event_axes
         values = self.component_distribution.sample(sample_shape)
-        chosen = self.mixture_distribution.sample(sample_shape)
+        chosen = self.mixture_distribution.expand(self._batch_shape).sample(sample_shape)
         chosen = chosen.reshape(chosen.shape + (1,) * (self._event_axes + 1))
         index = chosen.expand((*values.shape[:axis], 1, *values.shape[values.ndim + axis + 1 :]))
         return values.gather(values.ndim + axis, index).squeeze(axis)

@@ -83,7 +83,7 @@ class TransformedDistribution(Distribution):
         """Whether samples can be differentiated by the parameters."""
         return bool(self.base_dist.has_rsample)
 
-    @property
+    @constraints.dependent_property
     def support(self) -> Any:
         """The values that there are."""
         if not self.transforms:
@@ -244,7 +244,7 @@ class Pareto(TransformedDistribution):
         """The same distribution with its parameters repeated to another batch shape."""
         return type(self)(self.scale.expand(batch_shape), self.alpha.expand(batch_shape))
 
-    @property
+    @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:
         """The values that there are."""
         return constraints.greater_than_eq(self.scale)

@@ -248,7 +248,7 @@ def _reflected(place: Any, size: int, corners: bool) -> Any:
     if span == 0:
         return place * 0
     known = place.detach() - low
-    sign = arithmetic.where(known < 0, -1.0, 1.0)
+    sign = 1 - 2 * cast(known < 0, known._dtype)
     turns = arithmetic.floor(known * sign / span)
     inward = (place - low) * sign - turns * span
     return arithmetic.where(turns % 2 == 0, inward, span - inward) + low
