@@ -12,7 +12,6 @@ from . import vocabulary as _vocabulary
 from ._creation import (
     arange,
     as_tensor,
-    asarray,
     empty,
     empty_like,
     eye,
@@ -233,7 +232,6 @@ __all__ = [
     "argmax",
     "argmin",
     "as_tensor",
-    "asarray",
     "autograd",
     "bitwise_and",
     "bitwise_not",

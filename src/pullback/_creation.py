@@ -63,7 +63,10 @@ def as_array(data: Any, dtype: Any) -> np.ndarray[Any, Any]:
     if is_nested(data):
         array, inferred = read(data, target)
     else:
-        array = np.array(data)
+        large = type(data) is int and not -(1 << 63) <= data < 1 << 64  # beyond NumPy's integers
+        if large and (target is None or target.kind not in "fc"):
+            raise ValueError(f"Overflow when unpacking long long: {data} is no {'int64' if dtype is None else dtype}")
+        array = np.array(float(data) if large else data)
         inferred = _inferred(data, array)
     if target is not None and array.dtype.kind == "c" and target.kind != "c":
         raise RuntimeError(f"value cannot be converted to type {dtype} without overflow: it is complex")
@@ -149,44 +152,6 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
     return tensor(data, dtype=dtype)
 
 
-def asarray(
-    obj: Any, dtype: Any = None, device: Any = None, *, copy: bool | None = None, requires_grad: bool | None = None
-) -> Any:
-    """The object as a tensor: `as_tensor`, with a word on copies and on whether the result is tracked.
-
-    With `copy=True` the memory is never shared, with `copy=False` always. `requires_grad=False` gives a result without a
-    history, `True` makes one that has none a leaf.
-
-    Raises
-    ------
-    ValueError
-        If `copy=False` and there is no memory to share.
-
-    >>> import numpy
-    >>> import pullback
-    >>> a = numpy.zeros(2)
-    >>> pullback.asarray(a, copy=True).fill_(5), a
-    (tensor([5., 5.], dtype=pullback.float64), array([0., 0.]))
-    """
-    if type(obj).__module__ == "array":  # Python's module of this name, which is not imported for the question
-        obj = np.asarray(obj)  # on the same memory
-    if copy is False:
-        if not isinstance(obj, (Carrier, np.ndarray)):
-            raise ValueError("can't alias arbitrary sequence into a tensor: leave out copy=False")
-        here = obj._dtype if isinstance(obj, Carrier) else obj.dtype
-        if dtype is not None and _dtypes.as_dtype(dtype).numpy != here:
-            names = [_dtypes.type_name(_dtypes.as_dtype(kind)) for kind in (here, dtype)]
-            raise ValueError(f"can't alias tensor with dtype '{names[0]}' into dtype '{names[1]}'.")
-    made = as_tensor(obj, dtype, device)
-    if copy and isinstance(obj, (Carrier, np.ndarray)) and dtype in (None, obj.dtype):
-        made = made.clone()
-    if requires_grad is None:
-        return made
-    if not requires_grad:
-        return made.detach()
-    return made if made.requires_grad else made.requires_grad_()
-
-
 def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
     """A tensor that shares the memory of a NumPy array: writes to either are seen by both.
 
@@ -216,6 +181,8 @@ def sizes_of(function: str, sizes: tuple[Any, ...], size: Any = None) -> Shape:
     shape = parse_sizes(sizes if size is None else (size,), function)
     if any(length < 0 for length in shape):
         raise RuntimeError(f"Dimension size must be non-negative: got the sizes {list(shape)}")
+    if math.prod(shape) >= 1 << 59:  # of the widest numbers, more bytes than can be counted
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
     return shape
 
 
@@ -346,8 +313,14 @@ def _evenly(function: str, bounds: tuple[Any, Any], steps: int, dtype: Any) -> t
     if steps < 0:
         raise RuntimeError(f"number of steps must be non-negative, got {steps}")
     kind = chosen_dtype(dtype)
-    if dtype is None and (isinstance(start, complex) or isinstance(end, complex)):
-        kind = _dtypes.default_complex().numpy
+    if isinstance(start, complex) or isinstance(end, complex):
+        if dtype is None:
+            kind = _dtypes.default_complex().numpy
+        elif kind.kind != "c":
+            raise RuntimeError(
+                f"torch.{function}(): inferred dtype {_dtypes.default_complex()} can't be safely cast to passed dtype "
+                f"{_dtypes.as_dtype(dtype)}"
+            )
     if kind.kind in "iub":
         start, end = int(start), int(end)
     return np.linspace(start, end, steps), kind

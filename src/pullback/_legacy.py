@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from array import array
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from . import _creation, _dtypes, _placement, _refusals, vocabulary
 from ._core import Carrier
-from ._creation import as_tensor, bound, chosen_dtype, from_numpy, made
+from ._creation import as_tensor, bound, chosen_dtype, from_numpy, made, tensor
 from ._nested import sizes_of_old
 from ._placement import accept
 from ._shapes import Shape, parse_sizes
@@ -75,9 +76,77 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
     >>> pullback.frombuffer(bytearray([1, 0, 2, 0]), dtype=pullback.int16)
     tensor([1, 2], dtype=pullback.int16)
     """
-    array = np.frombuffer(buffer, _dtypes.as_dtype(dtype).numpy, count, offset)
-    shared = from_numpy(array if array.flags.writeable else array.copy())
+    wanted = _dtypes.as_dtype(dtype).numpy
+    try:
+        length = memoryview(buffer).nbytes
+    except TypeError:
+        raise ValueError(f"object does not implement Python buffer protocol: it is a {type(buffer).__name__}") from None
+    if not length or not count:
+        raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
+    if not 0 <= offset < length:
+        raise ValueError(
+            f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({length} bytes) minus 1"
+        )
+    if count > 0 and offset + count * wanted.itemsize > length:
+        raise ValueError(
+            f"requested buffer length ({count} * {wanted.itemsize} bytes) after offset ({offset} bytes) must not be greater "
+            f"than actual buffer length ({length} bytes)"
+        )
+    if count < 0 and (length - offset) % wanted.itemsize:
+        raise ValueError(
+            f"buffer length ({length - offset} bytes) after offset ({offset} bytes) must be a multiple of element size "
+            f"({wanted.itemsize})"
+        )
+    found = np.frombuffer(buffer, wanted, max(count, -1), offset)
+    shared = from_numpy(found if found.flags.writeable else found.copy())
     return shared.requires_grad_() if requires_grad else shared
+
+
+def asarray(
+    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool | None = None
+) -> Any:
+    """A tensor of a tensor, an array, a buffer of bytes, or of numbers: sharing memory where it can.
+
+    With `copy` it is always a copy, and with `copy=False` never. The bytes of a buffer are read as numbers of `dtype`, or
+    of the default dtype.
+
+    Raises
+    ------
+    ValueError
+        If `copy` is False, and there must be a copy: for numbers, and for another dtype.
+
+    >>> import numpy
+    >>> import pullback
+    >>> a = numpy.zeros(2)
+    >>> pullback.asarray(a, copy=False).add_(1)
+    tensor([1., 1.], dtype=pullback.float64)
+    >>> a
+    array([1., 1.])
+    """
+    accept("asarray", {"device": device})
+    if isinstance(obj, np.generic) and copy is False:
+        raise RuntimeError("can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray.")
+    if isinstance(obj, Carrier):
+        shared = obj
+    elif isinstance(obj, np.ndarray):
+        shared = from_numpy(obj)
+    elif isinstance(obj, (bytes, bytearray, memoryview, array)):
+        shared = frombuffer(obj, dtype=_dtypes.get_default_dtype() if dtype is None else dtype)
+    elif hasattr(obj, "__dlpack__"):
+        shared = from_dlpack(obj)
+    elif copy is False:
+        raise ValueError("can't alias arbitrary sequence into a tensor.")
+    else:
+        shared, copy = tensor(obj, dtype=dtype), None
+    if dtype is not None and shared.dtype != _dtypes.as_dtype(dtype):
+        if copy is False:
+            names = [_dtypes.type_name(_dtypes.as_dtype(kind)) for kind in (shared.dtype, dtype)]
+            raise ValueError(f"can't alias tensor with dtype '{names[0]}' into dtype '{names[1]}'.")
+        shared, copy = shared.to(dtype), None
+    result = shared.clone() if copy else shared
+    if requires_grad is None or requires_grad == result.requires_grad:
+        return result
+    return result.requires_grad_() if requires_grad else result.detach()
 
 
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Any:
@@ -96,8 +165,8 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     accept("from_dlpack", {"device": device})
     if not hasattr(ext_tensor, "__dlpack__"):
         raise TypeError(f"from_dlpack() takes an object with __dlpack__, not {type(ext_tensor).__name__}")
-    array = np.from_dlpack(ext_tensor)
-    return from_numpy(array.copy() if copy or not array.flags.writeable else array)
+    found = np.from_dlpack(ext_tensor)
+    return from_numpy(found.copy() if copy or not found.flags.writeable else found)
 
 
 def detach(input: Any) -> Any:

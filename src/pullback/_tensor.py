@@ -375,7 +375,7 @@ class Tensor(Conversions):
 
     @real.setter
     def real(self, value: Any) -> None:
-        self.real[...] = value
+        self.real[...] = value.real if isinstance(value, Carrier) else value
 
     @property
     def imag(self) -> Any:
@@ -384,7 +384,7 @@ class Tensor(Conversions):
 
     @imag.setter
     def imag(self, value: Any) -> None:
-        self.imag[...] = value
+        self.imag[...] = value.real if isinstance(value, Carrier) else value
 
     # Elementwise
     add, sub, mul, div = arithmetic.add, arithmetic.sub, arithmetic.mul, arithmetic.div

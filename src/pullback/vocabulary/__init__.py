@@ -50,7 +50,7 @@ FUNCTIONS: dict[str, str] = {
     "vocabulary.padding": "constant_pad_nd",
     "vocabulary.resampling": "channel_shuffle pixel_shuffle pixel_unshuffle",
     "_alike": "fill",
-    "_legacy": "detach from_dlpack frombuffer get_device is_same_size range vander",
+    "_legacy": "asarray detach from_dlpack frombuffer get_device is_same_size range vander",
     "_blocks": "get_num_threads set_num_threads",
     "_storages": "TypedStorage UntypedStorage is_storage",
     "_creation": "empty_permuted empty_strided logspace scalar_tensor tril_indices triu_indices",

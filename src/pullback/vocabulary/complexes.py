@@ -95,7 +95,9 @@ def view_as_complex(input: Any) -> Any:
     if steps[-1] != 1 and input.numel():
         raise RuntimeError("Tensor must have a last dimension with stride 1: call .contiguous() first")
     if any(step % 2 for step, length in zip(steps[:-1], input.shape, strict=False) if length > 1) and input.numel():
-        raise RuntimeError(f"Tensor must have strides divisible by 2 but for the last: these are {steps}")
+        raise RuntimeError(
+            f"Tensor must have a stride divisible by 2 for all but last dimension: the strides are {steps}"
+        )
     return view(ops.view_as_complex, input, source=input._dtype)
 
 

@@ -107,14 +107,17 @@ def bernoulli(self: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
     return _written(self, draw, "Bernoulli", generator, p if isinstance(p, Carrier) else np.asarray(p))
 
 
-def random(self: Any, start: Any = None, to: Any = None, *, generator: Any = None) -> Any:
-    """Whole numbers drawn evenly from [start, to), from [0, to), or from all that the dtype can hold without gaps."""
+def random(self: Any, start: Any = None, to: Any = ..., *, generator: Any = None) -> Any:
+    """Whole numbers drawn evenly from [start, to), from [0, to), or from all that the dtype can hold without gaps.
+
+    One number alone is `to`; with `to=None` it is `start`, and the numbers go on to the largest.
+    """
     _check("random_", self, "biuf")
     dtype = self._dtype
-    if start is not None and to is None:
+    if to is ... and start is not None:
         start, to = 0, start
-    if to is None:
-        start = 0
+    start = 0 if start is None else start
+    if to is None or to is ...:
         gapless = 2 ** (np.finfo(dtype).nmant + 1) if dtype.kind == "f" else 2 if dtype.kind == "b" else None
         to = gapless or min(int(np.iinfo(dtype).max), 2**63 - 2) + 1
     if start >= to:

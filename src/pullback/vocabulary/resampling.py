@@ -179,6 +179,10 @@ def _sized(input: Any, size: Any, scale_factor: Any, recompute: bool | None) -> 
             f"of {have} and scale_factor of shape {scale_factor}. Please provide input tensor in (N, C, d1, d2, ...,dK) "
             "format and scale_factor in (s1, s2, ...,sK) format."
         )
+    if not all(abs(n * float(factor)) < 1 << 63 for n, factor in zip(have, factors, strict=True)):
+        raise RuntimeError(
+            f"value cannot be converted to type int64_t without overflow: scale_factor is {scale_factor}"
+        )
     lengths = [math.floor(n * float(factor)) for n, factor in zip(have, factors, strict=True)]
     return lengths, [None] * len(have) if recompute else [float(factor) for factor in factors]
 

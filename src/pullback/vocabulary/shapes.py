@@ -77,8 +77,8 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
 
 
 def ravel(input: Any) -> Any:
-    """All elements along one axis."""
-    return reshape(input, -1)
+    """All elements along one axis, next to each other in memory."""
+    return reshape(input, -1).contiguous()
 
 
 def unflatten(input: Any, dim: int, sizes: Any) -> Any:
@@ -292,6 +292,8 @@ def unsqueeze(input: Any, dim: int) -> Any:
 
 def flip(input: Any, *axes: Any, dims: Any = None) -> Any:
     """A copy with the elements reversed along axes."""
+    if not axes and dims is None:
+        raise TypeError('flip() missing 1 required positional arguments: "dims": the axes along which to reverse')
     given = parse_sizes(axes if dims is None else (dims,), "flip", "dims")
     return ops.flip(input, axis=normalize_axes(given, input.ndim))
 
@@ -321,6 +323,8 @@ def cat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
     first = next(filter((0,).__ne__, shapes), shapes[0])
     if not first:
         raise RuntimeError("zero-dimensional tensor (at position 0) cannot be concatenated: use stack")
+    if set(shapes) == {(0,)}:
+        return ops.concat(*listed, axis=0, sizes=(0,) * len(listed))  # along any axis, by torch's old way
     place = normalize_axis(dim if axis is None else axis, len(first))
     if len(first) > 1 and (0,) in shapes:  # torch's old way to begin a list with nothing
         nothing = (*first[:place], 0, *first[place + 1 :])

@@ -50,6 +50,8 @@ def resize_(self: Any, *sizes: Any, size: Any = None, memory_format: Any = None)
     shape = parse_sizes(sizes if size is None else (size,), "resize_")
     if any(length < 0 for length in shape):
         raise RuntimeError(f"Trying to create tensor with negative dimension: {list(shape)}")
+    if math.prod(shape) * self.itemsize >= 1 << 63:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
     if self._node is not None:
         raise RuntimeError(f"cannot resize variables that require grad: this is a {_refusals.kind(self)}")
     if shape != tuple(self.shape):

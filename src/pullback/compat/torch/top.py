@@ -103,6 +103,11 @@ def set_warn_always(mode: bool) -> None:
     """Nothing follows from it: Python's filters say how often a warning is given."""
 
 
+def is_warn_always_enabled() -> bool:
+    """False: Python's filters say how often a warning is given."""
+    return False
+
+
 def set_default_device(device: Any) -> None:
     """Choose the device of new tensors; RuntimeError for one other than the CPU."""
     _placement.accept("set_default_device", {"device": device})

@@ -1,0 +1,144 @@
+"""What torch does in corners that its own tests look into: nothing to join, parts written, sizes without end."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch==2.13.0 is not installed: there is nothing to compare with")
+
+from .compare import parity, raises  # noqa: E402
+
+
+@parity
+def test_nothing_to_join(t):
+    nothing = t.empty(0)
+    return (
+        t.cat([nothing, nothing], dim=1),
+        t.cat([nothing, nothing], dim=-5),
+        t.block_diag(),
+        t.cat([nothing, t.ones(2, 3)], 1),
+    )
+
+
+@pytest.mark.parametrize("part", ["real", "imag"])
+@parity
+def test_parts_take_the_real_part_of_complex_numbers(t, part):
+    z = t.zeros(2, dtype=t.complex64)
+    setattr(z, part, t.tensor([1 + 2j, 3]))
+    w = t.zeros(2, dtype=t.complex128)
+    setattr(w, part, t.tensor([0.5, 2.0]))
+    return z, w
+
+
+@parity
+def test_what_is_ravelled_lies_in_order(t):
+    given = [t.arange(10)[::2], t.arange(6).reshape(3, 2)[:, 0], t.arange(6).reshape(2, 3).t(), t.tensor(1)]
+    return [(x.ravel(), x.ravel().is_contiguous(), x.flatten().stride()) for x in given]
+
+
+HUGE = [2, 4, 2**29, 2**29]
+
+
+@parity
+def test_sizes_that_no_memory_has(t):
+    for call in (
+        lambda: t.empty(HUGE, dtype=t.float64),
+        lambda: t.zeros(HUGE, dtype=t.float64),
+        lambda: t.ones(2).resize_(HUGE),
+    ):
+        raises(RuntimeError, "Storage size calculation overflowed with sizes", call)
+    for mode in ("bilinear", "nearest"):
+        raises(
+            RuntimeError,
+            "value cannot be converted to type int64_t without overflow",
+            lambda mode=mode: t.nn.functional.interpolate(t.ones(1, 1, 4, 4), scale_factor=1e20, mode=mode),
+        )
+
+
+@parity
+def test_refusals(t):
+    raises(TypeError, 'flip() missing 1 required positional arguments: "dims"', lambda: t.ones(2, 2).flip())
+    for name in ("linspace", "logspace"):
+        raises(
+            RuntimeError,
+            f"torch.{name}(): inferred dtype",
+            lambda name=name: getattr(t, name)(0, 1j, 5, dtype=t.float32),
+        )
+    raises(
+        RuntimeError,
+        "Tensor must have a stride divisible by 2 for all but last dimension",
+        lambda: t.view_as_complex(t.ones(2, 3)[:, :2]),
+    )
+
+
+@parity
+def test_linspace_of_complex_bounds(t):
+    return t.linspace(0, 1j, 3), t.linspace(0, 1j, 3, dtype=t.complex128), t.logspace(0, 1j, 3)
+
+
+@parity
+def test_asarray(t):
+    tracked = t.ones(2, requires_grad=True)
+    memory = np.ones(2)
+    shared = t.asarray(memory, copy=False)
+    shared.add_(1)
+    return [
+        t.asarray(tracked),
+        t.asarray(tracked) is tracked,
+        t.asarray(tracked * 2, copy=True),
+        t.asarray(np.ones(2), requires_grad=True),
+        t.asarray([1.0, 2.0], requires_grad=True, copy=True),
+        t.asarray(np.ones(2), dtype=t.float32, requires_grad=True),
+        t.asarray(bytearray([1, 0, 2, 0]), dtype=t.int16),
+        t.asarray(bytes(8)),
+        t.asarray(np.float32(2)),
+        memory.tolist(),
+        t.asarray(memory, copy=True).add_(1),
+        memory.tolist(),
+    ]
+
+
+@parity
+def test_what_asarray_cannot_share(t):
+    raises(ValueError, "can't alias arbitrary sequence into a tensor.", lambda: t.asarray([1, 2], copy=False))
+    raises(ValueError, "can't alias tensor with dtype", lambda: t.asarray(np.ones(2), dtype=t.float32, copy=False))
+    raises(ValueError, "can't alias tensor with dtype", lambda: t.asarray(t.ones(2), dtype=t.float64, copy=False))
+    raises(RuntimeError, "can't alias NumPy scalars.", lambda: t.asarray(np.float64(2), copy=False))
+
+
+BUFFERS = {
+    "object does not implement Python buffer protocol": ([1, 2], {}),
+    "both buffer length (0) and count (-1) must not be 0": (b"", {}),
+    "both buffer length (8) and count (0) must not be 0": (bytearray(8), {"count": 0}),
+    "offset (-1 bytes) must be non-negative": (bytearray(8), {"offset": -1}),
+    "offset (9 bytes) must be non-negative": (bytearray(8), {"offset": 9}),
+    "buffer length (7 bytes) after offset (1 bytes) must be a multiple of element size (4)": (
+        bytearray(8),
+        {"offset": 1},
+    ),
+    "requested buffer length (9 * 4 bytes) after offset (0 bytes) must not be": (bytearray(8), {"count": 9}),
+}
+
+
+@pytest.mark.parametrize("words", BUFFERS)
+@parity
+def test_buffers_that_do_not_fit(t, words):
+    buffer, options = BUFFERS[words]
+    raises(ValueError, words, lambda: t.frombuffer(buffer, dtype=t.int32, **options))
+
+
+@parity
+def test_numbers_beyond_64_bits(t):
+    raises(ValueError, "Overflow when unpacking long long", lambda: t.tensor(2**65))
+    return t.tensor(2**65, dtype=t.float64), t.tensor(-(2**65), dtype=t.float32)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int64", "float32"])
+@parity
+def test_random_numbers_from_a_bound_on(t, dtype):
+    x = t.zeros(1000, dtype=getattr(t, dtype))
+    kinds = []
+    for bounds in ((50, None), (-100, None), (100,), ()):
+        x.random_(*bounds)
+        low, high = float(x.min()), float(x.max())
+        kinds.append((low >= (0 if len(bounds) < 2 else bounds[0]), high < 100, low < 0))
+    return kinds
