@@ -142,3 +142,37 @@ def test_random_numbers_from_a_bound_on(t, dtype):
         low, high = float(x.min()), float(x.max())
         kinds.append((low >= (0 if len(bounds) < 2 else bounds[0]), high < 100, low < 0))
     return kinds
+
+
+@pytest.mark.parametrize("upper", [False, True])
+@parity
+def test_as_many_factors_as_they_have_rows(t, upper):
+    matrices = t.arange(27, dtype=t.float64).reshape(3, 3, 3) / 27 + 5 * t.eye(3, dtype=t.float64)
+    factors = t.linalg.cholesky(matrices @ matrices.mT)
+    factors = factors.mT if upper else factors
+    right = t.arange(9, dtype=t.float64).reshape(3, 3)
+    return [
+        t.cholesky_inverse(factors, upper),
+        t.cholesky_solve(right, factors, upper),
+        t.cholesky_solve(right[:, :2], factors, upper),
+        t.cholesky_inverse(t.zeros(0, 0, 0)),
+    ]
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "int64", "float32", "float64"])
+@parity
+def test_nansum_has_the_dtype_that_is_asked_for(t, dtype):
+    wanted = getattr(t, dtype)
+    whole, real = t.full((4,), 100), t.tensor([100.0, float("nan"), 100.0, 100.0])
+    return (
+        t.nansum(whole, dtype=wanted),
+        t.nansum(whole.to(t.uint8), 0, dtype=wanted),
+        t.nansum(real, dtype=wanted),
+        t.nansum(whole),
+    )
+
+
+@parity
+def test_a_masked_product_along_no_axes(t):
+    x = t.arange(6.0).reshape(2, 3)
+    return [t.masked.prod(x, dim=[], mask=mask, keepdim=keepdim) for mask in (None, x > 2) for keepdim in (False, True)]

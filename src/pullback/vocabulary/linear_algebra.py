@@ -60,7 +60,10 @@ def cholesky_solve(input: Any, L: Any, upper: bool = False) -> Any:
     decompositions.require_square("cholesky_solve", L)
     decompositions.require_same_dtype("cholesky_solve", input, L, ("input", "L"))
     lower = _triangle(adjoint(L) if upper else L)
-    half = equations.solve(lower, input)
+    missing = (1,) * (
+        L.ndim - input.ndim
+    )  # without them a matrix of as many rows as there are factors would be vectors
+    half = equations.solve(lower, ops.reshape(input, shape=(*missing, *input.shape)) if missing else input)
     return equations.solve(adjoint(lower), half)
 
 

@@ -62,7 +62,7 @@ def sum(
 
 def nansum(input: Any, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The sum of all elements but NaNs, or along axes."""
-    return sum(_without_nan(_converted(input, dtype)), dim, keepdim)
+    return sum(_without_nan(input), dim, keepdim, dtype=dtype)
 
 
 def _without_nan(input: Any) -> Any:
