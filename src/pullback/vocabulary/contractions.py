@@ -10,7 +10,6 @@ import numpy as np
 
 from .. import _refusals, _xp, ops
 from .._core import Carrier
-from .._creation import empty
 from .._promotion import binary, cast, together
 from .._shapes import broadcast_shapes, normalize_axes, normalize_axis
 from . import arithmetic, products, scans
@@ -193,7 +192,7 @@ def block_diag(*tensors: Any) -> Any:
             )
         blocks.append(ops.reshape(tensor, shape=(1, tensor.numel())) if tensor.ndim < 2 else tensor)
     if not blocks:
-        return empty(1, 0)
+        raise RuntimeError("torch.block_diag: pass at least one tensor")
     blocks = list(together(*blocks))
     widths = [block.shape[1] for block in blocks]
     rows = []
