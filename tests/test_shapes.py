@@ -537,13 +537,40 @@ def test_only_a_broadcast_can_be_undone(shape: tuple[int, ...], target: tuple[in
         assert isinstance(ours, tuple)
 
 
-@pytest.mark.parametrize(("dtype", "name"), [(pullback.float32, "float"), (pullback.float16, "at::Half")])
-def test_a_number_too_large_for_the_dtype_is_not_written(dtype, name):
+@pytest.mark.parametrize(
+    ("dtype", "name", "values"),
+    [
+        (pullback.float32, "float", [1e300, -(10.0**39)]),
+        (pullback.float16, "c10::Half", [1e6]),
+        (pullback.int8, "int8_t", [300, -129, 1e300, float("nan")]),
+        (pullback.uint8, "uint8_t", [300, -256, float("inf")]),
+        (pullback.int32, "int", [1 << 31]),
+        (pullback.int64, "int64_t", [1e300]),
+    ],
+)
+def test_a_number_that_the_dtype_cannot_hold_is_not_written(dtype, name, values):
     x = pullback.ones(3, dtype=dtype)
-    for value in (1e300, -(10.0**39)):
-        with pytest.raises(RuntimeError, match=f"value cannot be converted to type {name} without overflow"):
-            x[1] = value
+    mask = pullback.tensor([False, True, False])
+    for value in values:
+        for write in (lambda v: x.__setitem__(1, v), lambda v: x.masked_fill_(mask, v)):
+            with pytest.raises(RuntimeError, match=f"value cannot be converted to type {name} without overflow"):
+                write(value)
     assert x.tolist() == [1, 1, 1]
+
+
+def test_numbers_that_are_written_as_torch_writes_them():
+    x = pullback.zeros(3)
     x[0], x[1] = float("inf"), float("nan")
     assert x[0] == float("inf")
     assert x[1].isnan()
+    bytes_ = pullback.zeros(2, dtype=pullback.uint8)
+    bytes_[0], bytes_[1] = -1, 2.7
+    assert bytes_.tolist() == [255, 2]
+
+
+def test_batches_of_gradients_may_be_lists():
+    x = pullback.tensor([1.0, 2.0], requires_grad=True)
+    (found,) = pullback.autograd.grad(x * x, x, [[1.0, 0.0], [0.0, 1.0]], is_grads_batched=True)
+    assert found.tolist() == [[2, 0], [0, 4]]
+    with pytest.raises(TypeError, match="gradient must be a tensor"):
+        pullback.autograd.grad(x * x, x, "a", is_grads_batched=True)

@@ -382,6 +382,10 @@ def _batched(
     allow_unused: bool,
 ) -> list[Any]:
     """One pass for all cotangents along the first axis of the gradients."""
+    gradients = [
+        g if g is None or isinstance(g, Carrier) else _as_carrier(output.interpreter, g)
+        for g, output in zip(gradients, outputs, strict=True)
+    ]
     sizes = set()
     for index, (gradient, output) in enumerate(zip(gradients, outputs, strict=True)):
         if gradient is None:

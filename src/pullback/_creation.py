@@ -323,7 +323,7 @@ def _evenly(function: str, bounds: tuple[Any, Any], steps: int, dtype: Any) -> t
             )
     if kind.kind in "iub":
         start, end = int(start), int(end)
-    return np.linspace(start, end, steps), kind
+    return quiet.run(np.linspace, start, end, steps), kind
 
 
 @taking_out
@@ -338,7 +338,7 @@ def linspace(
     """
     accept("linspace", placement)
     values, kind = _evenly("linspace", (start, end), steps, dtype)
-    return made(values.astype(kind), requires_grad)
+    return made(quiet.run(values.astype, kind), requires_grad)
 
 
 def logspace(

@@ -144,7 +144,7 @@ def asarray(
             raise ValueError(f"can't alias tensor with dtype '{names[0]}' into dtype '{names[1]}'.")
         shared, copy = shared.to(dtype), None
     result = shared.clone() if copy else shared
-    if requires_grad is None or requires_grad == result.requires_grad:
+    if requires_grad is None or bool(requires_grad) == result.requires_grad:
         return result
     return result.requires_grad_() if requires_grad else result.detach()
 

@@ -127,6 +127,7 @@ def owner(array: Any) -> Any:
 
 
 _lent: WeakValueDictionary[int, Storage] = WeakValueDictionary()
+_entries: dict[int, Any] = vars(_lent)["data"]  # to ask whether there are any, without a call
 
 
 def lend(tensor: Any) -> Any:
@@ -142,7 +143,7 @@ def lend(tensor: Any) -> Any:
 def keep_array(array: Any) -> Cell:
     """A cell with an array that came without a tensor; if it was lent, the tensor's storage knows of it."""
     cell = cell_with(array)
-    if _lent and isinstance(array, np.ndarray) and (storage := _lent.get(id(owner(array)))) is not None:
+    if _entries and isinstance(array, np.ndarray) and (storage := _lent.get(id(owner(array)))) is not None:
         storage.hold(cell)
     return cell
 

@@ -60,6 +60,33 @@ def cast(operand: Any, dtype: np.dtype[Any]) -> Any:
     return array if array.dtype == dtype else quiet.run(array.astype, dtype)
 
 
+CALLED = {"e": "c10::Half", "f": "float", "d": "double", "i": "int"}
+"""What torch's errors call dtypes whose names do not end in _t."""
+
+
+def held(value: Any, dtype: np.dtype[Any]) -> Any:
+    """A number as an array of the dtype of what it is written to; RuntimeError if that cannot hold it.
+
+    Bytes and the like hold negative numbers down to that of their largest, counted from their end, as in torch.
+    """
+    name = CALLED.get(dtype.char, f"{dtype.name}_t")
+    source, number = category(value)[0], np.asarray(value)
+    if source.kind == "c" and dtype.kind != "c":
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow: {value} is complex")
+    with np.errstate(over="ignore", invalid="ignore"):
+        made = number.astype(dtype)
+    if dtype.kind == "f":
+        lost = np.isinf(made) and not np.isinf(number)
+    elif dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        lost = not (limits.min or -limits.max) <= number <= limits.max
+    else:
+        lost = False
+    if lost:
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow: {value} for {dtype.name}")
+    return made
+
+
 def _plain(operand: Any) -> Any:
     """The dtype of a tensor or an array of numbers, to be compared by identity; None for other operands."""
     if isinstance(operand, Carrier):

@@ -12,7 +12,7 @@ from .. import _refusals, _xp, ops
 from .._core import Carrier
 from .._memory import protect, written
 from .._modes import mode
-from .._promotion import cast, category
+from .._promotion import cast, category, held
 from .._sites import depth
 from .._values import concrete, data
 from .._views import check_writable, rebase, rebase_region, steps, view, write
@@ -247,16 +247,11 @@ def setitem(tensor: Any, index: Any, value: Any) -> None:
 def _fitting(tensor: Any, value: Any) -> Any:
     """What is written, in the dtype of the tensor it is written to."""
     source, strength = category(value)
+    if strength == "scalar":
+        return held(value, tensor._dtype)
     if source.kind == "c" and tensor._dtype.kind != "c":
         raise RuntimeError(f"value cannot be converted to type {tensor.dtype} without overflow: it is complex")
-    if strength != "scalar":
-        return cast(value, tensor._dtype)
-    with np.errstate(over="ignore"):
-        made = np.asarray(value).astype(tensor._dtype)
-    if tensor._dtype.kind == "f" and np.isinf(made) and not np.isinf(value):
-        name = "at::Half" if tensor._dtype.char == "e" else "float"
-        raise RuntimeError(f"value cannot be converted to type {name} without overflow: {value} into {tensor.dtype}")
-    return made
+    return cast(value, tensor._dtype)
 
 
 def _found(tensor: Any, array: Any, place: Index) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import _dtypes, _refusals, _xp, ops
 from .._core import Carrier, Primitive
-from .._promotion import category
+from .._promotion import category, held
 from .._shapes import broadcast_shapes, normalize_axis
 from .._values import every
 from .._views import view
@@ -80,11 +80,7 @@ def _like(input: Any, result: Any) -> Any:
 
 def scalar(input: Any, value: Any) -> Any:
     """A number in the dtype of the tensor it is written to."""
-    if category(value)[0].kind == "c" and input._dtype.kind != "c":
-        raise RuntimeError(
-            f"value cannot be converted to type {_type_name(input).lower()} without overflow: {value} is complex"
-        )
-    return np.asarray(value).astype(input._dtype)
+    return held(value, input._dtype)
 
 
 # Along an axis, one index for each place along the others
