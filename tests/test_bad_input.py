@@ -298,6 +298,7 @@ NESTED = {
     "autograd.grad": pullback.autograd.grad,
 }
 WRITING = {"backward", "autograd.backward", "zero_", "requires_grad_", "retain_grad", "register_hook", "__setitem__"}
+WRITING |= {"asarray"}  # whose requires_grad=True makes the given tensor itself a leaf, as torch's does
 
 
 def state(value):

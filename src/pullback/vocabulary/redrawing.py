@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,7 @@ def uniform(self: Any, start: float = 0, to: float = 1, *, generator: Any = None
     start = options.pop("from", start)
     if options:
         raise TypeError(f"uniform_() got an unexpected keyword argument {next(iter(options))!r}")
+    start, to = float(start), float(to)
     if start > to:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={start} > to={to}")
     kind = self._dtype
@@ -107,6 +109,13 @@ def bernoulli(self: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
     return _written(self, draw, "Bernoulli", generator, p if isinstance(p, Carrier) else np.asarray(p))
 
 
+def _whole(name: str, bound: Any) -> int:
+    try:
+        return operator.index(bound)
+    except TypeError:
+        raise TypeError(f"random_(): argument '{name}' must be an int, but got {type(bound).__name__}") from None
+
+
 def random(self: Any, start: Any = None, to: Any = ..., *, generator: Any = None) -> Any:
     """Whole numbers drawn evenly from [start, to), from [0, to), or from all that the dtype can hold without gaps.
 
@@ -116,10 +125,11 @@ def random(self: Any, start: Any = None, to: Any = ..., *, generator: Any = None
     dtype = self._dtype
     if to is ... and start is not None:
         start, to = 0, start
-    start = 0 if start is None else start
+    start = 0 if start is None else _whole("from", start)
     if to is None or to is ...:
         gapless = 2 ** (np.finfo(dtype).nmant + 1) if dtype.kind == "f" else 2 if dtype.kind == "b" else None
         to = gapless or min(int(np.iinfo(dtype).max), 2**63 - 2) + 1
+    to = _whole("to", to)
     if start >= to:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={start} >= to={to}")
     return _written(self, lambda rng, shape: rng.integers(start, to, shape), "Random", generator)
