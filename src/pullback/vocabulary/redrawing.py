@@ -62,14 +62,14 @@ def uniform(self: Any, start: float = 0, to: float = 1, *, generator: Any = None
     start = options.pop("from", start)
     if options:
         raise TypeError(f"uniform_() got an unexpected keyword argument {next(iter(options))!r}")
-    start, to = float(start), float(to)
-    if start > to:
+    low, high = float(start), float(to)
+    if low > high:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={start} > to={to}")
     kind = self._dtype
     corner = 1 + 1j if kind.kind == "c" else 1
 
     def draw(rng: Any, shape: tuple[int, ...]) -> Any:
-        return _random.real(rng, "random", shape, kind) * (to - start) + start * corner
+        return _random.real(rng, "random", shape, kind) * (high - low) + low * corner
 
     return _written(self, draw, "Uniform", generator)
 
