@@ -562,3 +562,16 @@ def test_limits_refuse_other_kinds() -> None:
 def test_where_warns_of_a_condition_of_bytes():
     with pytest.warns(UserWarning, match="where received a uint8 condition tensor"):
         assert pullback.where(pullback.tensor(2, dtype=pullback.uint8), 1.0, 2.0).item() == 1.0
+
+
+@pytest.mark.parametrize("number", [2**31, 2**63, -(2**70)])
+@pytest.mark.parametrize("function", ["pow", "fmod", "remainder"])
+def test_large_integers_beside_floats_widen_nothing(function, number):
+    """NumPy 1 answers doubles, or objects, where a number does not fit into its own integers."""
+    for size in (0, 2):
+        x = pullback.ones(size, requires_grad=True)
+        for call in (getattr(pullback, function), getattr(pullback.Tensor, function)):
+            y = call(x, number)
+            assert y.dtype is pullback.float32
+            y.sum().backward()
+        assert x.grad.dtype is pullback.float32

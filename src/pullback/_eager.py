@@ -149,7 +149,7 @@ def method(
         unpack += [*_tensor(name), *_number(name), *_else(names, number)]
     if number is not None:
         unpack += [
-            f"if type({number}) is not int and type({number}) is not float:",
+            f"if (type({number}) is not int or {number} >> 31 not in (0, -1)) and type({number}) is not float:",
             f"    {_call(names, number)}",
             f"params = {{{number!r}: {number}}}",
         ]

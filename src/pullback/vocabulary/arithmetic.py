@@ -127,8 +127,13 @@ def remainder(input: Any, other: Any) -> Any:
     """What is left of input after floor division by other; the sign is that of other."""
     refuse_zero("remainder", input, other)
     if isinstance(input, Carrier) and type(other) in (int, float) and input._dtype.kind == "f":
-        return ops.modulo(input, divisor=other)
+        return ops.modulo(input, divisor=_narrow(other))
     return binary(ops.remainder, input, other)
+
+
+def _narrow(number: Any) -> Any:
+    """The number that stands beside floats: NumPy 1 answers integers of 64 bits and more with doubles, or with objects."""
+    return float(number) if type(number) is int and number >> 31 not in (0, -1) else number
 
 
 def pow(input: Any, exponent: Any) -> Any:
@@ -138,7 +143,7 @@ def pow(input: Any, exponent: Any) -> Any:
         dtype = common(input, number)
         if dtype.kind in "iu" and number < 0:
             raise RuntimeError("Integers to negative integer powers are not allowed: convert the base to float first.")
-        return ops.power(cast(input, dtype), exponent=number)
+        return ops.power(cast(input, dtype), exponent=number if dtype.kind in "iu" else _narrow(number))
     base = input.item() if isinstance(input, np.generic) else input
     if type(base) in (int, float) and base >= 0:
         dtype = common(base, exponent)
