@@ -44,6 +44,30 @@ def test_the_texts():
     assert "a first call" in report
 
 
+def test_the_text_of_a_training_step():
+    """It changes the arrays of the parameters that it is given, at the learning rate that it is given."""
+    model = pullback.nn.Linear(3, 2)
+    optimizer = pullback.optim.SGD(model.parameters(), lr=0.1)
+
+    @pullback.compile
+    def step(x):
+        optimizer.zero_grad()
+        loss = model(x).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    x = pullback.linspace(-1, 1, 12).reshape(4, 3)
+    step(x)
+    space = {}
+    exec(step.source, space)
+    weight, bias = (parameter.detach().numpy().copy() for parameter in model.parameters())
+    space["step"](x=x.numpy(), weight=weight, bias=bias, lr=np.array(0.1))
+    step(x)
+    np.testing.assert_allclose(weight, model.weight.detach().numpy(), rtol=1e-6)
+    np.testing.assert_allclose(bias, model.bias.detach().numpy(), rtol=1e-6)
+
+
 def test_modules_decorators_and_torch_s_arguments():
     module = pullback.nn.Linear(3, 2)
     compiled = pullback.compile(module, mode="max-autotune", dynamic=False, backend="inductor")

@@ -26,7 +26,7 @@ from .machinery import Machinery
 from .program import DepartedError
 from .quick import GIVEN_UP, quick
 from .recorder import CaptureError, RefusedError
-from .records import Argument, Gradient, Place, Record, signature
+from .records import Argument, Gradient, Place, Rate, Record, signature
 from .report import Report
 from .source import write
 from .whole import recorded
@@ -78,6 +78,8 @@ class Prepared:
             return parameters[place.number] if place.number < len(parameters) else "x"
         if isinstance(place, Gradient):
             return f"{self._name(place.of, parameters)}_grad"
+        if isinstance(place, Rate):
+            return "lr"
         tensor = place.tensor(())
         for holder in self.record.state.holders:
             for key, value in holder.named():
