@@ -12,7 +12,7 @@ import numpy as np
 from .. import _dtypes, _refusals, ops
 from .._core import Carrier, Primitive
 from .._eager import is_primitive
-from .._promotion import binary, broadcast, cast, category, common, fractional, inexact, together
+from .._promotion import binary, broadcast, cast, category, common, fractional, held, inexact, together
 from .._sites import depth
 from .._values import every
 from . import warn_of_numbers
@@ -127,12 +127,15 @@ def remainder(input: Any, other: Any) -> Any:
     """What is left of input after floor division by other; the sign is that of other."""
     refuse_zero("remainder", input, other)
     if isinstance(input, Carrier) and type(other) in (int, float) and input._dtype.kind == "f":
-        return ops.modulo(input, divisor=_narrow(other))
+        return ops.modulo(input, divisor=_beside(other, input._dtype))
     return binary(ops.remainder, input, other)
 
 
-def _narrow(number: Any) -> Any:
-    """The number that stands beside floats: NumPy 1 answers integers of 64 bits and more with doubles, or with objects."""
+def _beside(number: Any, dtype: np.dtype[Any]) -> Any:
+    """A number as it stands beside elements of a dtype: one that this cannot hold, NumPy 1 answers with another dtype."""
+    if dtype.kind in "iu":
+        held(number, dtype)
+        return number
     return float(number) if type(number) is int and number >> 31 not in (0, -1) else number
 
 
@@ -143,7 +146,7 @@ def pow(input: Any, exponent: Any) -> Any:
         dtype = common(input, number)
         if dtype.kind in "iu" and number < 0:
             raise RuntimeError("Integers to negative integer powers are not allowed: convert the base to float first.")
-        return ops.power(cast(input, dtype), exponent=number if dtype.kind in "iu" else _narrow(number))
+        return ops.power(cast(input, dtype), exponent=_beside(number, dtype))
     base = input.item() if isinstance(input, np.generic) else input
     if type(base) in (int, float) and base >= 0:
         dtype = common(base, exponent)
