@@ -12,6 +12,7 @@ import pytest
 
 import pullback
 from pullback._tensor import HOT
+from pullback.nn import functional as F
 
 CLEAR = (
     TypeError,
@@ -465,3 +466,39 @@ def test_what_calls_with_anything_have_found():
         pullback.nn.functional.group_norm(x, 3, b"x")
     with pytest.raises(RuntimeError, match="Overflow when unpacking long long"):
         pullback.mvlgamma(x, 10**30)
+
+
+NUMBERS_WITHOUT_DERIVATIVES = {
+    "softplus beta": lambda x, number: F.softplus(x, beta=number),
+    "threshold value": lambda x, number: F.threshold(x, 0.0, number),
+    "rrelu bound": lambda x, number: F.rrelu(x, lower=0.0, upper=number),
+    "dropout p": F.dropout,
+    "alpha_dropout p": lambda x, number: F.alpha_dropout(x, number, training=True),
+    "huber_loss delta": lambda x, number: F.huber_loss(x, x * 2, delta=number),
+    "normalize p": lambda x, number: F.normalize(x, p=number, dim=0),
+    "norm p": pullback.norm,
+    "linalg.norm ord": pullback.linalg.norm,
+    "cdist p": lambda x, number: pullback.cdist(x[None], x[None] + 1, p=number),
+    "pairwise_distance p": lambda x, number: F.pairwise_distance(x, x + 1, p=number),
+    "layer_norm eps": lambda x, number: F.layer_norm(x, (3,), eps=number),
+    "interpolate scale_factor": lambda x, number: F.interpolate(x[None, None], scale_factor=number),
+    "full fill_value": lambda x, number: pullback.full((2,), number),
+    "full_like fill_value": pullback.full_like,
+    "arange end": lambda x, number: pullback.arange(0.0, number),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS_WITHOUT_DERIVATIVES)
+def test_no_gradient_is_lost_in_a_number(name):
+    """A tensor that requires grad, where a function has no derivative: torch refuses it, and so do we."""
+    x = pullback.tensor([1.0, -2.0, 3.0], dtype=pullback.float64, requires_grad=True)
+    number = pullback.tensor(0.75, dtype=pullback.float64, requires_grad=True)
+    with pytest.raises((TypeError, RuntimeError), match=r"must be Number, not Tensor|Can't call numpy\(\)"):
+        NUMBERS_WITHOUT_DERIVATIVES[name](x, number)
+    NUMBERS_WITHOUT_DERIVATIVES[name](x, 0.75)
+
+
+def test_a_number_of_the_user_s_own_costs_a_warning_only():
+    number = pullback.tensor(0.5, requires_grad=True)
+    with pytest.warns(UserWarning, match="Converting a tensor with requires_grad=True to a scalar"):
+        assert float(number) == 0.5

@@ -23,6 +23,7 @@ from ._placement import accept
 from ._promotion import common
 from ._shapes import Shape, parse_sizes
 from ._tensor import Tensor
+from ._values import untracked
 from .vocabulary import taking_out
 
 
@@ -249,7 +250,7 @@ def full(
     tensor([7, 7])
     """
     accept("full", placement)
-    number = fill_value.item() if isinstance(fill_value, Carrier | np.generic) else fill_value
+    number = untracked("full", fill_value).item() if isinstance(fill_value, Carrier | np.generic) else fill_value
     value = as_array(number, dtype)
     return made(np.full(sizes_of("full", (size,)), value, value.dtype), requires_grad)
 
@@ -277,7 +278,7 @@ def bound(function: str, value: Any) -> Any:
         raise RuntimeError(
             f"{function} only supports 0-dimensional start and end tensors, but got {value.ndim} dimension(s)"
         )
-    return value.item()
+    return untracked(function, value).item()
 
 
 @taking_out

@@ -211,3 +211,11 @@ def tracked_numpy(tensor: Any, call: str) -> RuntimeError:
         f"Can't call {call} on Tensor that requires grad. Use tensor.detach().numpy() instead. This is a "
         f"{kind(tensor)}: NumPy would not record what it does with the values."
     )
+
+
+def tracked_number(function: str, tensor: Any) -> TypeError:
+    """A tracked tensor where a number is asked for, by which there is no derivative."""
+    return TypeError(
+        f"{function}(): an argument must be Number, not Tensor: its gradient would be lost. This is a {kind(tensor)}; "
+        f"{function} has no derivative by this argument, so pass its value, tensor.item()."
+    )

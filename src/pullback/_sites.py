@@ -58,6 +58,15 @@ def depth() -> int:
     return level
 
 
+def function_of(frame: FrameType) -> str | None:
+    """The name of the innermost of pullback's functions with a name of torch's, from a frame on; None in a user's frame."""
+    if not internal[frame.f_code.co_filename]:
+        return None
+    while frame.f_code.co_name.startswith(("_", "<")) and frame.f_back is not None:
+        frame = frame.f_back
+    return frame.f_code.co_name
+
+
 def line_of(site: Site) -> int:
     """The line number of a site."""
     code, offset = site

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable, Iterator
+from sys import _getframe
 from types import FunctionType
 from typing import Any
 
@@ -23,6 +24,7 @@ from ._nested import is_nested, read, sizes_of_old
 from ._node import AccumulateGrad, Node, new
 from ._promotion import cast, category
 from ._shapes import broadcast_shapes, expand_shape
+from ._sites import function_of
 from ._tape import Tape
 from ._values import concrete
 from ._views import write
@@ -99,6 +101,8 @@ class Conversions(Autograd):
 
     def _scalar(self, convert: Callable[[Any], Any]) -> Any:
         if self._node is not None:
+            if (function := function_of(_getframe(2))) is not None:
+                raise _refusals.tracked_number(function, self)
             warnings.warn(
                 "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
                 "Consider using tensor.detach() first.",

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from . import _refusals
 from ._core import Carrier
 
 ndarray = np.ndarray
@@ -26,6 +27,13 @@ def shared(value: Any) -> Any:
 def every(value: Any) -> Any:
     """An array with all elements, of all examples of a batch too: for checks that must hold for each of them."""
     return value._elements() if isinstance(value, Carrier) else value
+
+
+def untracked(function: str, value: Any) -> Any:
+    """A value by which a function has no derivative; TypeError for a tensor that requires grad, which would get none."""
+    if isinstance(value, Carrier) and value._node is not None:
+        raise _refusals.tracked_number(function, value)
+    return value
 
 
 def concrete(value: Any, operation: str) -> Any:

@@ -117,6 +117,7 @@ def selu(input: Any, inplace: bool = False) -> Any:
 def rrelu(input: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False) -> Any:
     """A leaky relu whose slope is drawn for each element while training, and is the mean of its bounds otherwise."""
     _real("rrelu", input)
+    lower, upper = float(lower), float(upper)
     if lower > upper:
         raise RuntimeError(f"Lower bound should be less than or equal to the upper bound, not {lower} > {upper}")
     if training:
