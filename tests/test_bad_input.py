@@ -12,7 +12,6 @@ import pytest
 
 import pullback
 from pullback._tensor import HOT
-from pullback.nn import functional as F
 
 CLEAR = (
     TypeError,
@@ -468,6 +467,7 @@ def test_what_calls_with_anything_have_found():
         pullback.mvlgamma(x, 10**30)
 
 
+F = pullback.nn.functional
 NUMBERS_WITHOUT_DERIVATIVES = {
     "softplus beta": lambda x, number: F.softplus(x, beta=number),
     "threshold value": lambda x, number: F.threshold(x, 0.0, number),
