@@ -20,7 +20,7 @@ from ._memory import storage_of
 from ._modes import innermost, quiet
 from ._nested import is_nested, read
 from ._placement import accept
-from ._promotion import common
+from ._promotion import common, limits, overflow
 from ._shapes import Shape, parse_sizes
 from ._tensor import Tensor
 from ._values import untracked
@@ -96,12 +96,10 @@ def _inferred(data: Any, array: np.ndarray[Any, Any]) -> np.dtype[Any]:
 def _check_range(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> None:
     """Refuse integers that an integer dtype cannot hold."""
     if array.dtype.kind in "iu" and dtype.kind in "iu" and array.size:
-        info = np.iinfo(dtype)
+        least, largest = limits(dtype)
         for value in (int(array.min()), int(array.max())):
-            if not info.min <= value <= info.max:
-                raise RuntimeError(
-                    f"value cannot be converted to type {dtype} without overflow: {value} is outside {info.min}..{info.max}"
-                )
+            if not least <= value <= largest:
+                raise overflow(value, dtype)
 
 
 def tensor(data: Any, *, dtype: Any = None, requires_grad: bool = False, **placement: Any) -> Tensor:

@@ -64,26 +64,37 @@ CALLED = {"e": "c10::Half", "f": "float", "d": "double", "i": "int"}
 """What torch's errors call dtypes whose names do not end in _t."""
 
 
-def held(value: Any, dtype: np.dtype[Any]) -> Any:
-    """A number as an array of the dtype of what it is written to; RuntimeError if that cannot hold it.
+def overflow(value: Any, dtype: np.dtype[Any]) -> RuntimeError:
+    """What becomes of a number that a dtype cannot hold."""
+    name = CALLED.get(dtype.char, f"{dtype.name}_t")
+    return RuntimeError(f"value cannot be converted to type {name} without overflow: {value} for {dtype.name}")
+
+
+def limits(dtype: np.dtype[Any]) -> tuple[int, int]:
+    """The least and the largest number that an integer dtype holds.
 
     Bytes and the like hold negative numbers down to that of their largest, counted from their end, as in torch.
     """
-    name = CALLED.get(dtype.char, f"{dtype.name}_t")
+    own = np.iinfo(dtype)
+    return own.min or -own.max, own.max
+
+
+def held(value: Any, dtype: np.dtype[Any]) -> Any:
+    """A number as an array of the dtype of what it is written to; RuntimeError if that cannot hold it."""
     source, number = category(value)[0], np.asarray(value)
     if source.kind == "c" and dtype.kind != "c":
-        raise RuntimeError(f"value cannot be converted to type {name} without overflow: {value} is complex")
+        raise overflow(value, dtype)
     with np.errstate(over="ignore", invalid="ignore"):
         made = number.astype(dtype)
     if dtype.kind == "f":
         lost = np.isinf(made) and not np.isinf(number)
     elif dtype.kind in "iu":
-        limits = np.iinfo(dtype)
-        lost = not (limits.min or -limits.max) <= number <= limits.max
+        least, largest = limits(dtype)
+        lost = not least <= number <= largest
     else:
         lost = False
     if lost:
-        raise RuntimeError(f"value cannot be converted to type {name} without overflow: {value} for {dtype.name}")
+        raise overflow(value, dtype)
     return made
 
 

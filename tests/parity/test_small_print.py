@@ -1,5 +1,7 @@
 """What torch does in corners that its own tests look into: nothing to join, parts written, sizes without end."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -175,3 +177,52 @@ def test_nansum_has_the_dtype_that_is_asked_for(t, dtype):
 def test_a_masked_product_along_no_axes(t):
     x = t.arange(6.0).reshape(2, 3)
     return [t.masked.prod(x, dim=[], mask=mask, keepdim=keepdim) for mask in (None, x > 2) for keepdim in (False, True)]
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint8", "bool"])
+@parity
+def test_sums_of_integers_are_long(t, dtype):
+    x = t.tensor([[1, 2, 200], [4, 5, 100]], dtype=getattr(t, dtype))
+    square, row = x[:, :2], x[0]
+    sums = [t.einsum(equation, x) for equation in ("ij->", "ij->i", "ij->ji", "...j->j")]
+    return [*sums, t.einsum("ii->", square), t.einsum("ii->i", square), t.einsum("i,j->ij", row, row)], [
+        x.sum_to_size(*sizes) for sizes in ([2, 3], [1, 3], [1, 1], [3])
+    ]
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "int64"])
+@parity
+def test_unravelled_indices_are_long(t, dtype):
+    return t.unravel_index(t.tensor([3, 77, 120], dtype=getattr(t, dtype)), (2, 1000))
+
+
+@parity
+def test_bytes_hold_negative_numbers(t):
+    x = t.ones(2, dtype=t.uint8)
+    makers = (t.tensor, t.as_tensor, t.scalar_tensor, lambda number, dtype: t.full((2,), number, dtype=dtype))
+    made = [make(number, dtype=t.uint8) for make in makers for number in (-1, -255, 255)]
+    for number in (-256, 256):
+        for make in makers:
+            refused = functools.partial(make, number, dtype=t.uint8)
+            raises(RuntimeError, "without overflow", refused)
+    return made, t.full_like(x, -9), x.new_full((2,), -3), x.new_tensor([-3, 4]), t.tensor([-5, 3], dtype=t.uint8)
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 5, -1, float("inf")])
+@parity
+def test_norms_of_halves_stay_finite(t, order):
+    """Their gradients are NaN in torch, for orders from 3 on."""
+    x = t.tensor([3.0, 4.0, 300.0, 9.0], dtype=t.float16, requires_grad=True)
+    norm = t.linalg.vector_norm(x, ord=order)
+    return norm, t.autograd.grad(norm, x) if order < 3 else None
+
+
+@parity
+def test_margins_between_bytes(t):
+    x = t.tensor([250, 3, 7], dtype=t.uint8)
+    ones = t.ones(3, dtype=t.uint8)
+    return [
+        t.nn.functional.margin_ranking_loss(x, x + 3, ones, margin=margin, reduction=reduction)
+        for margin in (0, 1, 0.5)
+        for reduction in ("none", "mean")
+    ]

@@ -92,6 +92,8 @@ def _logsumexp(xp: Any, g: Any, x: Any, y: Any, *, axis: Any, keepdims: bool) ->
 def _norm_forward(x: Any, *, order: float, axis: tuple[int, ...], keepdims: bool) -> Any:
     if order == 2 and (code := _machine.totals("squares", x, axis)) is not None:
         return np.sqrt(code(x, keepdims=keepdims))
+    if x.dtype == _xp.HALF:  # whose powers would be beyond it
+        return _norm_forward(x.astype(np.float32), order=order, axis=axis, keepdims=keepdims).astype(_xp.HALF)
     size = np.abs(x)
     if order == math.inf:
         return np.max(size, axis=axis, keepdims=keepdims)
@@ -125,8 +127,7 @@ def _norm(xp: Any, g: Any, x: Any, y: Any, *, order: float, axis: Any, keepdims:
     size = xp.where(y == 0, 1, y)  # no nan behind a mask: forward mode would find it
     if order == 2:
         return xp.where(y == 0, 0, g) * (x / size)
-    ratio = xp.power(xp.abs(xp.where(x == 0, 1, x)), exponent=order - 1) / xp.power(size, exponent=order - 1)
-    slope = _direction(xp, x) * ratio
+    slope = _direction(xp, x) * xp.power(xp.abs(xp.where(x == 0, 1, x)) / size, exponent=order - 1)
     return xp.where((x == 0) | (y == 0), 0, g * slope)
 
 

@@ -92,7 +92,7 @@ def margin_ranking_loss(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: "
             f"{tuple(input1.shape)}, input2: {tuple(input2.shape)}, target: {tuple(target.shape)}"
         )
-    return reduced(arithmetic.clamp(margin - target * (input1 - input2), min=0), reduction)
+    return reduced(arithmetic.clamp(-target * (input1 - input2) + margin * 1.0, min=0), reduction)
 
 
 def hinge_embedding_loss(

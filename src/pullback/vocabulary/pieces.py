@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _dtypes, _refusals, _xp, ops
 from .._core import Carrier
-from .._promotion import broadcast, category
+from .._promotion import broadcast, cast, category
 from .._shapes import broadcast_shapes, normalize_axis, parse_sizes
 from .._values import concrete
 from .._views import Step, view
@@ -258,5 +258,6 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
     sizes = tuple(parse_sizes((shape,)))
     if any(size < 0 for size in sizes):
         raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
+    indices = cast(indices, np.dtype(np.int64))
     steps = np.cumprod((1, *sizes[:0:-1]))[::-1][: len(sizes)].tolist()
     return tuple(ops.remainder(ops.floor_divide(indices, step), size) for size, step in zip(sizes, steps, strict=True))

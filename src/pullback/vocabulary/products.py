@@ -319,6 +319,8 @@ def einsum(equation: Any, *operands: Any) -> Any:
             raise _refusals.no_tensor("einsum", "operands", position, operand)
     terms, result = _parsed(equation, operands)
     dtype = common(*operands)
+    if len(terms) == 1 and dtype.kind in "biu" and not set(terms[0]) <= set(result):  # a sum
+        dtype = np.dtype(np.int64)
     arrays = []
     for i, operand in enumerate(operands):
         terms[i], array = _unique_labels(terms[i], cast(operand, dtype))

@@ -272,6 +272,8 @@ def sum_to_size(input: Any, *sizes: Any, size: Any = None) -> Any:
         fits = False
     if not fits:
         raise RuntimeError(f"size {{{list(target)}}} is not expandable to size {{{list(shape)}}}.")
+    if target != shape and input._dtype.kind in "biu":
+        input = cast(input, np.dtype(np.int64))
     return sum_to(ops, input, target)
 
 
