@@ -101,3 +101,12 @@ def test_what_is_refused(name):
             texts.append(str(error))
     assert texts
     assert all(re.search(wording, text) for text in texts)
+
+
+@parity
+def test_filled_places_of_each_example(t):
+    x = t.arange(12.0, dtype=t.float64).reshape(3, 4).requires_grad_()
+    places, values = t.tensor([[0, 1], [2, 2], [3, 0]]), t.tensor([1.0, 2.0, 3.0], dtype=t.float64, requires_grad=True)
+    both = t.func.vmap(lambda row, index, value: row.index_fill(0, index, value))(x, places, values)
+    one = t.func.vmap(lambda index: x.index_fill(-1, index, 5.0))(places)
+    return both, one, t.autograd.grad((both**2).sum() + (one**2).sum(), (x, values))

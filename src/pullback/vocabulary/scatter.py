@@ -410,12 +410,11 @@ def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
         raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
     value = filling("index_fill_", input, value)
     _check_bounds(index, input, axis, IndexError, from_end=True)
-    places = np.zeros(_lifted(input).shape[axis], np.bool_)
-    places = ops.index_put(
-        places, True, _lifted(index), spec=(_xp.array,)
-    )  # a mask: a place that is named twice counts once
+    lifted = _lifted(input)
+    places = ops.index_put(np.zeros(lifted.shape[axis], np.bool_), True, _lifted(index), spec=(_xp.array,))
+    places = seen(ops.reshape, places, shape=(-1, *(1 for _ in lifted.shape[axis + 1 :])))
     label = f"IndexFillBackward{int(isinstance(value, Carrier))}"
-    return _like(input, ops.index_put(_lifted(input), value, places, spec=_along(axis), label=label))
+    return _like(input, ops.masked_fill(lifted, places, value, label=label))
 
 
 def filling(name: str, input: Any, value: Any) -> Any:
