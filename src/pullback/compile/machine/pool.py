@@ -3,7 +3,9 @@
 A job is a function of a table of addresses and of a range of chunks, and how many chunks there are. Whoever takes part
 claims one chunk after another until none is left, by one word in memory that holds the number of the job and the chunks
 that are left of it: a thread that comes late finds none, so nobody has to wait for it. A thread without work looks at
-that word for some microseconds, for programs have one job after another, and then sleeps in a lock.
+that word for some microseconds, for programs have one job after another, and then sleeps in a lock. It sleeps at once
+if it is on the processor of the thread that had the last job: both would have half of it, and others may be idle. Who is
+woken is put on one of these.
 
 There is one job at a time. Who comes while another has it, does all chunks himself; so does the job inside a job.
 Threads are begun when a job first needs them, as many as `set_num_threads` says, by the functions with which Python
@@ -48,7 +50,30 @@ TEXT = """
 @table = internal global ptr null
 @chunks = internal global i64 0
 @held = internal global ptr null
+@where = internal global i64 -1
 {declare}
+
+define internal i64 @here() {{
+top:
+  %getcpu = call ptr @link(sched_getcpu)
+  %known = icmp ne ptr %getcpu, null
+  br i1 %known, label %ask, label %unknown
+ask:
+  %short = call i32 %getcpu()
+  %number = sext i32 %short to i64
+  ret i64 %number
+unknown:
+  ret i64 -1
+}}
+
+define internal i1 @in_the_way() {{
+  %own = call i64 @here()
+  %other = load atomic i64, ptr @where monotonic, align 8
+  %same = icmp eq i64 %own, %other
+  %known = icmp sge i64 %own, 0
+  %both = and i1 %same, %known
+  ret i1 %both
+}}
 
 define internal void @take() {{
 top:
@@ -105,7 +130,10 @@ look:
 wait:
   {relax}
   %next = add i64 %n, 1
-  %patient = icmp ult i64 %next, {looks}
+  %more = icmp ult i64 %next, {looks}
+  %in_the_way = call i1 @in_the_way()
+  %free = xor i1 %in_the_way, true
+  %patient = and i1 %more, %free
   br i1 %patient, label %again, label %tired
 again:
   br label %look
@@ -246,6 +274,8 @@ gather:
   store i64 %chunks, ptr @chunks
   store atomic i64 0, ptr @done monotonic, align 8
   %old = load i64, ptr @left
+  %here = call i64 @here()
+  store atomic i64 %here, ptr @where monotonic, align 8
   %job = add i64 %old, 4294967296
   %word = or i64 %job, %chunks
   store atomic i64 %word, ptr @left seq_cst, align 8
@@ -369,7 +399,7 @@ define void @resume() {{
 def _code() -> native.Code:
     function, argument = RELAX.get(binding.get_process_triple().partition("-")[0], ("", ""))
     code = texts.code(
-        TEXT, {"chosen": _blocks.chosen_address(), **_openblas()}, threads=THREADS, looks=LOOKS, patience=PATIENCE,
+        TEXT, {"chosen": _blocks.chosen_address(), "sched_getcpu": _sched_getcpu(), **_openblas()}, threads=THREADS, looks=LOOKS, patience=PATIENCE,
         declare=f"declare void {function}({argument.partition(' ')[0]})" if function else "",
         relax=f"call void {function}({argument})" if function else "fence acquire",
     )  # fmt: skip
@@ -379,6 +409,14 @@ def _code() -> native.Code:
         os.register_at_fork(before=pause, after_in_parent=resume, after_in_child=resume)
     atexit.register(pause)
     return code
+
+
+def _sched_getcpu() -> int:
+    """The address of the C function that tells on which processor a thread is; 0 where the system has none."""
+    if not hasattr(os, "sched_getaffinity"):  # which Linux has, where a library without a name is the process
+        return 0
+    function = getattr(ctypes.CDLL(None), "sched_getcpu", None)
+    return ctypes.cast(function, ctypes.c_void_p).value or 0 if function is not None else 0
 
 
 def _openblas() -> dict[str, int]:
