@@ -37,6 +37,8 @@ LAYERS = {
     "cross_entropy": lambda x: functional.cross_entropy(x, pullback.arange(len(x)) % x.shape[1], reduction="none"),
     "layer_norm": lambda x: functional.layer_norm(x, x.shape[1:]),
     "batch_norm": lambda x: functional.batch_norm(x.reshape(len(x), 8, -1), None, None, training=True),
+    "lgamma": lambda x: x.lgamma(),
+    "polygamma": lambda x: pullback.polygamma(2, x),
     "max_pool2d": lambda x: functional.max_pool2d(x.reshape(8, 4, -1, 32), 2),
     "conv1d": lambda x: functional.conv1d(x.reshape(4, 16, -1), kernel(12, 8, 5), stride=2, groups=2),
     "conv2d": lambda x: functional.conv2d(x.reshape(-1, 8, 16, 16), kernel(16, 8, 3, 3), padding=1),

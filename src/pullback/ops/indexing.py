@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _xp
+from .. import _machine, _xp
 from .._core import general, linear
 
 
@@ -83,11 +83,15 @@ def _lower(rows: int, columns: int, k: int) -> Any:
 
 def _tril(x: Any, *, k: int) -> Any:
     rows, columns = x.shape[-2:]
+    if (made := _machine.triangle(x, k, lower=True)) is not None:
+        return made
     return np.where(_lower(rows, columns, k), x, _xp.constant(0, x.dtype)) if rows * columns <= SMALL else np.tril(x, k)
 
 
 def _triu(x: Any, *, k: int) -> Any:
     rows, columns = x.shape[-2:]
+    if (made := _machine.triangle(x, k, lower=False)) is not None:
+        return made
     below = _lower(rows, columns, k - 1) if rows * columns <= SMALL else None
     return np.triu(x, k) if below is None else np.where(below, _xp.constant(0, x.dtype), x)
 

@@ -13,26 +13,43 @@ from typing import Any
 
 import numpy as np
 
-from .. import _error_functions, _gamma_functions, _incomplete_functions, _polynomials, _scipy
+from .. import _blocks, _error_functions, _gamma_functions, _incomplete_functions, _polynomials, _scipy
 from .._core import elementwise
 from .._incomplete_functions import moment
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Function = Callable[..., Any]
 
+WORK = 16
+"""Bytes that an element of a block counts for: the results of two passes."""
 ROOT_PI, ROOT_HALF, ROOT_TWO_PI = math.sqrt(math.pi), math.sqrt(0.5), math.sqrt(2 * math.pi)
 
 
 def _double(function: Function, of_singles: Function | None = None) -> Function:
-    """A function of float64 for every dtype: the others are computed in float64, maybe by one for them, and rounded once."""
+    """A function of float64 for every dtype: the others are computed in float64, maybe by one for them, and rounded once.
+
+    It takes dozens of passes, so large arrays are worked on block by block.
+    """
     others = of_singles or function
 
-    @functools.wraps(function)
-    def forward(*arrays: Any, **params: Any) -> Any:
+    def whole(*arrays: Any, **params: Any) -> Any:
         dtype = arrays[0].dtype
         if dtype.char == "d":
             return function(*arrays, **params)
         return np.asarray(others(*[array.astype(np.float64) for array in arrays], **params)).astype(dtype)
+
+    @functools.wraps(function)
+    def forward(*arrays: Any, **params: Any) -> Any:
+        first, *rest = arrays
+        if first.size * WORK <= _blocks.BLOCK or any(x.shape != first.shape for x in rest):
+            return whole(*arrays, **params)
+        flat, out = [x.reshape(-1) for x in arrays], np.empty(first.size, first.dtype)
+
+        def part(start: int, stop: int) -> None:
+            out[start:stop] = whole(*[x[start:stop] for x in flat], **params)
+
+        _blocks.pieces(part, out.size, WORK)
+        return out.reshape(first.shape)
 
     return forward
 

@@ -191,15 +191,19 @@ def word_of(builder: Any, table: Any, place: Any) -> Any:
     return builder.load(builder.gep(table, [place], source_etype=LONG), typ=LONG, align=8)
 
 
-def copy_bytes(builder: Any, target: Any, source: Any, size: int) -> None:
-    """Copy memory."""
+def _size(size: Any) -> Any:
+    return long(size) if isinstance(size, int) else size
+
+
+def copy_bytes(builder: Any, target: Any, source: Any, size: Any) -> None:
+    """Copy so many bytes of memory."""
     signature = ir.FunctionType(ir.VoidType(), [POINTER, POINTER, LONG, ir.IntType(1)])
     function = declared(builder.module, "llvm.memcpy.p0.p0.i64", signature)
-    builder.call(function, [target, source, long(size), ir.IntType(1)(0)])
+    builder.call(function, [target, source, _size(size), ir.IntType(1)(0)])
 
 
 def fill_with_zeros(builder: Any, target: Any, size: Any) -> None:
     """Fill so many bytes of memory with zeros."""
     signature = ir.FunctionType(ir.VoidType(), [POINTER, BYTE, LONG, ir.IntType(1)])
     function = declared(builder.module, "llvm.memset.p0.i64", signature)
-    builder.call(function, [target, BYTE(0), long(size) if isinstance(size, int) else size, ir.IntType(1)(0)])
+    builder.call(function, [target, BYTE(0), _size(size), ir.IntType(1)(0)])

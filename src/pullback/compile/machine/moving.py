@@ -1,0 +1,208 @@
+"""Copies of large arrays, eager: rows side by side or between zeros, triangles of matrices, rows in reverse.
+
+NumPy copies in one thread, writes zeros before it writes over them, and takes elements one by one against their order in
+memory. Here threads share the bytes, and each is written once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from llvmlite import ir
+
+from ..mathematics.lanes import Desk, Word
+from . import native
+from .memory import BYTE, copy_bytes, element, fill_with_zeros, least, load, load_lanes, long, store, store_lanes
+from .tasks import Call, TaskEmitter
+
+SHORTEST = 1 << 6
+"""The fewest bytes of a row: NumPy has quick loops for shorter ones."""
+TASK, SEVERAL = 1 << 16, 4
+"""Bytes, about, of what a thread does at a time, and tasks from which on threads take part."""
+KINDS = {4: "i32", 8: "i64"}
+"""What elements that are reversed are copied as."""
+LINES = "rows pieces tasks size x x_down out out_down".split()
+"""The words that both functions are told: rows and how they are cut, their sizes, and where they lie, in bytes."""
+
+
+class MoveEmitter(TaskEmitter):
+    """The functions `frame` and `mirror`."""
+
+    WORDS: ClassVar = {"frame": [*LINES, *"left left_step end end_step height".split()], "mirror": LINES}
+
+    def frame(self, task: Any) -> None:
+        """Rows of so many bytes: a part of each is copied from the same place of x, with zeros before and behind.
+
+        It begins and ends a step farther in every row; after `height` rows all begins again.
+        """
+        self._lines(task, self._frame)
+
+    def _frame(self, row: Any, begin: Any, end: Any) -> None:
+        builder, given = self.builder, self.given
+        number = builder.urem(row, given["height"])
+        first, last = (
+            self._within(begin, self.sum(given[name], (number, given[f"{name}_step"])), end) for name in ("left", "end")
+        )
+        out, x = (self._line(name, row) for name in ("out", "x"))
+        for start, stop in ((begin, first), (last, end)):
+            fill_with_zeros(builder, builder.gep(out, [start], source_etype=BYTE), builder.sub(stop, start))
+        target, source = (builder.gep(base, [first], source_etype=BYTE) for base in (out, x))
+        copy_bytes(builder, target, source, builder.sub(last, first))
+
+    def _line(self, name: str, row: Any) -> Any:
+        return self.pointer(self.sum(self.given[name], (row, self.given[f"{name}_down"])))
+
+    def _within(self, lower: Any, place: Any, upper: Any) -> Any:
+        more = self.builder.icmp_signed(">", place, lower)
+        return least(self.builder, self.builder.select(more, place, lower), upper)
+
+    def mirror(self, task: Any) -> None:
+        """Rows of so many elements, the last of which is to be the first: x is where that lies."""
+        self._lines(task, self._mirror)
+
+    def _mirror(self, row: Any, begin: Any, end: Any) -> None:
+        builder, lanes = self.builder, self.lanes
+        desk, scalar = Desk(builder, self.target, lanes), Desk(builder, self.target, None)
+        out, x = (self._line(name, row) for name in ("out", "x"))
+        whole = builder.add(begin, builder.and_(builder.sub(end, begin), long(-lanes)))
+        turned = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [*range(lanes)][::-1])
+
+        def some(at: Any) -> None:
+            first = builder.neg(builder.add(at, long(lanes - 1)))
+            found = load_lanes(desk, self.kind, element(builder, x, self.kind, first), 1, None).value
+            found = builder.shuffle_vector(found, ir.Constant(found.type, ir.Undefined), turned)
+            store_lanes(Word(desk, self.kind, found), element(builder, out, self.kind, at), 1, None)
+
+        def single(at: Any) -> None:
+            one = load(scalar, self.kind, element(builder, x, self.kind, builder.neg(at)))
+            store(one, element(builder, out, self.kind, at))
+
+        self.loop(begin, whole, some, step=lanes)
+        self.loop(whole, end, single)
+
+    def _lines(self, task: Any, inside: Any) -> None:
+        """All pieces of rows of a task: each is told its row, and where in the row it begins and ends."""
+        builder, given = self.builder, self.given
+        pieces = given["pieces"]
+
+        def unit(number: Any) -> None:
+            row, piece = builder.udiv(number, pieces), builder.urem(number, pieces)
+            inside(row, *self.part(given["size"], piece, pieces))
+
+        self.loop(*self.part(builder.mul(given["rows"], pieces), task, given["tasks"]), unit)
+
+
+@native.once
+def _call(name: str, kind: str) -> Call:
+    return Call(MoveEmitter, kind, name)
+
+
+def _move(name: str, rows: int, size: int, *, itemsize: int = 1, **words: int) -> None:
+    """Have threads move rows of so many elements."""
+    tasks = max(1, rows * size * itemsize // TASK)
+    pieces = max(1, min(tasks // rows, size))
+    tasks = min(tasks, rows * pieces)
+    call = _call(name, KINDS.get(itemsize, "i32"))
+    call(tasks, shared=tasks >= SEVERAL, rows=rows, pieces=pieces, tasks=tasks, size=size, **words)
+
+
+def _frame(out: int, out_down: int, size: int, rows: tuple[int, int, int], left: int, end: int, **words: int) -> None:
+    """Write rows of so many bytes: those that `_rows` has told of, from a place on and to another, else zeros."""
+    count, x, x_down = rows
+    told = {"left_step": 0, "end_step": 0, "height": count, **words}
+    _move("frame", count, size, x=x, x_down=x_down, out=out, out_down=out_down, left=left, end=end, **told)
+
+
+def _steps(x: Any) -> list[tuple[int, int]]:
+    """The lengths of axes, and how far elements lie apart, in bytes, with as few axes as tell where elements lie."""
+    found: list[tuple[int, int]] = []
+    for length, step in zip(x.shape, x.strides, strict=True):
+        if length == 1:
+            continue
+        if found and found[-1][1] == length * step:
+            found[-1] = (found[-1][0] * length, step)
+        else:
+            found.append((length, step))
+    return found
+
+
+def _rows(x: Any, count: int) -> tuple[int, int, int] | None:
+    """So many rows of an array, each without gaps: their number, where the first begins, and how far they lie apart."""
+    if not count or x.size * x.itemsize < count * SHORTEST:
+        return None
+    at = native.data(x)
+    if x.flags.c_contiguous:
+        return count, at, x.size * x.itemsize // count
+    steps = _steps(x)
+    fits = len(steps) == 2 and steps[0][0] == count and steps[1][1] == x.itemsize
+    return (count, at, steps[0][1]) if fits else None
+
+
+def copied(x: Any) -> Any:
+    """A contiguous copy of an array; None where its elements lie in no rows."""
+    steps, item = _steps(x), x.itemsize
+    if not 0 < len(steps) < 3 or steps[-1][0] * item < SHORTEST:
+        return None
+    (count, down), (size, step) = steps if len(steps) == 2 else [(1, 0), *steps]
+    out = np.empty(x.shape, x.dtype)
+    target = native.data(out)
+    if step == item:
+        _frame(target, size * item, size * item, (count, native.data(x), down), 0, size * item)
+    elif step == -item and item in KINDS:
+        words = {"x": native.data(x), "x_down": down, "out": target, "out_down": size * item}
+        _move("mirror", count, size, itemsize=item, **words)
+    else:
+        return None
+    return out
+
+
+def joined(arrays: Sequence[Any], axis: int) -> Any:
+    """Arrays joined along an axis; None where they have several dtypes, or lie in no rows."""
+    first = arrays[0]
+    before, behind = first.shape[:axis], first.shape[axis + 1 :]
+    if any(x.dtype is not first.dtype or x.shape[:axis] != before or x.shape[axis + 1 :] != behind for x in arrays):
+        return None
+    arrays = [x for x in arrays if x.size]
+    found = [_rows(x, math.prod(before)) for x in arrays]
+    if not all(found):
+        return None
+    out = np.empty((*before, sum([x.shape[axis] for x in arrays]), *behind), first.dtype)
+    inner = math.prod(behind) * first.itemsize
+    at, down = native.data(out), out.shape[axis] * inner
+    for x, rows in zip(arrays, found, strict=True):
+        size = x.shape[axis] * inner
+        assert rows is not None
+        _frame(at, down, size, rows, 0, size)
+        at += size
+    return out
+
+
+def framed(g: Any, shape: tuple[int, ...], axis: int, start: int, stop: int) -> Any:
+    """Zeros of a shape with an array from one place along an axis to another; None where it lies in no rows."""
+    inner = math.prod(shape[axis + 1 :]) * g.itemsize
+    rows = _rows(g, math.prod(shape[:axis]))
+    if rows is None:
+        return None
+    out = np.empty(shape, g.dtype)
+    count, at, down = rows
+    size, left = shape[axis] * inner, start * inner
+    _frame(native.data(out), size, size, (count, at - left, down), left, stop * inner)
+    return out
+
+
+def triangle(x: Any, k: int, *, lower: bool) -> Any:
+    """What matrices have on diagonal k and below, or above, and zeros; None where they do not lie one after another."""
+    height, width = x.shape[-2:]
+    rows = _rows(x, x.size // width) if x.flags.c_contiguous else None
+    if rows is None:
+        return None
+    out, item = np.empty(x.shape, x.dtype), x.itemsize
+    size = width * item
+    k = max(-height, min(k, width))
+    left, end = (0, (k + 1) * item) if lower else (k * item, size)
+    steps = {"left_step": 0 if lower else item, "end_step": item if lower else 0, "height": height}
+    _frame(native.data(out), size, size, rows, left, end, **steps)
+    return out
