@@ -1,8 +1,11 @@
 """Threads that machine code shares work with, without Python: a dispatch costs a microsecond or two.
 
 A job is a function of a table of addresses and of a range of chunks, and how many chunks there are. Whoever takes part
-claims one chunk after another until none is left, by one word in memory that holds the number of the job and the chunks
-that are left of it: a thread that comes late finds none, so nobody has to wait for it. A thread without work looks at
+claims one chunk after another until none is left, by one word in memory that holds the number of the job, the chunks
+that are left of it, and those that were taken from its end: a thread that comes late finds none, so nobody has to wait
+for it. Who asks begins with the first chunk, and those who help with the last. So each comes to the same places of
+memory when the same arrays are worked on again, and finds them in its own cache: where two processors have no cache in
+common, all would take half as long again. A thread without work looks at
 that word for some microseconds, for programs have one job after another, and then sleeps in a lock. It sleeps at once
 if it is on the processor of the thread that had the last job: both would have half of it, and others may be idle. Who is
 woken is put on one of these.
@@ -30,6 +33,9 @@ LOOKS = 1024
 PATIENCE = 1 << 14
 """How often one looks for the end of a job before it sleeps between looks: another process may have the processor."""
 
+BITS = 24
+"""Of the word that is claimed by: the lowest count the chunks taken from the end, as many those that are left."""
+
 RELAX = {
     "x86_64": ("@llvm.x86.sse2.pause", ""),
     "aarch64": ("@llvm.aarch64.hint", "i32 1"),
@@ -46,7 +52,7 @@ TEXT = """
 @busy = internal global i64 0, align 64
 @left = internal global i64 0, align 64
 @done = internal global i64 0, align 64
-@function = internal global ptr null
+@function = internal global ptr null, align 64
 @table = internal global ptr null
 @chunks = internal global i64 0
 @held = internal global ptr null
@@ -75,16 +81,18 @@ define internal i1 @in_the_way() {{
   ret i1 %both
 }}
 
-define internal void @take() {{
+define internal void @take(i64 %from_the_end) {{
 top:
+  %of_a_claim = sub i64 %from_the_end, {one_left}
+  %at_the_end = icmp ne i64 %from_the_end, 0
   br label %look
 look:
   %word = load atomic i64, ptr @left acquire, align 8
-  %some = and i64 %word, 4294967295
+  %some = and i64 %word, {all_left}
   %none = icmp eq i64 %some, 0
   br i1 %none, label %over, label %claim
 claim:
-  %less = sub i64 %word, 1
+  %less = add i64 %word, %of_a_claim
   %pair = cmpxchg ptr @left, i64 %word, i64 %less acq_rel acquire
   %mine = extractvalue {{i64, i1}} %pair, 1
   br i1 %mine, label %work, label %look
@@ -92,7 +100,12 @@ work:
   %function = load ptr, ptr @function
   %table = load ptr, ptr @table
   %chunks = load i64, ptr @chunks
-  %number = sub i64 %chunks, %some
+  %taken = and i64 %word, {all_taken}
+  %end = sub i64 %chunks, %taken
+  %last = sub i64 %end, 1
+  %rest = lshr i64 %some, {bits}
+  %first = sub i64 %end, %rest
+  %number = select i1 %at_the_end, i64 %last, i64 %first
   %after = add i64 %number, 1
   call void %function(ptr %table, i64 %number, i64 %after)
   %before = atomicrmw add ptr @done, i64 1 acq_rel
@@ -107,7 +120,7 @@ define internal i1 @wanted(ptr %row) {{
   %chosen = load atomic i64, ptr %chosen_at monotonic, align 8
   %counted = icmp slt i64 %number, %chosen
   %word = load atomic i64, ptr @left seq_cst, align 8
-  %some = and i64 %word, 4294967295
+  %some = and i64 %word, {all_left}
   %any = icmp ne i64 %some, 0
   %work = and i1 %counted, %any
   %stop = load atomic i64, ptr @stop seq_cst, align 8
@@ -153,7 +166,7 @@ come:
   %ending = icmp ne i64 %stop, 0
   br i1 %ending, label %end, label %work
 work:
-  call void @take()
+  call void @take(i64 1)
   br label %fresh
 end:
   %one_less = atomicrmw sub ptr @alive, i64 1 seq_cst
@@ -261,7 +274,9 @@ top:
   %chosen = load atomic i64, ptr %chosen_at monotonic, align 8
   %others = sub i64 %chosen, 1
   %several = icmp sgt i64 %others, 0
-  br i1 %several, label %ask, label %alone
+  %countable = icmp ult i64 %chunks, {one_left}
+  %can = and i1 %several, %countable
+  br i1 %can, label %ask, label %alone
 ask:
   %mine = call i1 @mine()
   br i1 %mine, label %gather, label %alone
@@ -276,11 +291,13 @@ gather:
   %old = load i64, ptr @left
   %here = call i64 @here()
   store atomic i64 %here, ptr @where monotonic, align 8
-  %job = add i64 %old, 4294967296
-  %word = or i64 %job, %chunks
+  %ended = or i64 %old, {all_told}
+  %job = add i64 %ended, 1
+  %told = shl i64 %chunks, {bits}
+  %word = or i64 %job, %told
   store atomic i64 %word, ptr @left seq_cst, align 8
   call void @wake(i64 %helpers)
-  call void @take()
+  call void @take(i64 0)
   call void @await(ptr @done, i64 %chunks)
   store atomic i64 0, ptr @busy release, align 8
   ret void
@@ -400,6 +417,8 @@ def _code() -> native.Code:
     function, argument = RELAX.get(binding.get_process_triple().partition("-")[0], ("", ""))
     code = texts.code(
         TEXT, {"chosen": _blocks.chosen_address(), "sched_getcpu": _sched_getcpu(), **_openblas()}, threads=THREADS, looks=LOOKS, patience=PATIENCE,
+        bits=BITS, one_left=1 << BITS, all_taken=(1 << BITS) - 1, all_left=(1 << 2 * BITS) - (1 << BITS),
+        all_told=(1 << 2 * BITS) - 1,
         declare=f"declare void {function}({argument.partition(' ')[0]})" if function else "",
         relax=f"call void {function}({argument})" if function else "fence acquire",
     )  # fmt: skip
