@@ -26,7 +26,7 @@ SHORTEST, LONGEST = 16, 1 << 14
 """The fewest elements of a row for which there is machine code, and the most: sums of more need more care."""
 WORTH, LARGE = 1 << 12, 1 << 19
 """Elements of an array from which on machine code is worth its way, and from which on it is where NumPy's is as good."""
-WORTH_OF = dict.fromkeys(("total", "squares", "spread", "product"), 1 << 16)
+WORTH_OF = dict.fromkeys(("total", "squares", "spread", "inner", "product"), 1 << 16)
 WORTH_OF |= {"largest": 1 << 18, "smallest": 1 << 18, "product_pullback": 1 << 12}
 """The same of reductions: of each function in `totals`."""
 ENOUGH = 1 << 22
@@ -83,6 +83,16 @@ def totals(name: str, x: Any, axis: tuple[int, ...]) -> Any:
     if x.size < WORTH_OF[name] or x.dtype.char not in "fd" or not _begins(x):
         return None
     return module("totals").plan(name, x.shape, axis, x.dtype)
+
+
+def inner(a: Any, b: Any) -> Any:
+    """The sum of the products of two vectors of singles by machine code; None where there is none, or BLAS is as quick."""
+    if a.size < WORTH_OF["inner"] or a.shape != b.shape or not a.dtype.char == "f" == b.dtype.char:
+        return None
+    if not b.flags.c_contiguous:
+        return None
+    code = totals("inner", a, (0,))
+    return None if code is None else code(a, y=b, keepdims=False)
 
 
 MOVED = 1 << 20

@@ -116,6 +116,14 @@ def test_metadata_that_nobody_can_look_up_goes_to_numpy(rng):
     np.testing.assert_array_equal(found, x.clip(-0.5, 0.5))
 
 
+def test_reductions_without_gradients_are_found_not_to_be_elementwise_once(rng, monkeypatch):
+    x = pullback.from_numpy(rng.standard_normal((70, 80)))
+    wanted = x.numpy().argmax(1)
+    np.testing.assert_array_equal(x.max(1).indices.numpy(), wanted)
+    monkeypatch.setattr(large, "_recorded", None)
+    np.testing.assert_array_equal(x.max(1).indices.numpy(), wanted)
+
+
 def test_eager_operations_and_gradients_use_it(rng):
     x = rng.uniform(-2, 2, LARGE + ODD).astype(np.float32)
     for _ in range(3):

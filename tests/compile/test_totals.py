@@ -82,6 +82,18 @@ def test_results_of_all_forms(name, shape, axis, dtype):
         np.testing.assert_array_equal(kept.reshape(found.shape), found)
 
 
+@pytest.mark.parametrize("size", [4097, 70_000, 1_000_003])
+def test_dot_of_singles_is_rounded_once(size):
+    x, y = drawn("float32", (2, size))
+    assert _machine.inner(x, y) is not None
+    exact = np.float32(math.fsum(x.astype(float) * y))
+    assert pullback.dot(*map(pullback.from_numpy, (x, y))).item() == pytest.approx(exact, rel=2e-7)
+    x[7], y[7] = np.inf, 0
+    assert math.isnan(pullback.dot(*map(pullback.from_numpy, (x, y))).item())
+    for other in (np.repeat(y, 2)[::2], y.astype(float), y[1:]):
+        assert _machine.inner(x, other) is None
+
+
 @pytest.mark.parametrize(("shape", "axis"), FORMS)
 def test_results_are_arrays_of_their_own(shape, axis):
     """A view would be copied before it becomes a gradient."""

@@ -151,7 +151,7 @@ def _recorded(function: Function, arrays: Sequence[Array], *, whole: bool) -> Pr
         with recorder:
             given = [tape.wrap(recorder.input(np.ones(SAMPLE[: array.ndim], array.dtype)), None) for array in arrays]
             values = [recorder.value_of(function(*given)._array)]
-    except (CaptureError, RefusedError):
+    except (CaptureError, RefusedError, IndexError, ValueError):  # the last two: of axes that the sample does not have
         return None
     finally:
         mode.reset(token)

@@ -47,9 +47,9 @@ EXPONENT = 2047
 """All bits of a double's exponent, at their end."""
 NEAR, FAR = 1000, 1 << 13
 """Powers of two that are normal doubles, and those that nothing brings back to these."""
-SUMS, COMBINED = ("total", "squares", "spread"), {"largest": np.maximum, "smallest": np.minimum}
+SUMS, COMBINED = ("total", "squares", "spread", "inner"), {"largest": np.maximum, "smallest": np.minimum}
 """What is computed in doubles, and how parts of the other results are put together."""
-PRODUCTS = ("product", "product_pullback")
+PRODUCTS = ("inner", "product", "product_pullback")
 """What there is for rows alone."""
 FORM = "outer size inner parts strips units tasks".split()
 """The words that all functions are told first."""
@@ -159,6 +159,7 @@ class AlongEmitter(_Emitter):
 
     WORDS: ClassVar = {
         **_Emitter.WORDS,
+        "inner": [*FORM, "x", "y", "out"],
         "product": [*FORM, "x", "out", "powers"],
         "product_pullback": [*FORM, "x", "first", "second", "given", "out"],
     }
@@ -222,6 +223,10 @@ class AlongEmitter(_Emitter):
         return Word(self.desk, self.own, value)
 
     # Products
+
+    def inner(self, task: Any) -> None:
+        """Sums of products with other elements."""
+        self._units(task, "sum", lambda result, at, mask: self._some(result, at, mask) * self._load("y", at, mask))
 
     def product(self, task: Any) -> None:
         """Products: what is from 1 to 2, and the powers of two that it is to be multiplied by."""
@@ -372,6 +377,11 @@ def _factored(x: Word) -> tuple[Word, Word]:
     return whole.select(x, one.real()), whole.select(0, field - BIAS["d"])
 
 
+def _within(powers: Any, bound: int) -> Any:
+    """Whole numbers between two bounds: np.clip's result in a third of its time."""
+    return np.minimum(np.maximum(powers, -bound), bound)
+
+
 class Totals:
     """A reduction of arrays of one form and dtype."""
 
@@ -421,15 +431,15 @@ class Totals:
         out, powers = np.empty(shape), np.empty(shape, np.int64)
         self._call("product", x=x, out=out, powers=powers)
         one, power = np.frexp(np.multiply.reduce(out, 1))
-        return one, np.clip(np.add.reduce(powers, 1) + power, -FAR, FAR).astype(np.intc)
+        return one, _within(np.add.reduce(powers, 1) + power, FAR).astype(np.intc)
 
     def product_pullback(self, g: Any, x: Any) -> Any:
         """The cotangents of the factors of rows; None where one is zero, or no number."""
         one, power = self._factored(x)
         if not (np.isfinite(one) & (one != 0)).all():
             return None
-        near = np.clip(power, -NEAR, NEAR)
-        first, second = np.ldexp(one, near), np.ldexp(1.0, np.clip(power - near, -NEAR, NEAR))
+        near = _within(power, NEAR)
+        first, second = np.ldexp(one, near), np.ldexp(1.0, _within(power - near, NEAR))
         out = np.empty(x.shape, x.dtype)
         self._call("product_pullback", x=x, first=first, second=second, given=np.ascontiguousarray(g), out=out)
         return out
