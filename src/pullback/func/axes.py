@@ -173,6 +173,7 @@ RULES: dict[str, Rule] = {
     "matmul": products.matmul,
     "times_transpose": products.times_transpose,
     "transpose_times": products.transpose_times,
+    "outer": products.outer,
     "einsum": products.einsum,
     "project": products.affine,
     "affine": products.affine,

@@ -46,6 +46,13 @@ def transpose_times(size: int, primitive: Primitive, args: list[Argument], param
     return matmul(size, ops.matmul, [_transposed(a), b], {})
 
 
+def outer(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """The product of a column and a vector, which becomes a row."""
+    a, b = args
+    row = ops.reshape(b.value, shape=(*b.value.shape[:-1], 1, b.value.shape[-1]))
+    return matmul(size, ops.matmul, [a, Argument(row, b.batched)], {})
+
+
 def _transposed(arg: Argument) -> Argument:
     return Argument(ops.matrix_transpose(arg.value), arg.batched)
 

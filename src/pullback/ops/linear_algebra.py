@@ -66,9 +66,19 @@ def _einsum(xp: Any, g: Any, arrays: Any, *, equation: str, needs: Any) -> Any:
     return cotangents
 
 
+def _by_column(xp: Any, g: Any, b: Any, a_shape: Any) -> Any:
+    """The cotangent of a in a * b for a column a and a vector b: a product, where the rule of multiply makes a matrix."""
+    return xp.reshape(xp.matmul(g, b), shape=a_shape)
+
+
+def _by_vector(xp: Any, g: Any, a: Any) -> Any:
+    return xp.matmul(xp.reshape(a, shape=(a.shape[0],)), g)
+
+
 # fmt: off
 #                         name      pullback per operand
 matmul = multilinear("matmul", _left, _right, title=_matmul_title, forward=lambda a, b, *, label="": _xp.matmul(a, b))
+outer  = multilinear("outer",  _by_column, _by_vector, title="MulBackward0", forward=lambda a, b: a * b)
 einsum = multilinear("einsum", joint=_einsum, inputs=("*arrays",))
 
 # Products of two matrices, one of them transposed: of these three, the derivatives of each are made of the others.

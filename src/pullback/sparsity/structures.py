@@ -485,7 +485,7 @@ STRUCTURES: dict[str, Structure] = {
         ).split(),
         scattered,
     ),
-    **dict.fromkeys("astype ldexp tied masked_fill scale_and_shift".split(), elementwise),
+    **dict.fromkeys("astype ldexp tied masked_fill scale_and_shift outer".split(), elementwise),
     **dict.fromkeys("fft rfft irfft".split(), transformed),
     **dict.fromkeys("solve solve_triangular".split(), solved),
     **dict.fromkeys("window_mean window_spread".split(), window_mean),

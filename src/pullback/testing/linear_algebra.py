@@ -16,6 +16,7 @@ SUMS: list[tuple[str, list[tuple[int, ...]]]] = [
 ]  # fmt: skip
 ROWS: list[Row] = [
     *(("matmul", [reals(*a), reals(*b)], {}) for a, b in PRODUCTS),
+    ("outer", [reals(2, 1), reals(3)], {}),
     ("times_transpose", [reals(2, 3), reals(4, 3)], {}),
     ("transpose_times", [reals(3, 2), reals(3, 4)], {}),
     *(("einsum", [reals(*shape) for shape in shapes], {"equation": equation}) for equation, shapes in SUMS),

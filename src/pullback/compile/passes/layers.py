@@ -172,6 +172,11 @@ def _scale_and_shift(b: Builder, x: Value, scale: Value, shift: Value) -> Value 
 # 3. Layers
 
 
+@decomposition("outer")
+def _outer(b: Builder, x: Value, other: Value) -> Value:
+    return b.multiply(x, other)
+
+
 @decomposition("times_transpose")
 def _times_transpose(b: Builder, x: Value, other: Value) -> Value:
     return b.matmul(x, b.matrix_transpose(other))
