@@ -124,6 +124,9 @@ def framed(g: Any, shape: tuple[int, ...], index: Any) -> Any:
     if not _moves(g.nbytes, MOVED):
         return None
     index = index if type(index) is tuple else (index,)
+    if Ellipsis in index:
+        place = index.index(Ellipsis)
+        index = (*index[:place], *[slice(None)] * (len(shape) + 1 - len(index)), *index[place + 1 :])
     cut = [(axis, at) for axis, at in enumerate(index) if type(at) is not slice or at != slice(None)]
     if len(cut) != 1:
         return None

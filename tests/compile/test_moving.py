@@ -66,6 +66,8 @@ INDICES = [
     (slice(1, 9), slice(1, 9)),
     (slice(None), None, slice(1, 9)),
     (Ellipsis, slice(1, 9)),
+    (slice(2, 7), Ellipsis),
+    (Ellipsis, 3),
 ]
 
 
