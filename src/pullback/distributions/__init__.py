@@ -11,7 +11,7 @@ from typing import Any
 
 INDEX: dict[str, str] = {
     "distribution": "Distribution ExponentialFamily",
-    "continuous": "Cauchy Exponential Gumbel Laplace LogNormal Normal Uniform",
+    "continuous": "Cauchy Exponential Laplace Normal Uniform",
     "circular": "VonMises",
     "counts": "Multinomial NegativeBinomial",
     "discrete": "Bernoulli Binomial Categorical Geometric OneHotCategorical Poisson",
@@ -20,7 +20,9 @@ INDEX: dict[str, str] = {
     "lowrank": "LowRankMultivariateNormal",
     "matrices": "LKJCholesky Wishart",
     "multivariate": "Independent MixtureSameFamily MultivariateNormal",
-    "transformed": "HalfCauchy HalfNormal InverseGamma Kumaraswamy LogisticNormal Pareto TransformedDistribution Weibull",
+    "transformed": (
+        "Gumbel HalfCauchy HalfNormal InverseGamma Kumaraswamy LogNormal LogisticNormal Pareto TransformedDistribution Weibull"
+    ),
     "relaxed": "OneHotCategoricalStraightThrough RelaxedBernoulli RelaxedOneHotCategorical",
     "transforms": (
         "AbsTransform AffineTransform ComposeTransform CumulativeDistributionTransform ExpTransform IndependentTransform "

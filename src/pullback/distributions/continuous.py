@@ -14,7 +14,11 @@ from . import constraints
 from .constraints import Constraint
 from .distribution import LOG_ROOT_TAU, Distribution, ExponentialFamily, broadcast_all
 
-EULER = 0.57721566490153286
+
+def _inside(shape: Any, like: Any) -> Any:
+    """Uniform numbers in (0, 1), of which neither end occurs: logarithms of them, and of 1 minus them, are finite."""
+    numbers = np.finfo(like._dtype)
+    return _sampling.rand(shape, dtype=like.dtype).clamp(min=float(numbers.epsneg), max=1 - float(numbers.epsneg))
 
 
 class _Scaled(Distribution):
@@ -41,11 +45,6 @@ class _Scaled(Distribution):
     def _standardized(self, value: Any) -> Any:
         self._validate_sample(value)
         return (value - self.loc) / self.scale
-
-    def _uniform(self, shape: Any) -> Any:
-        """Uniform numbers in (0, 1), of which neither end occurs."""
-        tiny = float(np.finfo(self.loc._dtype).tiny)
-        return _sampling.rand(shape, dtype=self.loc.dtype).clamp(min=tiny)
 
 
 class Normal(_Scaled, ExponentialFamily):
@@ -94,57 +93,6 @@ class Normal(_Scaled, ExponentialFamily):
         return 0.5 + LOG_ROOT_TAU + self.scale.log()
 
 
-class LogNormal(Normal):
-    """The distribution of exp(x), of which x is normal with mean `loc` and standard deviation `scale`.
-
-    >>> from pullback.distributions import LogNormal
-    >>> LogNormal(0.0, 1.0).mean
-    tensor(1.6487)
-    """
-
-    support = constraints.positive
-
-    def rsample(self, sample_shape: Any = ()) -> Any:
-        """Values drawn at random, as differentiable functions of the parameters."""
-        return super().rsample(sample_shape).exp()
-
-    @property
-    def mean(self) -> Any:
-        """The mean."""
-        return (self.loc + self.scale**2 / 2).exp()
-
-    @property
-    def mode(self) -> Any:
-        """The most probable value."""
-        return (self.loc - self.scale**2).exp()
-
-    @property
-    def variance(self) -> Any:
-        """The variance."""
-        return (self.scale**2).expm1() * (2 * self.loc + self.scale**2).exp()
-
-    @property
-    def stddev(self) -> Any:
-        """The standard deviation."""
-        return self.variance.sqrt()
-
-    def _standardized(self, value: Any) -> Any:
-        self._validate_sample(value)
-        return (value.log() - self.loc) / self.scale
-
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
-        return super().log_prob(value) - value.log()
-
-    def icdf(self, value: Any) -> Any:
-        """The value up to which the probability is this."""
-        return super().icdf(value).exp()
-
-    def entropy(self) -> Any:
-        """The entropy, in nats."""
-        return super().entropy() + self.loc
-
-
 class Laplace(_Scaled):
     """The distribution whose density falls off as exp(-abs(x - loc) / scale).
 
@@ -155,7 +103,7 @@ class Laplace(_Scaled):
     """
 
     def _standard(self, shape: Any) -> Any:
-        u = self._uniform(shape) * 2 - 1
+        u = _inside(shape, self.loc) * 2 - 1
         return -u.sign() * log1p(-u.abs())
 
     @property
@@ -189,47 +137,6 @@ class Laplace(_Scaled):
         return 1 + (2 * self.scale).log()
 
 
-class Gumbel(_Scaled):
-    """The distribution of the largest of many values: its distribution function is exp(-exp(-(x - loc) / scale)).
-
-    >>> from pullback.distributions import Gumbel
-    >>> Gumbel(0.0, 1.0).mean
-    tensor(0.5772)
-    """
-
-    def _standard(self, shape: Any) -> Any:
-        u = self._uniform(shape).clamp(max=1 - float(np.finfo(self.loc._dtype).epsneg))
-        return -(-u.log()).log()
-
-    @property
-    def mean(self) -> Any:
-        """The mean."""
-        return self.loc + self.scale * EULER
-
-    @property
-    def mode(self) -> Any:
-        """The most probable value."""
-        return self.loc
-
-    @property
-    def variance(self) -> Any:
-        """The variance."""
-        return (math.pi * self.scale) ** 2 / 6
-
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
-        y = -self._standardized(value)
-        return y - y.exp() - self.scale.log()
-
-    def cdf(self, value: Any) -> Any:
-        """The probability of values up to this one."""
-        return (-(-self._standardized(value)).exp()).exp()
-
-    def entropy(self) -> Any:
-        """The entropy, in nats."""
-        return self.scale.log() + 1 + EULER
-
-
 class Cauchy(_Scaled):
     """The distribution of the quotient of two normal values: no mean, no variance.
 
@@ -240,7 +147,7 @@ class Cauchy(_Scaled):
     """
 
     def _standard(self, shape: Any) -> Any:
-        return (math.pi * (self._uniform(shape) - 0.5)).tan()
+        return (math.pi * (_inside(shape, self.loc) - 0.5)).tan()
 
     @property
     def mean(self) -> Any:
@@ -377,8 +284,7 @@ class Exponential(ExponentialFamily):
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         """Values drawn at random, as differentiable functions of the parameters."""
-        u = _sampling.rand(self._extended_shape(sample_shape), dtype=self.rate.dtype)
-        return -log1p(-u) / self.rate
+        return -_inside(self._extended_shape(sample_shape), self.rate).log() / self.rate
 
     def log_prob(self, value: Any) -> Any:
         """The logarithm of the density at a value."""

@@ -19,7 +19,7 @@ from .distribution import Distribution, ExponentialFamily, broadcast_all
 
 
 def clamped(probs: Any) -> Any:
-    """Probabilities that are neither 0 nor 1, so that their logarithms are finite."""
+    """Probabilities kept from 0 and 1 by as little as their dtype knows, so that their logarithms are finite."""
     eps = float(np.finfo(probs._dtype).eps)
     return probs.clamp(min=eps, max=1 - eps)
 
@@ -292,22 +292,15 @@ class Binomial(_Counted):
         return values.expand(-1, *self._batch_shape) if expand else values
 
 
-class Categorical(Distribution):
-    """The distribution of the places 0 to K - 1 along the last axis of `probs`, or of `logits`, whose exponentials count.
+class OfChoices(Distribution):
+    """A family of choices among places, whose probabilities are the last axis of `probs`, or softmax of that of `logits`.
 
     Raises
     ------
     ValueError
         If both are given or neither, or if a parameter has no axis.
-
-    >>> import pullback
-    >>> from pullback.distributions import Categorical
-    >>> choice = Categorical(pullback.tensor([1.0, 1.0, 2.0]))
-    >>> choice.probs, choice.log_prob(pullback.tensor(2)).exp()
-    (tensor([0.2500, 0.2500, 0.5000]), tensor(0.5000))
     """
 
-    has_enumerate_support = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {
         "probs": constraints.simplex,
         "logits": constraints.real_vector,
@@ -323,7 +316,8 @@ class Categorical(Distribution):
         super().__init__(self._param.shape[:-1], self._one_value(), validate_args=validate_args)
 
     def _one_value(self) -> Any:
-        return ()
+        """The shape of one value: a vector over the places."""
+        return self._param.shape[-1:]
 
     def __getattr__(self, name: str) -> Any:
         if name == "logits":
@@ -349,6 +343,46 @@ class Categorical(Distribution):
     def _num_events(self) -> int:
         return int(self._param.shape[-1])
 
+    def _drawn(self, sample_shape: Any) -> Any:
+        """Places drawn at random."""
+        shape = Size(sample_shape)
+        with no_grad():
+            table = self.probs.reshape(-1, self._num_events)
+            drawn = _sampling.multinomial(table, shape.numel(), True)
+            return drawn.t().reshape(shape + self._batch_shape)
+
+    def _log_prob_at(self, places: Any) -> Any:
+        """The logarithm of the probability of places."""
+        shape = Size(np.broadcast_shapes(tuple(places.shape), tuple(self._batch_shape)))
+        table = self.logits.expand((*shape, self._num_events))
+        return table.gather(-1, places.expand(shape).unsqueeze(-1)).squeeze(-1)
+
+    def entropy(self) -> Any:
+        """The entropy, in nats."""
+        logits = self.logits.clamp(min=float(np.finfo(self._param._dtype).min))
+        return -(logits * self.probs).sum(-1)
+
+
+class Categorical(OfChoices):
+    """The distribution of the places 0 to K - 1 along the last axis of `probs`, or of `logits`, whose exponentials count.
+
+    Raises
+    ------
+    ValueError
+        If both are given or neither, or if a parameter has no axis.
+
+    >>> import pullback
+    >>> from pullback.distributions import Categorical
+    >>> choice = Categorical(pullback.tensor([1.0, 1.0, 2.0]))
+    >>> choice.probs, choice.log_prob(pullback.tensor(2)).exp()
+    (tensor([0.2500, 0.2500, 0.5000]), tensor(0.5000))
+    """
+
+    has_enumerate_support = True
+
+    def _one_value(self) -> Any:
+        return ()
+
     @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:
         """The values that there are."""
@@ -368,24 +402,12 @@ class Categorical(Distribution):
 
     def sample(self, sample_shape: Any = ()) -> Any:
         """Values drawn at random."""
-        shape = Size(sample_shape)
-        with no_grad():
-            table = self.probs.reshape(-1, self._num_events)
-            drawn = _sampling.multinomial(table, shape.numel(), True)
-            return drawn.t().reshape(shape + self._batch_shape)
+        return self._drawn(sample_shape)
 
     def log_prob(self, value: Any) -> Any:
         """The logarithm of the probability of a value."""
         self._validate_sample(value)
-        place = value.long().unsqueeze(-1)
-        shape = _broadcast(place.shape[:-1], self._batch_shape)
-        table = self.logits.expand((*shape, self._num_events))
-        return table.gather(-1, place.expand((*shape, 1))).squeeze(-1)
-
-    def entropy(self) -> Any:
-        """The entropy, in nats."""
-        logits = self.logits.clamp(min=float(np.finfo(self._param._dtype).min))
-        return -(logits * self.probs).sum(-1)
+        return self._log_prob_at(value.long())
 
     def enumerate_support(self, expand: bool = True) -> Any:
         """All places, along a new first axis."""
@@ -393,8 +415,8 @@ class Categorical(Distribution):
         return values.expand(-1, *self._batch_shape) if expand else values
 
 
-class OneHotCategorical(Categorical):
-    """A `Categorical` whose values are vectors with a 1 at the place.
+class OneHotCategorical(OfChoices):
+    """A choice among K places, as a vector with a 1 at the place; probabilities are given as to `Categorical`.
 
     >>> import pullback
     >>> from pullback.distributions import OneHotCategorical
@@ -402,10 +424,8 @@ class OneHotCategorical(Categorical):
     tensor([0., 1.])
     """
 
+    has_enumerate_support = True
     support = constraints.one_hot
-
-    def _one_value(self) -> Any:
-        return self._param.shape[-1:]
 
     @property
     def mean(self) -> Any:
@@ -427,24 +447,15 @@ class OneHotCategorical(Categorical):
 
     def sample(self, sample_shape: Any = ()) -> Any:
         """Values drawn at random."""
-        return self._one_hot(super().sample(sample_shape))
+        return self._one_hot(self._drawn(sample_shape))
 
     def log_prob(self, value: Any) -> Any:
-        """The logarithm of the probability of a value."""
+        """The logarithm of the probability of a value, of which only the place of the 1 counts."""
         self._validate_sample(value)
-        return (self.logits * value).sum(-1) if value.requires_grad else self._at(value.argmax(-1))
-
-    def _at(self, places: Any) -> Any:
-        shape = _broadcast(places.shape, self._batch_shape)
-        table = self.logits.expand((*shape, self._num_events))
-        return table.gather(-1, places.expand(shape).unsqueeze(-1)).squeeze(-1)
+        return self._log_prob_at(value.argmax(-1))
 
     def enumerate_support(self, expand: bool = True) -> Any:
         """All values, along a new first axis."""
         n = self._num_events
         values = _creation.eye(n, dtype=self._param.dtype).view(n, *(1 for _ in self._batch_shape), n)
         return values.expand(n, *self._batch_shape, n) if expand else values
-
-
-def _broadcast(a: Any, b: Any) -> Size:
-    return Size(np.broadcast_shapes(tuple(a), tuple(b)))

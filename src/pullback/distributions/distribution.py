@@ -77,6 +77,10 @@ class Distribution:
         """The parameters that the distribution was made of."""
         return {name: self.__dict__[name] for name in self.arg_constraints if name in self.__dict__}
 
+    def _shown(self) -> Mapping[str, Any]:
+        """The parameters that are printed."""
+        return self._given()
+
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """The same distribution with its parameters repeated to another batch shape."""
         made = type(self).__new__(type(self))
@@ -192,7 +196,7 @@ class Distribution:
 
     def __repr__(self) -> str:
         given = ", ".join(
-            f"{name}: {value if value.numel() == 1 else value.shape}" for name, value in self._given().items()
+            f"{name}: {value if value.numel() == 1 else value.shape}" for name, value in self._shown().items()
         )
         return f"{type(self).__name__}({given})"
 
@@ -235,3 +239,7 @@ def summed(value: Any, axes: int) -> Any:
 
 
 LOG_ROOT_TAU = math.log(2 * math.pi) / 2
+"""The logarithm of the square root of 2 pi."""
+
+EULER = 0.57721566490153286
+"""The constant of Euler and Mascheroni."""

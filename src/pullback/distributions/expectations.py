@@ -13,13 +13,13 @@ from typing import Any
 from .._functions import where
 from ..vocabulary.functions import xlogy
 from ..vocabulary.special import digamma, erf, lgamma
-from .continuous import EULER, Exponential, Gumbel, Laplace, Normal, Uniform
+from .continuous import Exponential, Laplace, Normal, Uniform
 from .discrete import Bernoulli, Binomial, Poisson
-from .distribution import LOG_ROOT_TAU
+from .distribution import EULER, LOG_ROOT_TAU
 from .gamma import Beta, Gamma
 from .intervals import ContinuousBernoulli
 from .registry import RULES, Rule, register_kl
-from .transformed import Pareto
+from .transformed import Gumbel, Pareto
 
 Mean = Callable[[Any], Any]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -327,6 +328,12 @@ class StudentT(Distribution):
         y, n = (value - self.loc) / self.scale, self.df
         constant = self.scale.log() + 0.5 * n.log() + 0.5 * np.log(np.pi) + lgamma(n / 2) - lgamma((n + 1) / 2)
         return -0.5 * (n + 1) * log1p(y**2 / n) - constant
+
+    def entropy(self) -> Any:
+        """The entropy, in nats."""
+        half, more = self.df / 2, (self.df + 1) / 2
+        beta = lgamma(half) + math.lgamma(0.5) - lgamma(more)
+        return self.scale.log() + more * (digamma(more) - digamma(half)) + 0.5 * self.df.log() + beta
 
 
 class FisherSnedecor(Distribution):

@@ -12,9 +12,9 @@ from .._functions import where
 from ..nn.functional import softplus
 from ..vocabulary.special import digamma, lgamma, mvlgamma
 from . import expectations as _expectations  # noqa: F401  # the formulas for different families
-from .continuous import EULER, Cauchy, Exponential, Gumbel, Laplace, Normal, Uniform
+from .continuous import Cauchy, Exponential, Laplace, Normal, Uniform
 from .discrete import Bernoulli, Binomial, Categorical, Geometric, OneHotCategorical, Poisson
-from .distribution import ExponentialFamily, summed
+from .distribution import EULER, ExponentialFamily, summed
 from .gamma import Beta, Dirichlet, Gamma
 from .intervals import ContinuousBernoulli
 from .lowrank import LowRankMultivariateNormal
@@ -23,7 +23,7 @@ from .multivariate import Independent, MultivariateNormal, mahalanobis
 from .registry import RULES, unknown
 from .registry import kl_divergence as kl_divergence
 from .registry import register_kl as register_kl
-from .transformed import HalfNormal, Pareto, TransformedDistribution
+from .transformed import Gumbel, HalfNormal, Pareto, TransformedDistribution
 
 
 @register_kl(ExponentialFamily, ExponentialFamily)

@@ -181,6 +181,11 @@ class Independent(Distribution):
         """Whether samples can be differentiated by the parameters."""
         return self.base_dist.has_rsample
 
+    @property
+    def has_enumerate_support(self) -> bool:  # type: ignore[override]  # as the other has
+        """Whether all values can be listed, as those of no more than one entry."""
+        return self.base_dist.has_enumerate_support and not self.reinterpreted_batch_ndims
+
     @constraints.dependent_property
     def support(self) -> Any:
         """The values that there are."""
@@ -218,6 +223,12 @@ class Independent(Distribution):
     def entropy(self) -> Any:
         """The entropy, in nats."""
         return summed(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        """All values that there are, along a new first axis; refused where axes are taken together."""
+        if self.reinterpreted_batch_ndims:
+            raise NotImplementedError("Enumeration over cartesian product is not implemented")
+        return self.base_dist.enumerate_support(expand)
 
     def __repr__(self) -> str:
         return f"Independent({self.base_dist}, {self.reinterpreted_batch_ndims})"

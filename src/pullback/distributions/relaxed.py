@@ -14,7 +14,7 @@ from .._functions import logsumexp
 from ..vocabulary.special import lgamma
 from . import constraints
 from .constraints import Constraint
-from .discrete import Categorical, OfOdds, OneHotCategorical, clamped
+from .discrete import OfChoices, OfOdds, OneHotCategorical, clamped
 from .distribution import broadcast_all
 from .transformed import TransformedDistribution
 from .transforms import ExpTransform, SigmoidTransform
@@ -95,10 +95,10 @@ class RelaxedBernoulli(_Relaxed):
         super().__init__(base, SigmoidTransform(), validate_args)
 
 
-class ExpRelaxedCategorical(Categorical):
+class ExpRelaxedCategorical(OfChoices):
     """The logarithms of the probabilities of a `RelaxedOneHotCategorical`."""
 
-    has_rsample, has_enumerate_support = True, False
+    has_rsample = True
     support = constraints.real_vector
 
     def __init__(
@@ -106,13 +106,6 @@ class ExpRelaxedCategorical(Categorical):
     ) -> None:
         self.temperature = temperature
         super().__init__(probs, logits, validate_args)
-
-    def _one_value(self) -> Any:
-        return self._param.shape[-1:]
-
-    def sample(self, sample_shape: Any = ()) -> Any:
-        """Values drawn at random, which cannot be differentiated."""
-        return self.rsample(sample_shape).detach()
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         """Values drawn at random, as differentiable functions of the parameters."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
+import numpy as np
+
 from .._modes import no_grad
 from .._shapes import Size
 from . import constraints
 from .constraints import Constraint
 from .continuous import Cauchy, Exponential, Normal, Uniform
-from .distribution import Distribution, broadcast_all, summed
+from .distribution import EULER, Distribution, broadcast_all, summed
 from .gamma import Gamma
 from .multivariate import Independent
 from .transforms import (
@@ -22,9 +24,6 @@ from .transforms import (
     StickBreakingTransform,
     Transform,
 )
-
-EULER = 0.57721566490153286
-"""The constant of Euler and Mascheroni."""
 
 
 class TransformedDistribution(Distribution):
@@ -71,11 +70,9 @@ class TransformedDistribution(Distribution):
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """The same distribution with its parameters repeated to another batch shape."""
-        made = type(self).__new__(type(self))
-        made.__dict__.update(self.__dict__)
-        shape = ComposeTransform(self.transforms).inverse_shape(Size(batch_shape) + self.event_shape)
+        made = super().expand(batch_shape)
+        shape = ComposeTransform(self.transforms).inverse_shape(made._batch_shape + self.event_shape)
         made.base_dist = self.base_dist.expand(shape[: len(shape) - len(self.base_dist.event_shape)])
-        made._batch_shape = Size(batch_shape)
         return made
 
     @property
@@ -139,22 +136,120 @@ class TransformedDistribution(Distribution):
         return self._transformed(self.base_dist.icdf(self._turned(value)))
 
 
-class _Half(TransformedDistribution):
+class _OfBase(TransformedDistribution):
+    """One whose parameters are those of the distribution that is transformed."""
+
+    def _shown(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.arg_constraints}
+
+
+def _of_base(name: str, meaning: str) -> property:
+    """A parameter that the distribution which is transformed has."""
+    return property(lambda self: getattr(self.base_dist, name), doc=meaning)
+
+
+class LogNormal(_OfBase):
+    """The distribution of exp(x), of which x is normal with mean `loc` and standard deviation `scale`.
+
+    >>> from pullback.distributions import LogNormal
+    >>> LogNormal(0.0, 1.0).mean
+    tensor(1.6487)
+    """
+
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": constraints.real, "scale": constraints.positive}
+    support = constraints.positive
+    loc = _of_base("loc", "The mean of the logarithm.")
+    scale = _of_base("scale", "The standard deviation of the logarithm.")
+
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        super().__init__(Normal(loc, scale, validate_args=validate_args), ExpTransform(), validate_args)
+
+    @property
+    def mean(self) -> Any:
+        """The mean."""
+        return (self.loc + self.scale**2 / 2).exp()
+
+    @property
+    def mode(self) -> Any:
+        """The most probable value."""
+        return (self.loc - self.scale**2).exp()
+
+    @property
+    def variance(self) -> Any:
+        """The variance."""
+        return (self.scale**2).expm1() * (2 * self.loc + self.scale**2).exp()
+
+    def entropy(self) -> Any:
+        """The entropy, in nats."""
+        return self.base_dist.entropy() + self.loc
+
+
+class Gumbel(TransformedDistribution):
+    """The distribution of the largest of many values: its distribution function is exp(-exp(-(x - loc) / scale)).
+
+    >>> from pullback.distributions import Gumbel
+    >>> Gumbel(0.0, 1.0).mean
+    tensor(0.5772)
+    """
+
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": constraints.real, "scale": constraints.positive}
+    support = constraints.real
+
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        self.loc, self.scale = broadcast_all(loc, scale)
+        numbers, zeros = np.finfo(self.loc._dtype), self.loc.detach() * 0
+        base = Uniform(zeros + float(numbers.tiny), zeros + (1 - float(numbers.eps)), validate_args=validate_args)
+        to_log = ExpTransform().inv
+        transforms = [to_log, AffineTransform(0, -1.0), to_log, AffineTransform(self.loc, -self.scale)]
+        super().__init__(base, transforms, validate_args)
+
+    @property
+    def mean(self) -> Any:
+        """The mean."""
+        return self.loc + self.scale * EULER
+
+    @property
+    def mode(self) -> Any:
+        """The most probable value."""
+        return self.loc
+
+    @property
+    def variance(self) -> Any:
+        """The variance."""
+        return (math.pi * self.scale) ** 2 / 6
+
+    def _exponent(self, value: Any) -> Any:
+        """y, of which exp(-exp(y)) is the probability of values up to this one."""
+        self._validate_sample(value)
+        return (self.loc - value) / self.scale
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the density at a value."""
+        y = self._exponent(value)
+        return y - y.exp() - self.scale.log()
+
+    def cdf(self, value: Any) -> Any:
+        """The probability of values up to this one."""
+        return (-self._exponent(value).exp()).exp()
+
+    def icdf(self, value: Any) -> Any:
+        """The value up to which the probability is this."""
+        return self.loc - self.scale * (-value.log()).log()
+
+    def entropy(self) -> Any:
+        """The entropy, in nats."""
+        return self.scale.log() + 1 + EULER
+
+
+class _Half(_OfBase):
     """The absolute values of a distribution around zero."""
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {"scale": constraints.positive}
     support = constraints.nonnegative
+    scale = _of_base("scale", "How far the values are spread.")
 
     def __init__(self, base: Any, validate_args: bool | None) -> None:
         super().__init__(base, AbsTransform(), validate_args)
-
-    @property
-    def scale(self) -> Any:
-        """How far the values are spread."""
-        return self.base_dist.scale
-
-    def _given(self) -> dict[str, Any]:
-        return {"scale": self.scale}
 
     @property
     def mode(self) -> Any:
@@ -240,10 +335,6 @@ class Pareto(TransformedDistribution):
         base = Exponential(self.alpha, validate_args=validate_args)
         super().__init__(base, [ExpTransform(), AffineTransform(0, self.scale)], validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution with its parameters repeated to another batch shape."""
-        return type(self)(self.scale.expand(batch_shape), self.alpha.expand(batch_shape))
-
     @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:
         """The values that there are."""
@@ -291,10 +382,6 @@ class Weibull(TransformedDistribution):
         transforms = [PowerTransform(self.concentration.reciprocal()), AffineTransform(0, self.scale)]
         super().__init__(base, transforms, validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution with its parameters repeated to another batch shape."""
-        return type(self)(self.scale.expand(batch_shape), self.concentration.expand(batch_shape))
-
     def _moment(self, order: int) -> Any:
         return (1 + order / self.concentration).lgamma().exp()
 
@@ -319,7 +406,7 @@ class Weibull(TransformedDistribution):
         return EULER * (1 - self.concentration.reciprocal()) + (self.scale / self.concentration).log() + 1
 
 
-class InverseGamma(TransformedDistribution):
+class InverseGamma(_OfBase):
     """The distribution of 1 / x for x of the gamma distribution with a concentration and a rate.
 
     >>> from pullback.distributions import InverseGamma
@@ -332,20 +419,12 @@ class InverseGamma(TransformedDistribution):
         "rate": constraints.positive,
     }
     support = constraints.positive
+    concentration = _of_base("concentration", "The concentration of the gamma distribution.")
+    rate = _of_base("rate", "Its rate.")
 
     def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
         base = Gamma(concentration, rate, validate_args=validate_args)
         super().__init__(base, PowerTransform(base.rate.new_tensor(-1.0)), validate_args)
-
-    @property
-    def concentration(self) -> Any:
-        """The concentration of the gamma distribution."""
-        return self.base_dist.concentration
-
-    @property
-    def rate(self) -> Any:
-        """Its rate."""
-        return self.base_dist.rate
 
     @property
     def mean(self) -> Any:
@@ -396,10 +475,6 @@ class Kumaraswamy(TransformedDistribution):
             PowerTransform(self.concentration1.reciprocal()),
         ]
         super().__init__(base, transforms, validate_args)
-
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution with its parameters repeated to another batch shape."""
-        return type(self)(self.concentration1.expand(batch_shape), self.concentration0.expand(batch_shape))
 
     def _moment(self, order: int) -> Any:
         a = 1 + order / self.concentration1

@@ -6,6 +6,7 @@ They make a `TransformedDistribution` of another. One of your own is a subclass 
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -649,3 +650,11 @@ class CumulativeDistributionTransform(Transform):
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
         """log |dy/dx| at the argument x, whose value is y."""
         return self.distribution.log_prob(x)
+
+
+def __getattr__(name: str) -> Any:
+    """Transforms of other modules, which torch has here; they are imported when they are asked for."""
+    modules = {"CatTransform": "joined", "StackTransform": "joined", "CorrCholeskyTransform": "correlations"}
+    if name not in modules:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f".{modules[name]}", __package__), name)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ... import _sampling
 from ..._modes import enable_grad
+from ...distributions.discrete import clamped as clamp_probs
 from ...distributions.distribution import broadcast_all as broadcast_all
 from ...distributions.distribution import summed
 from ...nn import functional
@@ -26,16 +27,10 @@ def _sum_rightmost(value: Any, dim: int) -> Any:
     return summed(value, dim)
 
 
-def clamp_probs(probs: Any) -> Any:
-    """Probabilities kept from 0 and 1, by as little as their dtype knows."""
-    eps = float(np.finfo(probs._dtype).eps)
-    return probs.clamp(min=eps, max=1 - eps)
-
-
 def probs_to_logits(probs: Any, is_binary: bool = False) -> Any:
     """The logarithms of probabilities, of their odds if they are those of one of two events."""
-    clamped = clamp_probs(probs)
-    return clamped.log() - (-clamped).log1p() if is_binary else clamped.log()
+    inner = clamp_probs(probs)
+    return inner.log() - (-inner).log1p() if is_binary else inner.log()
 
 
 def logits_to_probs(logits: Any, is_binary: bool = False) -> Any:

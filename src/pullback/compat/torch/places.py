@@ -68,12 +68,13 @@ PLACES: dict[str, str] = {
             "fishersnedecor gamma generalized_pareto geometric gumbel "
             "half_cauchy half_normal independent inverse_gamma kl kumaraswamy laplace lkj_cholesky log_normal "
             "logistic_normal lowrank_multivariate_normal mixture_same_family multinomial multivariate_normal "
-            "negative_binomial normal one_hot_categorical pareto poisson relaxed_bernoulli relaxed_categorical studentT "
+            "negative_binomial normal one_hot_categorical pareto poisson studentT "
             "transformed_distribution uniform von_mises weibull wishart"
         ).split()
     },
-    "torch.distributions.transforms": (
-        "pullback.distributions.transforms pullback.distributions.correlations pullback.distributions.joined"
+    **dict.fromkeys(
+        ("torch.distributions.relaxed_bernoulli", "torch.distributions.relaxed_categorical"),
+        "pullback.distributions pullback.distributions.relaxed",
     ),
     "torch.distributions.utils": f"{_HERE}.chances pullback.distributions.correlations",
     "torch.autograd": f"{_HERE}.autograd pullback.autograd",
