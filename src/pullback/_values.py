@@ -36,6 +36,11 @@ def untracked(function: str, value: Any) -> Any:
     return value
 
 
+def holds(condition: Any) -> bool:
+    """Whether every element of a tensor of truths is true: for checks of arguments, which a compiled program makes, too."""
+    return bool(every(condition).all())
+
+
 def concrete(value: Any, operation: str) -> Any:
     """The elements as an array, for an operation whose result's shape depends on them: refused if examples differ."""
     return value._concrete(operation) if isinstance(value, Carrier) else value

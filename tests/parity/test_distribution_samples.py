@@ -1,5 +1,6 @@
 """Samples of distributions: their shapes, their slopes, and what becomes of the smallest parameters."""
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="torch==2.13.0 is not installed: there is nothing to compare with")
@@ -143,3 +144,32 @@ def test_a_grid_keeps_its_dtype_whatever_the_default_is(t, padding):
         return t.nn.functional.grid_sample(x, grid, padding_mode=padding, align_corners=False)
     finally:
         t.set_default_dtype(before)
+
+
+def test_samples_of_gamma_and_dirichlet_in_transforms():
+    """torch has those of both by its own operators, but for Dirichlet's."""
+    func = pullback.func
+    rows = pullback.rand(4, 3) + 0.5
+    for family in (lambda a: d.Gamma(a, a), d.Dirichlet, d.StudentT):
+        for randomness in ("same", "different"):
+            batched = func.vmap(lambda a, f=family: f(a).rsample((2,)), randomness=randomness)
+            assert tuple(batched(rows).shape) == (4, 2, 3)
+            slopes = func.vmap(func.grad(lambda a, f=family: f(a).rsample()[0]), randomness=randomness)(rows)
+            assert tuple(slopes.shape) == (4, 3)
+            assert slopes.isfinite().all()
+    with pytest.raises(ValueError, match="Expected parameter scale"):
+        func.vmap(lambda a: d.Normal(a, a).log_prob(a))(pullback.tensor([1.0, -1.0]))
+
+
+@pytest.mark.parametrize("shape", [0.5, 1.0, 8.0])
+def test_second_derivatives_of_gamma_samples_are_those_of_the_inverse_distribution_function(shape):
+    special = pytest.importorskip("scipy.special")
+    pullback.manual_seed(0)
+    a = pullback.tensor(shape, dtype=pullback.float64, requires_grad=True)
+    value = d.Gamma(a, 1.0).rsample()
+    (slope,) = pullback.autograd.grad(value, a, create_graph=True)
+    (curvature,) = pullback.autograd.grad(slope, a)
+    chance, step = special.gammainc(shape, value.item()), 5e-4
+    low, middle, high = special.gammaincinv(shape + step * np.array([-1, 0, 1]), chance)
+    np.testing.assert_allclose(slope.item(), (high - low) / (2 * step), rtol=1e-5)
+    np.testing.assert_allclose(curvature.item(), (high - 2 * middle + low) / step**2, rtol=1e-3)

@@ -12,6 +12,7 @@ import numpy as np
 from .._functions import all as all_
 from .._functions import isnan
 from .._functions import stack as stacked
+from .._values import holds
 from ..linalg import cholesky_ex, eigvalsh
 from ..vocabulary.shapes import cat as joined
 
@@ -346,7 +347,7 @@ class _Symmetric(_Square):
 class _PositiveSemidefinite(_Symmetric):
     def check(self, value: Any) -> Any:
         symmetric = super().check(value)
-        if not symmetric.all():
+        if not holds(symmetric):
             return symmetric
         smallest = eigvalsh(value.detach())[..., 0]
         return smallest >= -value.shape[-1] * float(np.finfo(value._dtype).eps) * value.detach().abs().amax((-2, -1))
@@ -355,7 +356,7 @@ class _PositiveSemidefinite(_Symmetric):
 class _PositiveDefinite(_Symmetric):
     def check(self, value: Any) -> Any:
         symmetric = super().check(value)
-        return symmetric & (cholesky_ex(value.detach()).info == 0) if symmetric.all() else symmetric
+        return symmetric & (cholesky_ex(value.detach()).info == 0) if holds(symmetric) else symmetric
 
 
 class _Joined(Constraint):

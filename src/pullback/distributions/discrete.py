@@ -10,6 +10,7 @@ from .. import _creation, _sampling
 from .._functions import logsumexp, where
 from .._modes import no_grad
 from .._shapes import Size
+from .._values import holds
 from ..nn import functional
 from ..vocabulary.functions import xlogy
 from ..vocabulary.special import lgamma
@@ -139,7 +140,7 @@ class Geometric(OfOdds):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if "probs" in self.__dict__ and not (self.probs > 0).all():
+        if "probs" in self.__dict__ and not holds(self.probs > 0):
             raise ValueError(
                 f"Expected parameter probs of distribution {self!r} to be positive but found invalid values: {self.probs}"
             )

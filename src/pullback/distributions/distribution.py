@@ -11,12 +11,15 @@ from collections.abc import Mapping
 from operator import mul
 from typing import Any, ClassVar
 
+import numpy as np
+
 from .._backward import grad
 from .._core import Carrier
 from .._creation import scalar_tensor
 from .._dtypes import get_default_dtype
 from .._modes import enable_grad, no_grad
 from .._shapes import Size
+from .._values import every, holds
 from ..vocabulary.joining import broadcast_tensors
 from .constraints import Constraint
 
@@ -67,10 +70,10 @@ class Distribution:
                 continue
             value = getattr(self, name)
             valid = constraint.check(value)
-            if not valid.all():
+            if not holds(valid):
                 raise ValueError(
                     f"Expected parameter {name} ({type(value).__name__} of shape {tuple(value.shape)}) of distribution "
-                    f"{self!r} to satisfy the constraint {constraint!r}, but found invalid values:\n{value}"
+                    f"{self!r} to satisfy the constraint {constraint!r}, but found invalid values:\n{_text(value)}"
                 )
 
     def _given(self) -> Mapping[str, Any]:
@@ -188,15 +191,15 @@ class Distribution:
                 raise ValueError(
                     f"Value is not broadcastable with batch_shape+event_shape: {value.shape} vs {expected}."
                 )
-        if self.support is not None and not self.support.check(value).all():
+        if self.support is not None and not holds(self.support.check(value)):
             raise ValueError(
                 f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) to be within the support "
-                f"({self.support!r}) of the distribution {self!r}, but found invalid values:\n{value}"
+                f"({self.support!r}) of the distribution {self!r}, but found invalid values:\n{_text(value)}"
             )
 
     def __repr__(self) -> str:
         given = ", ".join(
-            f"{name}: {value if value.numel() == 1 else value.shape}" for name, value in self._shown().items()
+            f"{name}: {_text(value) if value.numel() == 1 else value.shape}" for name, value in self._shown().items()
         )
         return f"{type(self).__name__}({given})"
 
@@ -231,6 +234,13 @@ class ExponentialFamily(Distribution):
         given, normalizer, means = self._expected()
         dot = sum(each.reshape(*self._batch_shape, -1).sum(-1) for each in map(mul, given, means))
         return normalizer - dot - self._mean_carrier_measure
+
+
+def _text(value: Any) -> str:
+    """A parameter or a value as texts have it: of a single number the number, if it is known."""
+    elements = every(value)
+    known = isinstance(elements, np.ndarray) and elements.size == 1 and not value.ndim
+    return format(elements.item()) if known else str(value)
 
 
 def summed(value: Any, axes: int) -> Any:

@@ -10,8 +10,7 @@ import numpy as np
 from .. import _random, _sampling, ops
 from .._creation import as_tensor, made
 from .._functions import log1p, stack, where
-from .._modes import enable_grad
-from ..autograd.function import Function, once_differentiable
+from ..autograd.function import Function
 from ..nn.functional import one_hot
 from ..vocabulary.functions import xlogy
 from ..vocabulary.special import digamma, igamma, lgamma
@@ -20,39 +19,38 @@ from .constraints import Constraint
 from .distribution import Distribution, ExponentialFamily, broadcast_all
 
 
-class _StandardGamma(Function):
+class _Moving(Function):
+    """Samples, drawn before, which move with the parameter of their family as their distribution function has it."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(parameter: Any, samples: Any) -> Any:
+        """The samples."""
+        return samples.clone()
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        """Keep the parameter and the samples."""
+        ctx.save_for_backward(inputs[0], output)
+
+
+class _MovingGamma(_Moving):
     """Gamma samples of rate 1: F(sample; shape) stays what it is when the shape moves, which gives their slope.
 
     M. Figurnov, S. Mohamed, A. Mnih, Implicit reparameterization gradients, 2018.
     """
 
     @staticmethod
-    def forward(ctx: Any, concentration: Any) -> Any:
-        """The samples, not smaller than the smallest number of the dtype."""
-        array = concentration.detach().numpy()
-        drawn = _random.sampled(lambda rng, shape: rng.standard_gamma(array, shape), array.shape)
-        value = made(np.maximum(drawn, np.finfo(array.dtype).tiny).astype(array.dtype), False)
-        ctx.save_for_backward(concentration, value)
-        return value
-
-    @staticmethod
-    @once_differentiable
     def backward(ctx: Any, gradient: Any) -> Any:
         """Minus the slope of the distribution function by the shape, over the density."""
-        concentration, value = (saved.detach().double() for saved in ctx.saved_tensors)
-        with enable_grad():
-            leaf = concentration.clone().requires_grad_()
-            igamma(leaf, value).sum().backward()
-        density = (xlogy(concentration - 1, value) - value - lgamma(concentration)).exp()
-        return gradient * -(leaf.grad / density).to(gradient.dtype)
+        a, x = (saved.double() for saved in ctx.saved_tensors)
+        density = (xlogy(a - 1, x) - x - lgamma(a)).exp()
+        return gradient * -(ops.gammainc_by_shape(a, x, order=1) / density).to(gradient.dtype), None
 
 
-def _standard_gamma(concentration: Any) -> Any:
-    return _StandardGamma.apply(concentration)
-
-
-class _DirichletSample(Function):
-    """Vectors of gamma samples over their sums; the logarithms are drawn, as the samples of small shapes underflow.
+class _MovingDirichlet(_Moving):
+    """Vectors of gamma samples over their sums.
 
     As one concentration moves, its entry moves as the entry's own (beta) distribution function has it, and the others
     shrink or grow in proportion. M. Jankowiak and F. Obermeyer, Pathwise derivatives beyond the reparameterization
@@ -60,31 +58,41 @@ class _DirichletSample(Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, concentration: Any) -> Any:
-        """The samples, neither as small as 0 nor as large as 1."""
-        array = concentration.detach().numpy()
-        shape = array.astype(np.float64)  # a sample of one shape more, times u ** (1 / shape)
-        drawn = _random.sampled(
-            lambda rng, size: np.log(rng.standard_gamma(shape + 1, size)) - rng.standard_exponential(size) / shape,
-            array.shape,
-        )
-        parts = np.exp(drawn - drawn.max(-1, keepdims=True))
-        value = (parts / parts.sum(-1, keepdims=True)).astype(array.dtype)
-        value = made(value.clip(np.finfo(array.dtype).tiny, np.nextafter(array.dtype.type(1), 0)), False)
-        ctx.save_for_backward(concentration, value)
-        return value
-
-    @staticmethod
-    @once_differentiable
     def backward(ctx: Any, gradient: Any) -> Any:
         """Minus the slope of each entry's distribution function, over its density times what is left to the others."""
-        a, x = (saved.detach().double() for saved in ctx.saved_tensors)
+        a, x = (saved.double() for saved in ctx.saved_tensors)
         others = a.sum(-1, True) - a
         b = where(others > 0, others, 1.0)
         logarithm = (a - 1) * x.log() + b * log1p(-x) - (lgamma(a) + lgamma(b) - lgamma(a + b))
         slope = where(others > 0, -ops.betainc_by_shapes(a, b, x, order=(1, 0)) / logarithm.exp(), 0.0)
         g = gradient.double()
-        return (slope * (g - (x * g).sum(-1, True))).to(gradient.dtype)
+        return (slope * (g - (x * g).sum(-1, True))).to(gradient.dtype), None
+
+
+def _gammas(rng: np.random.Generator, size: Any, shapes: Any) -> Any:
+    """Gamma samples of rate 1, not smaller than the smallest number of the dtype."""
+    return np.maximum(rng.standard_gamma(shapes, size), np.finfo(shapes.dtype).tiny).astype(shapes.dtype)
+
+
+def _portions(rng: np.random.Generator, size: Any, concentration: Any) -> Any:
+    """Samples of Dirichlet's distribution, of which no entry is as small as 0 or as large as 1.
+
+    Logarithms are drawn, as gamma samples of small shapes underflow: one of a shape more, times u ** (1 / shape).
+    """
+    shapes, dtype = concentration.astype(np.float64), concentration.dtype
+    drawn = np.log(rng.standard_gamma(shapes + 1, size)) - rng.standard_exponential(size) / shapes
+    parts = np.exp(drawn - drawn.max(-1, keepdims=True))
+    value = (parts / parts.sum(-1, keepdims=True)).astype(dtype)
+    return value.clip(np.finfo(dtype).tiny, np.nextafter(dtype.type(1), 0))
+
+
+def _moving(family: type[_Moving], draw: Any, parameter: Any) -> Any:
+    drawn = _random.sampled(draw, tuple(parameter.shape), parameter.detach())
+    return family.apply(parameter, made(drawn, False))
+
+
+def _standard_gamma(concentration: Any) -> Any:
+    return _moving(_MovingGamma, _gammas, concentration)
 
 
 class Gamma(ExponentialFamily):
@@ -209,7 +217,7 @@ class Dirichlet(ExponentialFamily):
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         """Values drawn at random, as differentiable functions of the parameters."""
-        return _DirichletSample.apply(self.concentration.expand(self._extended_shape(sample_shape)))
+        return _moving(_MovingDirichlet, _portions, self.concentration.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Any) -> Any:
         """The logarithm of the density at a value."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import linalg
 from .._functions import where
+from .._values import holds
 from ..nn.functional import softplus
 from ..vocabulary.special import digamma, lgamma, mvlgamma
 from . import expectations as _expectations  # noqa: F401  # the formulas for different families
@@ -107,7 +108,7 @@ def _bernoulli(p: Any, q: Any) -> Any:
 
 @register_kl(Binomial, Binomial)
 def _binomial(p: Any, q: Any) -> Any:
-    if (p.total_count < q.total_count).any():
+    if not holds(p.total_count >= q.total_count):
         raise NotImplementedError("KL between Binomials where q.total_count > p.total_count is not implemented")
     chance, other = p.probs, q.probs
     each = chance * (p.logits - q.logits) + (-chance).log1p() - (-other).log1p()

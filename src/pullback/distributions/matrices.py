@@ -14,6 +14,7 @@ from .._creation import arange, scalar_tensor
 from .._modes import no_grad
 from .._sampling import randn
 from .._shapes import Size
+from .._values import holds
 from ..nn.functional import pad
 from ..vocabulary.diagonals import diag_embed
 from ..vocabulary.special import digamma, mvlgamma
@@ -73,9 +74,9 @@ class Wishart(_Factored, ExponentialFamily):
         degrees = df if isinstance(df, Carrier) else scalar_tensor(df, dtype=matrix.dtype)
         batch = Size(np.broadcast_shapes(tuple(matrix.shape[:-2]), tuple(degrees.shape)))
         size = matrix.shape[-1]
-        if (degrees <= size - 1).any():
+        if not holds(degrees > size - 1):
             raise ValueError(f"Value of df={df} expected to be greater than ndim - 1 = {size - 1}.")
-        if (degrees < size).any():
+        if not holds(degrees >= size):
             warnings.warn(
                 "Low df values detected. Singular samples are highly likely to occur for ndim - 1 < df < ndim.",
                 stacklevel=2,

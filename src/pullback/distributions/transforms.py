@@ -15,6 +15,7 @@ import numpy as np
 
 from .._core import Carrier
 from .._shapes import Size
+from .._values import holds
 from ..nn.functional import logsigmoid, pad, softmax, softplus
 from . import constraints
 from .distribution import summed
@@ -122,7 +123,7 @@ class Transform:
 
 
 def _same(a: Any, b: Any) -> bool:
-    return bool((a == b).all()) if isinstance(a == b, Carrier) else bool(a == b)
+    return holds(a == b) if isinstance(a == b, Carrier) else bool(a == b)
 
 
 class _InverseTransform(Transform):

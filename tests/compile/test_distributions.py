@@ -1,0 +1,56 @@
+"""Distributions in compiled functions: their checks are guards, their samples are drawn at each call."""
+
+import numpy as np
+import pytest
+
+import pullback
+from pullback import distributions as d
+
+A = pullback.tensor([0.3, 0.6, 0.8])
+FAMILIES = {
+    "Normal": lambda a: d.Normal(a, a + 1),
+    "Gamma": lambda a: d.Gamma(a + 1, a),
+    "Beta": lambda a: d.Beta(a, a + 1),
+    "Dirichlet": lambda a: d.Dirichlet(a + 1),
+    "LogNormal": lambda a: d.LogNormal(a, a),
+    "Bernoulli": d.Bernoulli,
+    "Categorical": lambda a: d.Categorical(logits=a),
+    "Geometric": d.Geometric,
+    "MultivariateNormal": lambda a: d.MultivariateNormal(a, pullback.diag(a)),
+    "Independent": lambda a: d.Independent(d.Laplace(a, a), 1),
+    "MixtureSameFamily": lambda a: d.MixtureSameFamily(d.Categorical(a), d.Normal(a, a)),
+    "Wishart": lambda a: d.Wishart(a[0] + 4, pullback.diag(a)),
+}
+
+
+def drawn(family, a):
+    """Samples, their densities, and how the sum of both moves with the parameter."""
+    a = a.detach().requires_grad_()
+    distribution = family(a)
+    value = distribution.rsample((3,)) if distribution.has_rsample else distribution.sample((3,))
+    density = distribution.log_prob(value.detach())
+    (density.sum() + value.sum()).backward()
+    return value.detach(), density.detach(), a.grad
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.filterwarnings("ignore:Singular sample detected")
+def test_samples_and_densities_are_those_of_the_function(name):
+    function = pullback.compile(lambda a: drawn(FAMILIES[name], a), fullgraph=True)
+    for a in (A, A / 2):
+        pullback.manual_seed(1)
+        expected = drawn(FAMILIES[name], a)
+        pullback.manual_seed(1)
+        for mine, theirs in zip(function(a), expected, strict=True):
+            np.testing.assert_allclose(mine.numpy(), theirs.numpy(), rtol=2e-5, atol=1e-6)
+
+
+def test_parameters_and_values_are_checked_at_each_call():
+    density = pullback.compile(lambda scale, x: d.LogNormal(0.0, scale).log_prob(x), fullgraph=True)
+    one = pullback.tensor(1.0)
+    assert density(one, one).isfinite()
+    with pytest.raises(ValueError, match="Expected parameter scale"):
+        density(-one, one)
+    with pytest.raises(ValueError, match="to be within the support"):
+        density(one, -one)
+    assert density(one, one).isfinite()
