@@ -380,3 +380,26 @@ def test_asarray(t):
 @parity
 def test_a_generator_of_no_device_is_the_processors(t):
     return str(t.Generator(device=None).device), str(t.Generator().device)
+
+
+PIECES = {
+    "relu": lambda t, x: x.relu(),
+    "relu6": lambda t, x: t.nn.functional.relu6(x),
+    "hardtanh": lambda t, x: t.nn.functional.hardtanh(x),
+    "hardshrink": lambda t, x: t.nn.functional.hardshrink(x),
+    "softshrink": lambda t, x: t.nn.functional.softshrink(x),
+    "threshold": lambda t, x: t.nn.functional.threshold(x, 0.1, 2.0),
+    "leaky_relu": lambda t, x: t.nn.functional.leaky_relu(x),
+    "prelu": lambda t, x: t.nn.functional.prelu(x, t.tensor([0.2])),
+    "abs": lambda t, x: x.abs(),
+    "nll_loss": lambda t, x: t.nn.functional.nll_loss(x[None], t.tensor([1])),
+}
+
+
+@pytest.mark.parametrize("name", PIECES)
+@parity
+def test_a_function_of_straight_pieces_has_a_second_derivative_of_zeros(t, name):
+    """Which is asked for without `allow_unused`, as for a Hessian-vector product."""
+    x = t.tensor([-2.0, 0.3, 1.0], requires_grad=True)
+    (slope,) = t.autograd.grad(PIECES[name](t, x).sum(), x, create_graph=True)
+    return t.autograd.grad(slope.sum(), x)

@@ -126,6 +126,11 @@ def _hardswish(xp: Any, g: Any, x: Any) -> Any:
     return xp.select(x > -three, xp.where(x < three, g * (x / three + xp.constant(0.5, x.dtype)), g))
 
 
+def _prelu(xp: Any, g: Any, x: Any, weight: Any) -> Any:
+    zero = xp.constant(0, x.dtype)
+    return xp.select(xp.above(x, bound=0), g) + xp.select(xp.logical_not(x > zero), g * weight)
+
+
 def _flat(xp: Any, g: Any) -> Any:
     return xp.zeros_like(g)
 
@@ -136,7 +141,7 @@ REAL: Any = {"complex": "refused"}
 #                            name            pullback per input
 leaky_relu   = elementwise("leaky_relu",   lambda xp, g, x, *, slope: g * xp.leaky_factor(x, slope=slope),
                            forward=_leaky_relu_forward, **REAL)
-prelu        = elementwise("prelu",        lambda xp, g, x, weight: xp.where(xp.above(x, bound=0), g, g * weight),
+prelu        = elementwise("prelu",        _prelu,
                                            lambda xp, g, x: xp.select(x <= 0, g * x),
                            forward=lambda x, weight: np.where(x > 0, x, x * weight),
                            inputs=("x", "weight"),                          title="PreluKernelBackward0", **REAL)

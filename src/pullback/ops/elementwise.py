@@ -79,7 +79,7 @@ minimum    = elementwise("minimum",     lambda xp, g, a, b: xp.where(a > b, 0, x
 where      = elementwise("where",       None,
                                         lambda xp, g, condition: xp.select(condition, g),
                                         lambda xp, g, condition: xp.select(xp.logical_not(condition), g))
-select     = elementwise("select",      None,
+select     = elementwise("select",      lambda xp, g: xp.zeros_like(g),
                                         lambda xp, g, condition: xp.select(condition, g), inputs=("condition", "x"),
                          title="WhereBackward0")
 

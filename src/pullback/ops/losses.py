@@ -34,7 +34,7 @@ def _huber_forward(x: Any, *, delta: float) -> Any:
 
 
 def _pick(xp: Any, g: Any, x: Any, indices: Any, weights: Any) -> Any:
-    return xp.tied(xp.put_rows(g * -weights, indices, shape=x.shape), x)
+    return xp.attached(xp.put_rows(g * -weights, indices, shape=x.shape), x)
 
 
 def _arrivals(xp: Any, before: Any, skips: Any) -> Any:

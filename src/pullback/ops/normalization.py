@@ -344,7 +344,7 @@ def _rms(xp: Any, g: Any, x: Any, *, axis: tuple[int, ...], eps: float) -> Any:
 
 
 # fmt: off
-# `tied` is its first input, recorded as if it depended on the second: so torch's second derivatives of a bias are zeros.
+# `tied` is its first input, recorded as if it depended on the second, to which nothing flows: so torch records a bias's.
 #                                name                 pullback
 tied               = linear("tied",               lambda xp, g: g,  forward=lambda x, other: x, inputs=("x", "other"))
 total              = linear("total",              _total,       title="SumBackward1",
