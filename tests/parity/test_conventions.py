@@ -403,3 +403,12 @@ def test_a_function_of_straight_pieces_has_a_second_derivative_of_zeros(t, name)
     x = t.tensor([-2.0, 0.3, 1.0], requires_grad=True)
     (slope,) = t.autograd.grad(PIECES[name](t, x).sum(), x, create_graph=True)
     return t.autograd.grad(slope.sum(), x)
+
+
+@pytest.mark.parametrize("base", [2.0, 1j, 0.0])
+@parity
+def test_powers_with_complex_exponents_have_second_derivatives(t, base):
+    z = t.tensor([1 + 2j, 0.5 - 1j, 3.0], requires_grad=True)
+    (slope,) = t.autograd.grad((t.tensor(base + 0j) ** z)[:2].real.sum(), z, create_graph=True)
+    (second,) = t.autograd.grad(slope.abs().sum(), z)
+    return (slope.detach(), second) if base else None  # torch's are NaN at 0

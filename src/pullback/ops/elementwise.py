@@ -27,7 +27,7 @@ def _pow_base(xp: Any, g: Any, a: Any, b: Any) -> Any:
 
 
 def _pow_exponent(xp: Any, g: Any, a: Any, b: Any, y: Any) -> Any:
-    masked = (a == 0) & (b >= 0)
+    masked = (a == 0) & ((xp.real(b) if xp.is_complex(b) else b) >= 0)
     return xp.where(masked, 0, g * y * xp.log(xp.where(masked, 1, a)))
 
 
