@@ -114,7 +114,15 @@ class Conversions(Autograd):
                 "only one element tensors can be converted to Python scalars: a Tensor with "
                 f"{self.numel()} elements cannot be converted to Scalar"
             )
-        return convert(self.item())
+        number = self.item()
+        if isinstance(number, complex) and convert is not complex:
+            if number.imag:
+                kind = "double" if convert is float else "int64_t"
+                raise RuntimeError(
+                    f"value cannot be converted to type {kind} without overflow: {number} is complex, take x.real or x.abs()"
+                )
+            number = number.real
+        return convert(number)
 
     def __float__(self) -> float:
         return float(self._scalar(float))

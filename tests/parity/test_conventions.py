@@ -412,3 +412,13 @@ def test_powers_with_complex_exponents_have_second_derivatives(t, base):
     (slope,) = t.autograd.grad((t.tensor(base + 0j) ** z)[:2].real.sum(), z, create_graph=True)
     (second,) = t.autograd.grad(slope.abs().sum(), z)
     return (slope.detach(), second) if base else None  # torch's are NaN at 0
+
+
+@parity
+def test_a_complex_number_becomes_a_real_one_where_it_is_one(t):
+    z = t.tensor(1 + 2j)
+    raises(RuntimeError, "value cannot be converted to type double without overflow", lambda: float(z))
+    raises(RuntimeError, "value cannot be converted to type int64_t without overflow", lambda: int(z))
+    raises(NotImplementedError, "clamp is not supported for complex types", lambda: t.relu(z))
+    raises(RuntimeError, "Boolean inputs not supported for relu", lambda: t.relu(z == 0))
+    return float(t.tensor(3 + 0j)), int(t.tensor(3 + 0j)), complex(z)

@@ -205,8 +205,12 @@ def relu(input: Any) -> Any:
     """max(input, 0), elementwise; its slope at 0 is 0."""
     if not isinstance(input, Carrier):
         raise _refusals.no_tensor("relu", "input", 1, input)
-    if input._dtype.kind in "bc":
-        raise RuntimeError(f"Boolean and complex inputs not supported for relu: this one is {input.dtype}")
+    if input._dtype.kind == "b":
+        raise RuntimeError("Boolean inputs not supported for relu: convert first, x.float()")
+    if input._dtype.kind == "c":
+        raise NotImplementedError(
+            f"clamp is not supported for complex types: relu of {input.dtype}; take x.real or x.abs()"
+        )
     return ops.relu(input)
 
 
