@@ -324,3 +324,29 @@ def test_saved_tensors_hooks():
     for context in (hooks, contextlib.nullcontext, hooks):
         with context():
             same(*[pullback.autograd.grad(f(x), w)[0] for f in (around, outside)])
+
+
+def test_averages_of_a_model_are_updated_within_a_compiled_step():
+    """The first update copies; afterwards the program is another one."""
+
+    def trained(compiled):
+        model = pullback.nn.Linear(2, 1)
+        with pullback.no_grad():
+            model.weight.fill_(0.5)
+            model.bias.fill_(0.1)
+        average = pullback.optim.swa_utils.AveragedModel(model)
+        optimizer = pullback.optim.SGD(model.parameters(), lr=0.1)
+
+        def step(x):
+            optimizer.zero_grad()
+            model(x).square().sum().backward()
+            optimizer.step()
+            average.update_parameters(model)
+
+        run = pullback.compile(step, fullgraph=True) if compiled else step
+        for i in range(4):
+            run(pullback.tensor([[1.0, i]]))
+        return [*average.parameters(), average.n_averaged]
+
+    for mine, theirs in zip(trained(True), trained(False), strict=True):
+        np.testing.assert_allclose(mine.detach().numpy(), theirs.detach().numpy(), rtol=1e-6)

@@ -13,6 +13,7 @@ from typing import Any
 
 from .._creation import tensor
 from .._modes import no_grad
+from .._values import holds
 from ..nn.modules.batchnorm import _BatchNorm
 from ..nn.modules.module import Module
 from .optimizer import Optimizer
@@ -129,7 +130,7 @@ class AveragedModel(Module):
     def update_parameters(self, model: Module) -> None:
         """Take the parameters that a model has now into the averages."""
         mine, theirs = self._averaged(self.module), self._averaged(model)
-        if self.n_averaged == 0:
+        if holds(self.n_averaged == 0):
             for average, current in zip(mine, theirs, strict=True):
                 average.copy_(current)
         else:
