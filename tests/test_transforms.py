@@ -149,6 +149,23 @@ def test_modes_and_levels_are_what_they_were_after_an_error():
         assert type(vector() * 1) is pullback.Tensor
 
 
+def test_a_dual_is_written_to_a_dual():
+    """And the refusal to write it to another tensor names the way out."""
+    forward_ad = pullback.autograd.forward_ad
+    with forward_ad.dual_level():
+        x = forward_ad.make_dual(vector(), vector())
+        table = pullback.zeros(2, *x.shape, dtype=x.dtype)
+        for write in (lambda: table[0].copy_(x), lambda: table.__setitem__(1, x)):
+            with pytest.raises(RuntimeError, match="Write y = make_dual"):
+                write()
+        table = forward_ad.make_dual(table, pullback.zeros_like(table))
+        table[0].copy_(x)
+        table[1] = x * x
+        tangent = forward_ad.unpack_dual(table).tangent
+    assert tangent[0].tolist() == vector().tolist()
+    assert tangent[1].tolist() == (2 * vector() ** 2).tolist()
+
+
 def test_dual_levels_of_threads_are_apart():
     inside, found = threading.Barrier(2, timeout=30), []
 

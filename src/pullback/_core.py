@@ -262,6 +262,8 @@ class Interpreter:
     """A reading of a program: what happens to each operation on the values it has boxed."""
 
     level: int = 0
+    way_out = "Pass the tensor as an argument, or write y = x.clone() first."
+    """How a tensor becomes one that can hold values of this interpreter, for the error that says it is not."""
 
     def __init__(self) -> None:
         self._tokens: list[Any] = []

@@ -132,12 +132,12 @@ def leaked(operation: str) -> str:
     )
 
 
-def captured_write(tensor: Any, operation: str) -> str:
+def captured_write(tensor: Any, operation: str, value: Any) -> str:
     """A write of a transform's value into a tensor from outside the transform."""
     return (
         "During a grad (vjp, jvp, grad, vmap, etc) transform, the function provided attempted to call in-place operation "
         f"({operation}) that would mutate a captured Tensor, a {kind(tensor)}. This is not supported: it would hold a value "
-        "of the transform after the transform is over. Pass the tensor as an argument, or write y = x.clone() first."
+        f"of the transform after the transform is over. {value.interpreter.way_out}"
     )
 
 

@@ -152,7 +152,7 @@ def write(target: Any, result: Any, operation: str) -> Any:
     if result._cut is not None:
         withdraw(result._cut, target)
     if result.level > target.level:
-        raise RuntimeError(_refusals.captured_write(target, operation))
+        raise RuntimeError(_refusals.captured_write(target, operation, result))
     if tuple(result.shape) != tuple(target.shape):
         raise RuntimeError(_refusals.written_shape(target, result, operation))
     if result._dtype != target._dtype:

@@ -37,9 +37,10 @@ class _Level(Forward):
 
     carrier = _Dual
     takes_old_form = True  # functions whose forward takes ctx
+    way_out = "Write y = make_dual(x, zeros_like(x)) first."
 
     def adopt(self, made: Any) -> Any:
-        """A tensor made inside is an ordinary one: it outlives the level."""
+        """A tensor made inside is an ordinary one, to which no dual can be written: it outlives the level."""
         return made
 
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:

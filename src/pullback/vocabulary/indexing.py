@@ -215,8 +215,9 @@ def setitem(tensor: Any, index: Any, value: Any) -> None:
     check_writable(tensor, "x[...] = value", region=None if arrays else spec)
     tensor, spec = _selected(tensor, spec, arrays)
     value = _fitting(tensor, value)
-    if any(getattr(given, "level", 0) > tensor.level for given in (value, *arrays)):
-        raise RuntimeError(_refusals.captured_write(tensor, "x[...] = value"))
+    for given in (value, *arrays):
+        if getattr(given, "level", 0) > tensor.level:
+            raise RuntimeError(_refusals.captured_write(tensor, "x[...] = value", given))
     if tensor.level or not isinstance(tensor._array, np.ndarray):
         write(tensor, _written_copy(tensor, value, spec, arrays), "x[...] = value")
         return
