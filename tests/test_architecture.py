@@ -29,6 +29,7 @@ LAYERS = [
         "_blocks",
         "_machine",
         "_trees",
+        "_later",
     ],
     ["_error_functions", "_gamma_functions", "_incomplete_functions", "_polynomials", "_scipy"],
     ["_memory"],

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import warnings
 from typing import Any
 
 from .. import _backward
 from .._backward import grad as grad
 from .._core import Carrier
+from .._later import later
 from .._modes import enable_grad as enable_grad
 from .._modes import inference_mode as inference_mode
 from .._modes import no_grad as no_grad
@@ -16,12 +16,9 @@ from .._modes import set_grad_enabled as set_grad_enabled
 from .._tensor import Tensor
 from . import graph as graph
 
+_MODULES = ("anomaly_mode", "forward_ad", "function", "functional")
 _LATER = {
-    "forward_ad": "forward_ad",
-    "function": "function",
     "Function": "function",
-    "functional": "functional",
-    "anomaly_mode": "anomaly_mode",
     "AnomalyError": "anomaly_mode",
     "detect_anomaly": "anomaly_mode",
     "is_anomaly_enabled": "anomaly_mode",
@@ -32,10 +29,7 @@ _LATER = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = importlib.import_module(f"{__name__}.{_LATER[name]}")
-    return module if _LATER[name] == name else getattr(module, name)
+    return later(globals(), name, _LATER, _MODULES)
 
 
 def backward(

@@ -6,8 +6,9 @@ differentiated as such; those of `sample` are not.
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
+
+from .._later import later
 
 INDEX: dict[str, str] = {
     "distribution": "Distribution ExponentialFamily",
@@ -41,12 +42,7 @@ __all__ = [*_LATER, "constraints"]  # noqa: PLE0604  # strings, of the index
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return importlib.import_module(f"{__name__}.{name}")
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = globals()[name] = getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
-    return found
+    return later(globals(), name, _LATER, _MODULES)
 
 
 def __dir__() -> list[str]:

@@ -6,7 +6,6 @@ They make a `TransformedDistribution` of another. One of your own is a subclass 
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._core import Carrier
+from .._later import later
 from .._shapes import Size
 from .._values import holds
 from ..nn.functional import logsigmoid, pad, softmax, softplus
@@ -653,9 +653,9 @@ class CumulativeDistributionTransform(Transform):
         return self.distribution.log_prob(x)
 
 
+# Transforms of other modules, which torch has here
+_LATER = {"CatTransform": "joined", "StackTransform": "joined", "CorrCholeskyTransform": "correlations"}
+
+
 def __getattr__(name: str) -> Any:
-    """Transforms of other modules, which torch has here; they are imported when they are asked for."""
-    modules = {"CatTransform": "joined", "StackTransform": "joined", "CorrCholeskyTransform": "correlations"}
-    if name not in modules:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f".{modules[name]}", __package__), name)
+    return later(globals(), name, _LATER)

@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
+from .._later import later
 from . import functional as functional
 from . import modules as modules
 
 _PARTS = ("grad", "init", "parameter", "utils")
-_PARAMETERS = {
+_LATER = {
     "Buffer": "parameter",
     "Parameter": "parameter",
     "UninitializedBuffer": "uninitialized",
     "UninitializedParameter": "uninitialized",
+    **dict.fromkeys(modules.LATER, "modules"),
 }
 
-__all__ = ["functional", "modules", *_PARTS, *_PARAMETERS, *modules.__all__]  # noqa: PLE0604  # strings, all of them
+__all__ = ["functional", "modules", *_PARTS, *_LATER]  # noqa: PLE0604  # strings, all of them
 
 
 def __getattr__(name: str) -> Any:
-    if name in _PARTS:
-        return importlib.import_module(f"{__name__}.{name}")
-    if name in _PARAMETERS:
-        found = getattr(importlib.import_module(f"{__name__}.{_PARAMETERS[name]}"), name)
-    elif name in modules.LATER:
-        found = getattr(modules, name)
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = found
-    return found
+    return later(globals(), name, _LATER, _PARTS)
 
 
 def __dir__() -> list[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
+
+from .._later import later
 
 _INDEX = {
     "Adadelta": "adadelta",
@@ -29,12 +30,7 @@ __all__ = [*_INDEX, "lr_scheduler", "swa_utils"]  # noqa: PLE0604  # strings, al
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return importlib.import_module(f"{__name__}.{name}")
-    if name not in _INDEX:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = globals()[name] = getattr(importlib.import_module(f"{__name__}.{_INDEX[name]}"), name)
-    return found
+    return later(globals(), name, _INDEX, _MODULES)
 
 
 def __dir__() -> list[str]:

@@ -1,15 +1,13 @@
 """torch.utils's surface: checkpoints, and data."""
 
-import importlib
 from typing import Any
 
+from .._later import later
 from . import checkpoint as checkpoint
 
 
 def __getattr__(name: str) -> Any:
-    if name == "data":
-        return importlib.import_module(f"{__name__}.data")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return later(globals(), name, {}, ("data",))
 
 
 def __dir__() -> list[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
+
+from ..._later import later
 
 INDEX: dict[str, str] = {
     "module": "Module",
@@ -59,12 +60,7 @@ __all__ = [*LATER]  # noqa: PLE0604  # strings, of the index
 
 
 def __getattr__(name: str) -> Any:
-    if name in INDEX:
-        return importlib.import_module(f"{__name__}.{name}")
-    if name not in LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = globals()[name] = getattr(importlib.import_module(f"{__name__}.{LATER[name]}"), name)
-    return found
+    return later(globals(), name, LATER, INDEX)
 
 
 def __dir__() -> list[str]:
