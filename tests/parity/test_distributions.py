@@ -709,3 +709,17 @@ def test_families_of_ones_own_expand(t):
     assert type(wide) is Shifted and tuple(wide.batch_shape) == (3,) and wide.loc.shape == (3,)
     with pytest.raises(NotImplementedError, match="must also define a custom"):
         Other().expand((3,))
+
+
+def test_values_of_a_mixture_lie_in_the_support_of_every_part():
+    for t in both:
+        d = t.distributions
+        parts = d.Uniform(t.tensor([0.0, 1.0]), t.tensor([2.0, 3.0]))
+        mixture = d.MixtureSameFamily(d.Categorical(t.ones(2)), parts)
+        assert repr(mixture.support).startswith("MixtureSameFamilyConstraint(Interval(")
+        assert mixture.log_prob(t.tensor([1.1, 1.5, 1.9])).exp().tolist() == pytest.approx([0.5] * 3)
+        with pytest.raises(ValueError, match="to be within the support"):
+            mixture.log_prob(t.tensor([0.5, 1.5, 2.5]))
+        parts = d.Uniform(parts.low, parts.high, validate_args=False)
+        unchecked = d.MixtureSameFamily(d.Categorical(t.ones(2)), parts, validate_args=False).expand((4,))
+        assert unchecked.log_prob(t.tensor([[0.5], [2.5]])).shape == (2, 4)

@@ -198,27 +198,11 @@ class _Bounded(Constraint):
     def check(self, value: Any) -> Any:
         kept = [
             compare(value, getattr(self, name))
-            for compare, name in ((type(self).above, "lower_bound"), (type(self).below, "upper_bound"))
+            for compare, name in ((self.above, "lower_bound"), (self.below, "upper_bound"))
             if compare is not None
         ]
         kept += [_whole(value)] if self.is_discrete else []
         return functools.reduce(operator.and_, kept)
-
-
-def _more(value: Any, bound: Any) -> Any:
-    return value > bound
-
-
-def _no_less(value: Any, bound: Any) -> Any:
-    return value >= bound
-
-
-def _less(value: Any, bound: Any) -> Any:
-    return value < bound
-
-
-def _no_more(value: Any, bound: Any) -> Any:
-    return value <= bound
 
 
 class _Lower(_Bounded):
@@ -232,7 +216,7 @@ class _Upper(_Bounded):
 
 
 class _Both(_Bounded):
-    above = _no_less
+    above = operator.ge
 
     def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
         self.lower_bound, self.upper_bound = lower_bound, upper_bound
@@ -241,45 +225,45 @@ class _Both(_Bounded):
 class _GreaterThan(_Lower):
     """Numbers above a bound."""
 
-    above = _more
+    above = operator.gt
 
 
 class _GreaterThanEq(_Lower):
     """Numbers not below a bound."""
 
-    above = _no_less
+    above = operator.ge
 
 
 class _LessThan(_Upper):
     """Numbers below a bound."""
 
-    below = _less
+    below = operator.lt
 
 
 class _Interval(_Both):
     """Numbers between two bounds, both included."""
 
-    below = _no_more
+    below = operator.le
 
 
 class _HalfOpenInterval(_Both):
     """Numbers between two bounds, of which the upper one is not included."""
 
-    below = _less
+    below = operator.lt
 
 
 class _IntegerInterval(_Both):
     """Whole numbers between two bounds, both included."""
 
     is_discrete = True
-    below = _no_more
+    below = operator.le
 
 
 class _IntegerGreaterThan(_Lower):
     """Whole numbers not below a bound."""
 
     is_discrete = True
-    above = _no_less
+    above = operator.ge
 
 
 class _Real(Constraint):

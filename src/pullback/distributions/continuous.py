@@ -5,20 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-import numpy as np
-
 from .. import _sampling
 from .._functions import log1p
 from ..vocabulary.special import erf, erfinv
 from . import constraints
 from .constraints import Constraint
-from .distribution import LOG_ROOT_TAU, Distribution, ExponentialFamily, broadcast_all
-
-
-def _inside(shape: Any, like: Any) -> Any:
-    """Uniform numbers in (0, 1), of which neither end occurs: logarithms of them, and of 1 minus them, are finite."""
-    numbers = np.finfo(like._dtype)
-    return _sampling.rand(shape, dtype=like.dtype).clamp(min=float(numbers.epsneg), max=1 - float(numbers.epsneg))
+from .distribution import LOG_ROOT_TAU, Distribution, ExponentialFamily, broadcast_all, drawn_evenly
 
 
 class _Scaled(Distribution):
@@ -103,7 +95,7 @@ class Laplace(_Scaled):
     """
 
     def _standard(self, shape: Any) -> Any:
-        u = _inside(shape, self.loc) * 2 - 1
+        u = drawn_evenly(shape, self.loc.dtype) * 2 - 1
         return -u.sign() * log1p(-u.abs())
 
     @property
@@ -147,7 +139,7 @@ class Cauchy(_Scaled):
     """
 
     def _standard(self, shape: Any) -> Any:
-        return (math.pi * (_inside(shape, self.loc) - 0.5)).tan()
+        return (math.pi * (drawn_evenly(shape, self.loc.dtype) - 0.5)).tan()
 
     @property
     def mean(self) -> Any:
@@ -284,7 +276,7 @@ class Exponential(ExponentialFamily):
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         """Values drawn at random, as differentiable functions of the parameters."""
-        return -_inside(self._extended_shape(sample_shape), self.rate).log() / self.rate
+        return -drawn_evenly(self._extended_shape(sample_shape), self.rate.dtype).log() / self.rate
 
     def log_prob(self, value: Any) -> Any:
         """The logarithm of the density at a value."""

@@ -16,13 +16,7 @@ from ..vocabulary.functions import xlogy
 from ..vocabulary.special import lgamma
 from . import constraints
 from .constraints import Constraint
-from .distribution import Distribution, ExponentialFamily, broadcast_all
-
-
-def clamped(probs: Any) -> Any:
-    """Probabilities kept from 0 and 1 by as little as their dtype knows, so that their logarithms are finite."""
-    eps = float(np.finfo(probs._dtype).eps)
-    return probs.clamp(min=eps, max=1 - eps)
+from .distribution import Distribution, ExponentialFamily, broadcast_all, clamped
 
 
 class OfOdds(Distribution):

@@ -18,6 +18,7 @@ from .._core import Carrier
 from .._creation import scalar_tensor
 from .._dtypes import get_default_dtype
 from .._modes import enable_grad, no_grad
+from .._sampling import rand
 from .._shapes import Size
 from .._values import every, holds
 from ..vocabulary.joining import broadcast_tensors
@@ -234,6 +235,17 @@ class ExponentialFamily(Distribution):
         given, normalizer, means = self._expected()
         dot = sum(each.reshape(*self._batch_shape, -1).sum(-1) for each in map(mul, given, means))
         return normalizer - dot - self._mean_carrier_measure
+
+
+def clamped(probs: Any) -> Any:
+    """Probabilities kept from 0 and 1 by as little as their dtype knows, so that their logarithms are finite."""
+    eps = float(np.finfo(probs._dtype).eps)
+    return probs.clamp(min=eps, max=1 - eps)
+
+
+def drawn_evenly(shape: Any, dtype: Any) -> Any:
+    """Numbers drawn evenly from (0, 1), of which neither end occurs."""
+    return clamped(rand(shape, dtype=dtype))
 
 
 def _text(value: Any) -> str:

@@ -172,9 +172,9 @@ class Independent(Distribution):
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """The same distribution with its parameters repeated to another batch shape."""
-        batch = Size(batch_shape)
-        event = self._event_shape[: self.reinterpreted_batch_ndims]
-        return type(self)(self.base_dist.expand(batch + event), self.reinterpreted_batch_ndims)
+        made = super().expand(batch_shape)
+        made.base_dist = self.base_dist.expand(made._batch_shape + self._event_shape[: self.reinterpreted_batch_ndims])
+        return made
 
     @property
     def has_rsample(self) -> bool:  # type: ignore[override]  # as the other has
@@ -266,14 +266,16 @@ class MixtureSameFamily(Distribution):
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """The same distribution with its parameters repeated to another batch shape."""
-        batch = Size(batch_shape)
-        parts = self.component_distribution.expand(batch + self.component_distribution.batch_shape[-1:])
-        return type(self)(self.mixture_distribution.expand(batch), parts)
+        made = super().expand(batch_shape)
+        components = self.component_distribution.batch_shape[-1:]
+        made.component_distribution = self.component_distribution.expand(made._batch_shape + components)
+        made.mixture_distribution = self.mixture_distribution.expand(made._batch_shape)
+        return made
 
     @constraints.dependent_property
     def support(self) -> Any:
         """The values that there are."""
-        return self.component_distribution.support
+        return constraints.MixtureSameFamilyConstraint(self.component_distribution.support)
 
     def _weights(self) -> Any:
         probs = self.mixture_distribution.probs

@@ -9,20 +9,14 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from .. import _sampling
 from .._functions import logsumexp
 from ..vocabulary.special import lgamma
 from . import constraints
 from .constraints import Constraint
-from .discrete import OfChoices, OfOdds, OneHotCategorical, clamped
-from .distribution import broadcast_all
-from .transformed import TransformedDistribution
+from .discrete import OfChoices, OfOdds, OneHotCategorical
+from .distribution import broadcast_all, clamped, drawn_evenly
+from .transformed import TransformedDistribution, of_base
 from .transforms import ExpTransform, SigmoidTransform
-
-
-def _even(shape: Any, dtype: Any) -> Any:
-    """Numbers drawn evenly, of which neither 0 nor 1 occurs."""
-    return clamped(_sampling.rand(shape, dtype=dtype))
 
 
 class LogitRelaxedBernoulli(OfOdds):
@@ -40,7 +34,7 @@ class LogitRelaxedBernoulli(OfOdds):
     def rsample(self, sample_shape: Any = ()) -> Any:
         """Values drawn at random, as differentiable functions of the parameters."""
         shape = self._extended_shape(sample_shape)
-        chance, even = clamped(self.probs.expand(shape)), _even(shape, self._param.dtype)
+        chance, even = clamped(self.probs.expand(shape)), drawn_evenly(shape, self._param.dtype)
         return (even.log() - (-even).log1p() + chance.log() - (-chance).log1p()) / self.temperature
 
     def log_prob(self, value: Any) -> Any:
@@ -60,20 +54,9 @@ class _Relaxed(TransformedDistribution):
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {}
 
-    @property
-    def temperature(self) -> Any:
-        """How far values are from choices."""
-        return self.base_dist.temperature
-
-    @property
-    def logits(self) -> Any:
-        """The logarithms of the odds, or of the probabilities."""
-        return self.base_dist.logits
-
-    @property
-    def probs(self) -> Any:
-        """The probabilities."""
-        return self.base_dist.probs
+    temperature = of_base("temperature", "How far values are from choices.")
+    logits = of_base("logits", "The logarithms of the odds, or of the probabilities.")
+    probs = of_base("probs", "The probabilities.")
 
 
 class RelaxedBernoulli(_Relaxed):
@@ -109,7 +92,7 @@ class ExpRelaxedCategorical(OfChoices):
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         """Values drawn at random, as differentiable functions of the parameters."""
-        even = _even(self._extended_shape(sample_shape), self._param.dtype)
+        even = drawn_evenly(self._extended_shape(sample_shape), self._param.dtype)
         scores = (self.logits - (-even.log()).log()) / self.temperature
         return scores - logsumexp(scores, -1, True)
 

@@ -143,7 +143,7 @@ class _OfBase(TransformedDistribution):
         return {name: getattr(self, name) for name in self.arg_constraints}
 
 
-def _of_base(name: str, meaning: str) -> property:
+def of_base(name: str, meaning: str) -> property:
     """A parameter that the distribution which is transformed has."""
     return property(lambda self: getattr(self.base_dist, name), doc=meaning)
 
@@ -158,8 +158,8 @@ class LogNormal(_OfBase):
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.positive
-    loc = _of_base("loc", "The mean of the logarithm.")
-    scale = _of_base("scale", "The standard deviation of the logarithm.")
+    loc = of_base("loc", "The mean of the logarithm.")
+    scale = of_base("scale", "The standard deviation of the logarithm.")
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         super().__init__(Normal(loc, scale, validate_args=validate_args), ExpTransform(), validate_args)
@@ -246,7 +246,7 @@ class _Half(_OfBase):
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {"scale": constraints.positive}
     support = constraints.nonnegative
-    scale = _of_base("scale", "How far the values are spread.")
+    scale = of_base("scale", "How far the values are spread.")
 
     def __init__(self, base: Any, validate_args: bool | None) -> None:
         super().__init__(base, AbsTransform(), validate_args)
@@ -419,8 +419,8 @@ class InverseGamma(_OfBase):
         "rate": constraints.positive,
     }
     support = constraints.positive
-    concentration = _of_base("concentration", "The concentration of the gamma distribution.")
-    rate = _of_base("rate", "Its rate.")
+    concentration = of_base("concentration", "The concentration of the gamma distribution.")
+    rate = of_base("rate", "Its rate.")
 
     def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
         base = Gamma(concentration, rate, validate_args=validate_args)

@@ -9,8 +9,8 @@ import numpy as np
 
 from ... import _sampling
 from ..._modes import enable_grad
-from ...distributions.discrete import clamped as clamp_probs
 from ...distributions.distribution import broadcast_all as broadcast_all
+from ...distributions.distribution import clamped as clamp_probs
 from ...distributions.distribution import summed
 from ...nn import functional
 
