@@ -54,3 +54,11 @@ def test_parameters_and_values_are_checked_at_each_call():
     with pytest.raises(ValueError, match="to be within the support"):
         density(one, -one)
     assert density(one, one).isfinite()
+
+
+def test_entropies_and_divergences():
+    def told(a):
+        return d.Multinomial(3, a).entropy(), d.Beta(a, a).entropy(), d.kl_divergence(d.Normal(a, a), d.Gumbel(a, a))
+
+    for mine, theirs in zip(pullback.compile(told, fullgraph=True)(A), told(A), strict=True):
+        np.testing.assert_allclose(mine.numpy(), theirs.numpy(), rtol=2e-5)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
 
 from .. import _creation, _random, _sampling
 from .._modes import no_grad
-from .._shapes import Size
 from ..nn import functional
 from ..vocabulary.special import lgamma
 from . import constraints
 from .constraints import Constraint
-from .discrete import Binomial, Categorical, _Counted
-from .distribution import Distribution, broadcast_all
+from .discrete import Binomial, OfChoices, _Counted
+from .distribution import broadcast_all
 from .gamma import Gamma
 
 
@@ -66,7 +66,7 @@ class NegativeBinomial(_Counted):
         return chances + ways.masked_fill(n + value == 0, 0.0)
 
 
-class Multinomial(Distribution):
+class Multinomial(OfChoices):
     """The distribution of how often each of K things is chosen in `total_count` trials, by a `Categorical`.
 
     Raises
@@ -82,11 +82,6 @@ class Multinomial(Distribution):
     tensor(0.5000)
     """
 
-    arg_constraints: ClassVar[dict[str, Constraint]] = {
-        "probs": constraints.simplex,
-        "logits": constraints.real_vector,
-    }
-
     def __init__(
         self, total_count: int = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
@@ -95,34 +90,7 @@ class Multinomial(Distribution):
                 f"inhomogeneous total_count is not supported: it is one int, not {type(total_count).__name__}"
             )
         self.total_count = total_count
-        self._categorical = Categorical(probs, logits, validate_args)
-        super().__init__(self._categorical.batch_shape, self._categorical.param_shape[-1:], validate_args)
-
-    def _given(self) -> Any:
-        return self._categorical._given()
-
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution with its parameters repeated to another batch shape."""
-        made = type(self).__new__(type(self))
-        made.__dict__.update(self.__dict__)
-        made._categorical = self._categorical.expand(batch_shape)
-        made._batch_shape = Size(batch_shape)
-        return made
-
-    @property
-    def probs(self) -> Any:
-        """The probabilities."""
-        return self._categorical.probs
-
-    @property
-    def logits(self) -> Any:
-        """The logarithms of the probabilities."""
-        return self._categorical.logits
-
-    @property
-    def param_shape(self) -> Size:
-        """The shape of the parameter."""
-        return self._categorical.param_shape
+        super().__init__(probs, logits, validate_args)
 
     @constraints.dependent_property(is_discrete=True, event_dim=1)
     def support(self) -> Any:
@@ -160,7 +128,7 @@ class Multinomial(Distribution):
     def entropy(self) -> Any:
         """The entropy, in nats: a sum over what each entry may be."""
         n = self.total_count
-        each = Binomial(n, self.probs, validate_args=False)
-        values = each.enumerate_support(expand=False)
-        repeats = (each.log_prob(values).exp() * lgamma(values + 1)).sum((0, -1))
-        return n * self._categorical.entropy() - lgamma(values[-1].flatten()[0] + 1) + repeats
+        values = _creation.arange(n + 1, dtype=self._param.dtype).view(-1, *(1 for _ in self._param.shape))
+        chances = Binomial(n, self.probs, validate_args=False).log_prob(values).exp()
+        repeats = (chances * lgamma(values + 1)).sum((0, -1))
+        return n * super().entropy() - math.lgamma(n + 1) + repeats

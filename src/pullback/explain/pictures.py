@@ -12,11 +12,6 @@ from .trace import Call
 SECONDS = 60
 
 
-def drawable() -> bool:
-    """Whether there is a program that draws."""
-    return shutil.which("dot") is not None
-
-
 def to_svg(call: Call, detail: str = "auto") -> str:
     """The graph as SVG.
 
