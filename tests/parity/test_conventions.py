@@ -422,3 +422,13 @@ def test_a_complex_number_becomes_a_real_one_where_it_is_one(t):
     raises(NotImplementedError, "clamp is not supported for complex types", lambda: t.relu(z))
     raises(RuntimeError, "Boolean inputs not supported for relu", lambda: t.relu(z == 0))
     return float(t.tensor(3 + 0j)), int(t.tensor(3 + 0j)), complex(z)
+
+
+@parity
+def test_arguments_that_are_refused_before_they_are_used(t):
+    x, square = t.ones(2, 3), t.ones(2, 3, 3)
+    refused = "argument 'bias' (position 4) must be Tensor, not list"
+    raises(TypeError, refused, lambda: t.nn.functional.bilinear(x, x, square, [1.0, 2.0]))
+    raises(RuntimeError, "converted to type float without overflow", lambda: t.histc(x, max=1e300))
+    for flags in ({"transpose": [1]}, {"upper": -1}):
+        raises(TypeError, "must be bool, not", lambda given=flags: t.triangular_solve(square, square, **given))

@@ -58,6 +58,8 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     result = products.einsum("...i,kij,...j->...k", input1, weight, input2)
     if bias is None:
         return result
+    if not isinstance(bias, Carrier):
+        raise _refusals.no_tensor("bilinear", "bias", 4, bias)
     if tuple(bias.shape) != (outputs,):
         raise RuntimeError(
             f"bilinear(): bias size does not match weight size: got {tuple(bias.shape)} but expected {outputs}"

@@ -138,6 +138,11 @@ def triangular_solve(
     """The X with A @ X = input for a triangular A, or A.mT @ X = input with `transpose`, and a copy of A."""
     name = "torch.triangular_solve"
     _require_tensor("triangular_solve", "A", A)
+    for place, (argument, flag) in enumerate((("upper", upper), ("transpose", transpose)), 3):
+        if not isinstance(flag, bool):
+            raise TypeError(
+                f"triangular_solve(): argument '{argument}' (position {place}) must be bool, not {type(flag).__name__}"
+            )
     for argument, x in (("b", input), ("A", A)):
         if x.ndim < 2:
             raise RuntimeError(

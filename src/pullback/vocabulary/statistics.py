@@ -12,7 +12,7 @@ import numpy as np
 from .. import _refusals, ops
 from .._core import Carrier
 from .._modes import quiet
-from .._promotion import cast, category, inexact
+from .._promotion import cast, category, inexact, overflow
 from .._shapes import normalize_axis
 from .._values import concrete, every
 from . import arithmetic, of_tensor, products, reductions, shapes, sorting
@@ -259,6 +259,9 @@ def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
         raise RuntimeError(f"histc(): max must be larger than min, but got min {min} and max {max}")
     if input._dtype.kind not in "fiu":
         raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{input._type_name}'")
+    for bound in (min, max):
+        if input._dtype.kind == "f" and float(np.finfo(input._dtype).max) < abs(bound) < math.inf:
+            raise overflow(bound, input._dtype)
     values = concrete(input, "histc")
     if min == max and values.size:
         min, max = values.min().item(), values.max().item()
