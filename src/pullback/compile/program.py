@@ -144,21 +144,6 @@ class Program:
             yield from equation.inputs
         yield from self.needed
 
-    def substituted(self, replaced: dict[Value, Value]) -> Program:
-        """The program with values exchanged for others wherever they are used."""
-
-        def resolve(value: Value) -> Value:
-            while value in replaced:
-                value = replaced[value]
-            return value
-
-        return self.with_(
-            equations=tuple(replace(e, inputs=tuple(map(resolve, e.inputs))) for e in self.equations),
-            outputs=tuple(map(resolve, self.outputs)),
-            writes=tuple((place, resolve(value)) for place, value in self.writes),
-            guards=tuple((resolve(value), expected) for value, expected in self.guards),
-        )
-
 
 def bodies(entry: Any) -> list[Program]:
     """The programs that an equation's metadata hold: bodies of loops, sides of a branch."""
