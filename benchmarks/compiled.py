@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import gc
 import importlib
 import importlib.util
 import json
@@ -359,11 +360,15 @@ def arrays_of(results: Sequence[Any]) -> list[np.ndarray[Any, Any]]:
 
 
 def first_calls(case: Case, libraries: dict[str, Library], repetitions: int) -> dict[str, float]:
-    """Seconds from a function to its first result, the median of several functions; the second call is counted in if
-    it compiles anew."""
+    """Seconds from a function to its first result, the median of several functions.
+
+    Garbage is collected before each: three libraries' objects are so many that a collection takes a tenth of a second, and
+    it would fall to whoever makes the last object.
+    """
     times: dict[str, list[float]] = {name: [] for name in libraries}
     for _ in range(repetitions):
         for name, library in libraries.items():
+            gc.collect()
             start = perf_counter()
             step = case.make(library)
             step()

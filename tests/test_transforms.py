@@ -1,6 +1,7 @@
 """Transforms where things go wrong easily: what is masked, what is complex, what is copied, written or left behind."""
 
 import copy
+import gc
 import threading
 
 import numpy as np
@@ -359,3 +360,18 @@ def test_second_derivatives_of_losses_by_classes(nested):
     step = 1e-5
     quotient = (slope(x + step * v) - slope(x - step * v)) / (2 * step)
     np.testing.assert_allclose(product.numpy(), quotient.numpy(), rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "transform", [func.grad, func.jacrev, func.jacfwd, func.hessian, lambda f: func.vmap(func.grad(f))]
+)
+def test_a_transform_leaves_nothing_for_the_garbage_collector(transform):
+    function, x = transform(lambda x: (x**3).sum()), vector()
+    function(x)
+    gc.collect()
+    gc.disable()
+    try:
+        function(x)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()

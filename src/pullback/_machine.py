@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
-from collections.abc import Callable
+from _thread import _local  # what `threading` has, which would cost the import 1.5 ms
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -33,6 +35,32 @@ ENOUGH = 1 << 22
 """Elements, of all such arrays, after which it is made: that takes as long as NumPy for some times as many."""
 met = [0]
 """How many rows and reductions have had so far."""
+
+
+class _Once(_local):
+    """Whether a thread computes what it will not compute again."""
+
+    running = False
+
+
+_once = _Once()
+
+
+@contextlib.contextmanager
+def once() -> Iterator[None]:
+    """A block whose operations are computed once, as those that are recorded: they do not count as met."""
+    before, _once.running = _once.running, True
+    try:
+        yield
+    finally:
+        _once.running = before
+
+
+def counts() -> bool:
+    """Whether what this thread computes counts: whether it may come back."""
+    return not _once.running
+
+
 SLOW = {np.logaddexp, np.logaddexp2, np.remainder, np.fmod, np.floor_divide, np.hypot}
 """NumPy's functions that compute one element at a time."""
 
@@ -66,7 +94,7 @@ def _begins(x: Any) -> bool:
     if not x.flags.c_contiguous or not installed():
         return False
     if met[0] < ENOUGH:
-        met[0] += x.size
+        met[0] += x.size if counts() else 0
         return False
     return True
 
@@ -157,6 +185,8 @@ def product(a: Any, b: Any) -> Any:
     try:
         function = _products[dtype.char]
     except KeyError:
+        if not counts():
+            return None
         _multiplied[0] += a.size * b.shape[-1]
         if _multiplied[0] < PRODUCTS:
             return None

@@ -20,6 +20,7 @@ import numpy as np
 from .._attributes import Attributes
 from .._core import Carrier
 from .._dtypes import default_numpy, dtype
+from .._machine import once
 from .._memory import Cell, protect, version
 from .._modes import FieldBlock, mode
 from .._node import AccumulateGrad
@@ -93,7 +94,7 @@ class Run:
         `prepare` makes of a record something with `execute`: it computes what the run has put off.
         """
         try:
-            with self.recorder:
+            with self.recorder, once():
                 self.mode = mode.get()
                 self._take_in()
                 given = [self._number(i, leaf) for i, leaf in enumerate(self.leaves)]
@@ -448,6 +449,8 @@ class Run:
             if (tensor := made()) is not None:
                 settle(tensor)
         self.recorder.tensors.clear()
+        if _references(self.recorder) > self.alone:
+            gc.collect(1)  # what was made just now and holds itself: looking there only takes a millisecond
         if _references(self.recorder) > self.alone:
             _settle_others(self.recorder)
 

@@ -18,6 +18,7 @@ from weakref import WeakSet
 import numpy as np
 
 from .._core import Primitive
+from .._machine import once
 from .._modes import quiet
 from .program import Equation, Value, effectful
 
@@ -47,6 +48,11 @@ class Deferred:
 
     def compute(self) -> None:
         """Have all numbers, operation by operation; then nothing is put off any more."""
+        with once():
+            self._compute()
+        self._forget()
+
+    def _compute(self) -> None:
         memories = self.waiting()
         held, wanted = dict(self.known), {memory.value for memory in memories}
         needed, uses = set(wanted), Counter(wanted)
@@ -66,7 +72,6 @@ class Deferred:
                     del held[value]
         for memory in memories:
             memory.fill(np.asarray(held[memory.value]))
-        self._forget()
 
     def abandon(self, error: BaseException) -> None:
         """Have all numbers, as far as they can be had after an error; nobody needs those that become NaN here."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, Self
+from weakref import ReferenceType, ref
 
 import numpy as np
 
@@ -67,7 +68,7 @@ class Level(Tape, Interpreter):
     def __init__(self) -> None:
         super().__init__()
         self._around: list[tuple[Mode, Any]] = []
-        self._given: dict[int, tuple[Any, Any]] = {}
+        self._given: dict[int, tuple[ReferenceType[Any], Any]] = {}  # weakly: its tensors hold the level
 
     def __enter__(self) -> Self:
         self._around.append((mode.get(), mode.set(changed(grad=True))))
@@ -113,7 +114,7 @@ class Level(Tape, Interpreter):
         """A leaf of this level that requires grad, with a tensor's value; the tensor's history goes on beneath."""
         plain = type(tensor) is Tensor and tensor._node is None
         boxed = self.wrap(lend(tensor) if plain else tensor, None)
-        self._given[id(boxed)] = (boxed, tensor)
+        self._given[id(boxed)] = (ref(boxed), tensor)
         if plain:
             alias(tensor, boxed, counted=False)  # values that this level saves are protected from writes to the tensor
         boxed._node = _node.leaf(boxed, boxed._array)
@@ -146,8 +147,9 @@ class Level(Tape, Interpreter):
         """What a value is outside this level: for an argument as it was, that argument."""
         if not self.holds(value):
             return value
-        boxed, tensor = self._given.get(id(value), (None, None))
-        if boxed is not None and boxed._array is inner(tensor):
+        held, tensor = self._given.get(id(value), (None, None))
+        boxed = None if held is None else held()
+        if boxed is not None and boxed is value and boxed._array is inner(tensor):
             return tensor
         return beside(tensor_of(value._array), [tensor for _, tensor in self._given.values()])
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ... import ops
 from ..._core import Primitive
-from ..._machine import ENOUGH, WORTH
+from ..._machine import ENOUGH, WORTH, counts
 from ..._modes import NO_GRAD, mode
 from ..._tensor import Tensor
 from ..passes import simplify
@@ -195,7 +195,7 @@ def function(primitive: Primitive, place: int | None, arrays: Sequence[Any], par
             return _functions[key]
     except TypeError:  # metadata that cannot be looked up
         return None
-    if not all(type(array) is np.ndarray for array in arrays):
+    if not counts() or not all(type(array) is np.ndarray for array in arrays):
         return None
     met = _met.get(key, 0) + max([array.size for array in arrays])
     if len(_met) < MOST:
