@@ -63,6 +63,8 @@ NOTES = """
   1.59 for log1p, 1.86 for softplus and logsigmoid, 1.58 for sin, 1.56 for cos (near: 1.79 and 1.80), 1.88 for arctan and
   1.35 for erf. The other functions of one number were not run over all; they are computed in double. In float64, 20,000
   numbers from 0.6 to 27 gave 3.4 for erfc, far out and without fma.
+- Where numbers are few, as in a loop of small steps, sine and cosine are one polynomial, which takes less time and more
+  operations. All moderate floats gave at most 1.54 and 1.55 there, 1.79 and 1.82 without fma.
 - Lanes are the numbers in one vector instruction of the inner loop on the machine that measured; nanoseconds per number
   are of one thread on numbers in the cache, and rough.
 """

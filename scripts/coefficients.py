@@ -258,6 +258,7 @@ PARTS = [  # a number in parts, of so many bits and the rest rounded, so that pr
     ("TWO_THIRDS", "2 / 3", mp.mpf(2) / 3, (24,), (53,)),
     ("HALF_PI", "pi / 2", mp.pi / 2, (24,), (53,)),
     ("HALF_PI_STEPS", "pi / 2", mp.pi / 2, (11, 11, 11), (33, 33, 33)),
+    ("HALF_PI_PARTS", "pi / 2", mp.pi / 2, (24, 24), (53, 53)),
 ]
 
 HEAD = '''"""The numbers in the formulas: written by scripts/coefficients.py, not by hand.

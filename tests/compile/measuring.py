@@ -12,7 +12,8 @@ from llvmlite import binding, ir
 from scipy import special
 
 from pullback.compile import scalars
-from pullback.compile.mathematics.lanes import TYPES, Target
+from pullback.compile.mathematics import trigonometry
+from pullback.compile.mathematics.lanes import TYPES, Desk, Target, Word
 
 mpmath.mp.prec = 160
 
@@ -122,6 +123,17 @@ def loop_of(name, dtype, *, near=False, fma=True, width=None):
         return scalars.emit(builder, name, dtype, *operands, target=target, near=near)
 
     return Loop(body, dtypes, scalars.result(name, dtype), fma=target.fma, width=width)
+
+
+@functools.cache
+def loop_of_few(name, dtype, *, near=False, fma=True):
+    """The loop over sine or cosine as they are where numbers are few, and each operation waits for the last."""
+    target = Target.host() if fma else Target(fma=False)
+
+    def body(builder, x):
+        return getattr(trigonometry, name)(Word(Desk(builder, target, None, branching=True), dtype, x), near=near).value
+
+    return Loop(body, [dtype], dtype, fma=target.fma)
 
 
 # True values.

@@ -10,6 +10,7 @@ pytest.importorskip("llvmlite", reason="machine code is made by llvmlite, which 
 pytest.importorskip("mpmath", reason="true values come from mpmath, which is not installed")
 
 from pullback.compile import scalars
+from pullback.compile.mathematics import trigonometry
 
 from .measuring import (
     COUNTS,
@@ -19,6 +20,7 @@ from .measuring import (
     arguments,
     distance,
     loop_of,
+    loop_of_few,
     specials,
     split,
     true_values,
@@ -184,6 +186,22 @@ def test_by_case_is_one_form_or_the_other(name, dtype, rng):
         by_case = Loop(body, [dtype] * len(arrays), dtype, width=width)(*arrays)
         assert (by_case[:800] == near[:800]).all() or name not in MODERATE_TRIGONOMETRY
         assert_same_bits(by_case, np.where(by_case == near, near, whole))
+
+
+@of_reals
+@pytest.mark.parametrize("near", [False, True])
+@pytest.mark.parametrize("name", ["sin", "cos"])
+def test_the_form_for_few_numbers_is_as_good(name, near, dtype, rng):
+    x = arguments(dtype, 400, rng)
+    multiples = (rng.integers(1, 5000, 1000) * (np.pi / 2)).astype(NUMPY[dtype])
+    x = np.concatenate([x, multiples, np.nextafter(multiples, NUMPY[dtype](0)), [0.0, -0.0]]).astype(NUMPY[dtype])
+    if near:
+        x = x[np.abs(x) <= trigonometry.NEAR[dtype]]
+    truth = true_values(name, x)
+    for fma in (True, False):
+        found = loop_of_few(name, dtype, near=near, fma=fma)(x)
+        assert_within(name, dtype, x, found, truth)
+        assert_same_kind(found, loop_of(name, dtype, near=near, fma=fma)(x))
 
 
 def test_the_worst_case_of_reduction():

@@ -188,13 +188,28 @@ class Word:
             return self.desk.intrinsic("fma", self.kind, self, self.like(factor), self.like(term))
         return self * factor + term
 
-    def polynomial(self, coefficients: Sequence[float]) -> Word:
-        """A polynomial of this word by Horner's rule, the constant first."""
+    def polynomial(self, coefficients: Sequence[Word | float], *, soon: bool = False) -> Word:
+        """A polynomial of this word by Horner's rule, the constant first.
+
+        `soon` puts it together from neighbours (G. Estrin, "Organization of computer systems", 1960): some more
+        operations, of which fewer wait for each other.
+        """
+        if soon:
+            return self._polynomial_by_pairs(coefficients)
         *rest, last = coefficients
         y = self.like(last)
         for coefficient in reversed(rest):
             y = y.mad(self, coefficient)
         return y
+
+    def _polynomial_by_pairs(self, coefficients: Sequence[Word | float]) -> Word:
+        terms, power = [self.like(coefficient) for coefficient in coefficients], self
+        while True:
+            pairs = [power.mad(odd, even) for even, odd in zip(terms[::2], terms[1::2], strict=False)]
+            terms = pairs + terms[len(pairs) * 2 :]
+            if len(terms) == 1:
+                return terms[0]
+            power = power * power
 
     @property
     def scales(self) -> bool:

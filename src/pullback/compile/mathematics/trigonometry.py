@@ -6,14 +6,18 @@ W. Waite, "Software manual for the elementary functions", 1980). For all x the n
 functions", SIGNUM Newsletter 18, 1983). Floats are integers for that; doubles are scaled by a power of two, and a row of a
 table is that power times 2 / pi, less whole turns. All of it is straight-line code; that for all x costs about three times
 as much.
+
+Where numbers are few, each operation waits for the one before, and not for its turn. There sine and cosine are one
+polynomial, whose coefficients are chosen before r is known, and neither a choice nor a sign comes after it.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import NamedTuple
 
-from .coefficients import COS, DIGITS, HALF_PI, HALF_PI_STEPS, SIN, TAN, TURNS
+from .coefficients import COS, DIGITS, HALF_PI, HALF_PI_PARTS, HALF_PI_STEPS, SIN, TAN, TURNS
 from .lanes import BIAS, FRACTION, Word, power_of_two
 from .pairs import product, total
 
@@ -37,15 +41,28 @@ class Rest(NamedTuple):
 def _reduced_near(x: Word) -> Rest:
     """The rest for |x| up to NEAR."""
     whole, n = x.nearest(2 / math.pi)
+    if not x.desk.target.fma:
+        return _reduced_in_steps(x, whole, n)
+    first, second, third = HALF_PI_PARTS[x.kind]
+    early = whole.mad(
+        -second, whole.mad(-first, x)
+    )  # the first is exact: both terms are multiples of 2^-24, or of 2^-53
+    return Rest(whole.mad(-third, early), early, n)
+
+
+def _reduced_in_steps(x: Word, whole: Word, n: Word) -> Rest:
+    """The same where all products are rounded, or exact."""
     first, second, third, rest = HALF_PI_STEPS[x.kind]
-    r = whole.mad(-first, x)
+    r = x - whole * first
     if x.kind == "f":
-        before = whole.mad(-second, r)
-        r = whole.mad(-third, before)
-        return Rest(r + whole.mad(-rest, whole.mad(-third, before - r)), r, n)
-    r, lost = total(r, whole * -second)
-    r, error = total(r, whole * -third)
-    return Rest(r + whole.mad(-rest, error + lost), r, n)
+        before = r - whole * second
+        early = before - whole * third
+        r = early + ((before - early) - whole * third - whole * rest)
+    else:
+        r, lost = total(r, whole * -second)
+        early, error = total(r, whole * -third)
+        r = early + (error + lost - whole * rest)
+    return Rest((x == 0).select(x, r), early, n)  # -0.0 would become 0.0
 
 
 def _reduced_float(x: Word) -> tuple[Word, Word]:
@@ -104,6 +121,7 @@ def reduced(x: Word, *, near: bool = False) -> Rest:
     r, n = _reduced_double(x) if x.kind == "d" else _reduced_float(x)
     if x.kind == "f":
         r, n = r.to("f"), n.to("i32")
+    r = (x == 0).select(x, r)
     return Rest(r, r, n)
 
 
@@ -117,22 +135,44 @@ def _cosine(r: Word) -> Word:
     return z.polynomial((1, -0.5, *COS[r.kind]))
 
 
+def _signs(n: Word, kind: str) -> Word:
+    """The sign that n quarter turns give, as bits."""
+    return (n & 2) << (FRACTION[kind] + {"f": 7, "d": 10}[kind])
+
+
 def _turned(rest: Rest, n: Word) -> Word:
     """The sine of r + n pi / 2."""
     r, early, _ = rest
     y = ((n & 1) == 0).select(_sine(r, early), _cosine(early))
-    sign = (n & 2) << (FRACTION[r.kind] + {"f": 7, "d": 10}[r.kind])
-    return (y.bits() ^ sign).real()
+    return (y.bits() ^ _signs(n, r.kind)).real()
+
+
+def _turned_soon(rest: Rest, n: Word, zero: Word | None = None) -> Word:
+    """The same, soon after r is known: a + b z q, where a and b are r, or 1 for a cosine.
+
+    The first coefficient is negative, so a zero would be the sum of zeros with both signs: there, b has the other sign.
+    """
+    r, early, _ = rest
+    odd, signs, z = (n & 1) != 0, _signs(n, r.kind), early * early
+    pairs = itertools.zip_longest((-0.5, *COS[r.kind]), SIN[r.kind], fillvalue=0.0)
+    q = z.polynomial([odd.select(of_cosine, of_sine, r.kind) for of_cosine, of_sine in pairs], soon=True)
+    a = (odd.select(1, r).bits() ^ signs).real()
+    if zero is not None:
+        signs ^= zero.select(_signs(n.like(2), r.kind), 0)
+    b = (odd.select(1, early).bits() ^ signs).real()
+    return (b * z).mad(q, a)
 
 
 def sine(x: Word, rest: Rest) -> Word:
     """The sine of x = n pi / 2 + r."""
+    if x.desk.branching:
+        return _turned_soon(rest, rest.n, x == 0)
     return (x == 0).select(x, _turned(rest, rest.n))
 
 
 def cosine(x: Word, rest: Rest) -> Word:
     """The cosine of x = n pi / 2 + r."""
-    return _turned(rest, rest.n + 1)
+    return (_turned_soon if x.desk.branching else _turned)(rest, rest.n + 1)
 
 
 def sin(x: Word, *, near: bool = False) -> Word:
