@@ -7,6 +7,8 @@ import pullback
 
 pytest.importorskip("llvmlite")
 
+from pullback.compile.machine import linear
+
 F = pullback.nn.functional
 
 
@@ -127,3 +129,100 @@ def test_steps_of_more_numbers_go_another_way():
     for _ in range(5):
         expected = pullback.sin(expected)
     np.testing.assert_allclose(compiled(x).numpy(), expected.numpy(), rtol=1e-6)
+
+
+def oscillator(y, k):
+    return y + 0.01 * (pullback.sin(k * y) - 0.1 * y * y * y)
+
+
+def filtered(y, k, row):
+    z = y * k * 0.5 - row * y * 0.25 + row
+    return z * k, z
+
+
+def gated(y, k, row):
+    return pullback.tanh(y * k + row) * 0.5 + y * 0.25, y * row
+
+
+LINEAR = {
+    "oscillator": lambda y, k, row: (oscillator(y, k), None),
+    "filtered": filtered,
+    "gated": gated,
+}
+
+
+@pytest.fixture
+def plans(monkeypatch):
+    """What was found of loops: how they are computed by factors, or None."""
+    found, plan = [], linear.plan
+    monkeypatch.setattr(linear, "plan", lambda *given: found.append(plan(*given)) or found[-1])
+    return found
+
+
+def slopes(step, y, k, rows, weight):
+    y, k, rows = (t.clone().requires_grad_() for t in (y, k, rows))
+    last, made = pullback.scan(lambda y, row: step(y, k, row), y, rows)
+    total = (last * weight).sum() + (0.0 if made is None else (made * made).sum())
+    return last.detach(), *pullback.autograd.grad(total, (y, k, rows), allow_unused=True)
+
+
+def specials(dtype):
+    huge = 1e25 if dtype == np.float32 else 1e200
+    return [
+        (1.0, 1.0, 1.0), (0.0, 1.0, 1.0), (1.0, 0.0, 0.0), (1 / huge, 1.0, 1.0), (1.0, 1.0, huge), (1.0, 1.0, 1 / huge),
+        (huge, 1.0, 1.0), (np.inf, 1.0, 1.0), (np.nan, 1.0, 1.0), (1.0, np.inf, 1.0), (1.0, np.nan, 0.0), (1.0, 1.0, np.inf),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", LINEAR)
+def test_a_way_back_by_factors(name, dtype, plans):
+    step = LINEAR[name]
+    y, k, rows = normal(3, dtype=dtype), normal(3, seed=1, dtype=dtype) * 0.5, normal(100, 3, seed=2, dtype=dtype)
+    compiled = pullback.compile(lambda *given: slopes(step, *given), fullgraph=True)
+    for of_y, of_k, weight in specials(dtype):
+        given = y * of_y, k * of_k, rows, pullback.tensor(np.array(weight, dtype))
+        for found, expected in zip(compiled(*given), slopes(step, *given), strict=True):
+            assert (found is None) == (expected is None)
+            if found is not None:
+                mine, plain = found.numpy(), expected.numpy()
+                size = np.abs(plain[np.isfinite(plain)]).max(initial=0)
+                tolerance = 2e-4 if dtype == np.float32 else 1e-11
+                np.testing.assert_allclose(mine, plain, rtol=tolerance, atol=tolerance * size)
+    assert any(plans), "no loop was linear"
+
+
+def test_what_is_not_linear_or_not_element_by_element_is_computed_step_by_step(plans):
+    x, a = normal(3), normal(3, 3) * 0.3
+    steps = (
+        lambda y, _: (pullback.sin(y) * y * y * y, None),
+        lambda y, _: (a @ y * 0.5 * y.sum() * 0.5, None),
+        lambda y, _: (y * y * 0.25 * y, None),
+        lambda y, _: (y * 0.5, None),
+    )
+    for step in steps:
+        compiled = pullback.compile(lambda y, step=step: pullback.scan(step, y, length=100)[0], fullgraph=True)
+        expected = pullback.scan(step, x, length=100)[0]
+        np.testing.assert_allclose(compiled(x).numpy(), expected.numpy(), rtol=1e-4, atol=1e-30)
+    assert len(plans) == len(steps)
+    assert not any(plans)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_function_takes_in_a_term_and_a_steady_factor(dtype):
+    """Its angle is a product, and it is one term of a sum, on either side; for NaN, infinities and angles far away, too."""
+
+    def step(y, k):
+        return pullback.sin(k * y) + 0.1 * y, y - pullback.cos(y * k), pullback.sin(y) - pullback.cos(k * y)
+
+    def run(y, k):
+        return pullback.scan(lambda y, _: (step(y, k)[0], step(y, k)), y, length=4)[1]
+
+    y, k = normal(7, dtype=dtype), normal(7, seed=1, dtype=dtype)
+    k[1], k[2], y[3], k[4], y[5], k[6] = 0.0, np.inf, np.nan, 1e12, -0.0, 1e-38
+    for found, expected in zip(pullback.compile(run, fullgraph=True)(y, k), run(y, k), strict=True):
+        tolerance = 1e-4 if dtype == np.float32 else 1e-3  # an angle of 1e12 has few digits left after some steps
+        mine, plain = found.numpy(), expected.numpy()
+        np.testing.assert_allclose(mine[0], plain[0], rtol=1e-5 if dtype == np.float32 else 1e-14, atol=1e-6)
+        np.testing.assert_allclose(np.delete(mine, 4, 1), np.delete(plain, 4, 1), rtol=tolerance, atol=tolerance)
+        np.testing.assert_array_equal(np.signbit(mine[0, 5]), np.signbit(plain[0, 5]))

@@ -8,16 +8,18 @@ and whatever is the same in all steps is computed before the first.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 
+from .. import scalars
 from ..loops import Scan
-from ..mathematics.lanes import Desk, Target, Word
+from ..mathematics.lanes import BITS, REALS, WIDTH, Desk, Product, Sum, Target, Word
 from ..program import Equation, Value
-from . import elements, indices, reducing
-from .elements import ELEMENTS, KINDS
+from . import elements, indices, linear, reducing
+from .elements import COSTLY, ELEMENTS, KINDS
 from .fusion import PIECES
 from .memory import LONG, load, load_lanes, long, splat, store, store_lanes
 from .nests import REDUCTIONS
@@ -44,10 +46,11 @@ class LoopEmitter:
         self.inputs = [address(value) for value in equation.inputs]
         self.outputs = [address(value) for value in equation.outputs]
         self.words: dict[Value, Word] = {}
+        self.steady: set[Value] = set()  # what is the same in all steps
 
     def emit(self) -> None:
         """Write the code; the builder is left behind the loop."""
-        loop, body, builder = self.loop, self.loop.body, self.builder
+        loop, body = self.loop, self.loop.body
         shared = body.inputs[loop.carries + loop.columns :]
         for value, base in zip(shared, self.inputs[loop.carries + loop.columns :], strict=True):
             self.words[value] = self._loaded(value, base)
@@ -56,41 +59,111 @@ class LoopEmitter:
         for equation in body.equations:
             if all(value in self.words for value in equation.inputs):
                 self._write(equation)
+        self.steady.update(self.words)
         first = [self._loaded(v, at) for v, at in zip(body.inputs, self.inputs[: loop.carries], strict=False)]
+        plan = linear.plan(loop, self.words)
+        ends = self._repeated(first, self._step) if plan is None else self._by_factors(first, plan)
+        for value, word, base in zip(body.outputs, ends, self.outputs[: loop.carries], strict=False):
+            self._stored(value, word, base)
+
+    def _repeated(self, first: list[Word], step: Callable[[Any, list[Word]], list[Word]]) -> list[Word]:
+        """Words after as many steps as the loop has; the builder is left behind these."""
+        builder, known = self.builder, dict(self.words)
         before = builder.block
         head, after = (builder.function.append_basic_block() for _ in range(2))
         builder.branch(head)
         builder.position_at_end(head)
         index = builder.phi(LONG)
         index.add_incoming(long(0), before)
-        phis = []
-        for value, word in zip(body.inputs, first, strict=False):
-            phi = builder.phi(word.value.type)
-            phi.add_incoming(word.value, before)
-            phis.append(phi)
-            self.words[value] = Word(self._desk(value.size), word.kind, phi)
-        self._step(index)
+        phis = [builder.phi(word.value.type) for word in first]
+        words = [Word(word.desk, word.kind, phi) for word, phi in zip(first, phis, strict=True)]
+        results = step(index, words)
         following = builder.add(index, long(1))
-        results = [self.words[value] for value in body.outputs[: loop.carries]]
         index.add_incoming(following, builder.block)
-        for phi, word in zip(phis, results, strict=True):
-            phi.add_incoming(word.value, builder.block)
-        builder.cbranch(builder.icmp_signed("<", following, long(loop.length)), head, after)
+        for phi, word, result in zip(phis, first, results, strict=True):
+            phi.add_incoming(word.value, before)
+            phi.add_incoming(result.value, builder.block)
+        builder.cbranch(builder.icmp_signed("<", following, long(self.loop.length)), head, after)
         builder.position_at_end(after)
-        for value, base in zip(body.outputs, self.outputs[: loop.carries], strict=False):
-            self._stored(value, base)
+        self.words = known
+        return results
 
-    def _step(self, index: Any) -> None:
+    def _step(self, index: Any, states: list[Word]) -> list[Word]:
         """One step: columns are read, what is not known yet is computed, and rows are written."""
         loop, body = self.loop, self.loop.body
-        columns = body.inputs[loop.carries : loop.carries + loop.columns]
-        for value, base in zip(columns, self.inputs[loop.carries : loop.carries + loop.columns], strict=True):
-            self.words[value] = self._loaded(value, self._row(base, index, value))
+        self.words.update(zip(body.inputs, states, strict=False))
+        self._read(index)
         for equation in body.equations:
             if any(value not in self.words for value in equation.outputs):
                 self._write(equation)
         for value, base in zip(body.outputs[loop.carries :], self.outputs[loop.carries :], strict=True):
-            self._stored(value, self._row(base, index, value))
+            self._stored(value, self.words[value], self._row(base, index, value))
+        return [self.words[value] for value in body.outputs[: loop.carries]]
+
+    def _read(self, index: Any) -> None:
+        """The rows of columns that belong to a step."""
+        loop = self.loop
+        columns = loop.body.inputs[loop.carries : loop.carries + loop.columns]
+        for value, base in zip(columns, self.inputs[loop.carries : loop.carries + loop.columns], strict=True):
+            self.words[value] = self._loaded(value, self._row(base, index, value))
+
+    # Steps that are linear in the states
+
+    def _by_factors(self, first: list[Word], plan: linear.Plan) -> list[Word]:
+        """The states after all steps: by factors, and once more step by step if these may not be trusted."""
+        model = first[0]
+        bits = "u" + BITS[plan.kind][1:]
+        zero, most = model.desk.number(bits, 0), model.desk.number(bits, (1 << WIDTH[bits]) - 1)
+        watch = linear.Watch(zero, most)
+        state = self.loop.body.inputs[0]
+        for value in plan.looked_at:
+            if value in self.words:
+                watch = watch.seen(self._spread(value, state))
+        ends = self._repeated([*first, watch.high, watch.low, zero], partial(self._step_by_factors, plan))
+        *quick, high, low, highest = ends
+        limit = model.desk.number(plan.kind, 2.0 ** linear.HIGH[plan.kind]).bits().to(bits)
+        for word in quick:
+            highest = linear.larger(highest, word)
+        bad = ~(linear.Watch(high, low).within(plan.size, plan.kind) & (highest <= limit))
+        return [
+            Word(word.desk, word.kind, value)
+            for word, value in zip(quick, self._otherwise(bad, quick, first), strict=True)
+        ]
+
+    def _otherwise(self, bad: Word, quick: list[Word], first: list[Word]) -> list[Any]:
+        """The values of some words; where a bool is true of any lane, those after steps one by one."""
+
+        def values(good: bool) -> list[Any]:
+            return [word.value for word in (quick if good else self._repeated(first, self._step))]
+
+        return scalars.either(self.builder, bad.value, values)
+
+    def _step_by_factors(self, plan: linear.Plan, index: Any, words: list[Word]) -> list[Word]:
+        """One step, and what was seen in it of the sizes of numbers."""
+        loop, body = self.loop, self.loop.body
+        states = dict(zip(body.inputs, words[: loop.carries], strict=False))
+        watch, highest = linear.Watch(*words[loop.carries : -1]), words[-1]
+        self._read(index)
+        terms: dict[Value, linear.Terms] = {
+            value: {value: word.desk.number(word.kind, 1)} for value, word in states.items()
+        }
+        for value in plan.looked_at:
+            if value in body.inputs[loop.carries : loop.carries + loop.columns]:
+                watch = watch.seen(self._spread(value, body.inputs[0]))
+        for equation in body.equations:
+            out = equation.outputs[0]
+            if out in plan.linear:
+                operands = [terms.get(value) or {None: self._spread(value, out)} for value in equation.inputs]
+                terms[out] = linear.terms_of(equation, operands)
+            elif out not in self.words:
+                self._write(equation)
+        for value, base in zip(body.outputs[loop.carries :], self.outputs[loop.carries :], strict=True):
+            word = linear.together(terms[value], states) if value in terms else self.words[value]
+            self._stored(value, word, self._row(base, index, value))
+        for value in plan.multiplied:
+            highest = linear.larger(highest, states[value])
+        ends = [linear.together(terms[value], states) for value in body.outputs[: loop.carries]]
+        return [*ends, watch.high, watch.low, highest]
 
     # Memory
 
@@ -109,8 +182,7 @@ class LoopEmitter:
         exact = load_lanes(Desk(self.builder, self.target, value.size), kind, address, 1, None)
         return exact if desk.lanes == value.size else self._gathered(exact, list(range(value.size)))
 
-    def _stored(self, value: Value, address: Any) -> None:
-        word = self.words[value]
+    def _stored(self, value: Value, word: Word, address: Any) -> None:
         if word.desk.lanes is None:
             store(word, address)
             return
@@ -140,7 +212,7 @@ class LoopEmitter:
         if desk.lanes is None:
             return Word(desk, kind, builder.extract_element(word.value, ir.IntType(32)(places[0])))
         if word.desk.lanes == desk.lanes and list(places) == list(range(len(places))):
-            return Word(desk, kind, word.value)
+            return word
         padded = [*places, *[places[-1]] * (desk.lanes - len(places))]
         return Word(desk, kind, builder.shuffle_vector(word.value, word.value, _places(padded)))
 
@@ -183,7 +255,16 @@ class LoopEmitter:
                 scaled = self._scaled(value)
                 if scaled is not None:
                     return self._spread(scaled[0], out).mad(scaled[1], other)
-        return elements.apply(equation.name, operands, dtypes, out.dtype, equation.params)
+        if equation.name in ("add", "subtract") and {*dtypes} == {out.dtype}:
+            taken = self._taken_in(equation, operands)
+            if taken is not None:
+                return taken
+        made = elements.apply(equation.name, operands, dtypes, out.dtype, equation.params)
+        if equation.name == "multiply" and {*dtypes} == {out.dtype} and made.kind in REALS:
+            for place, value in enumerate(equation.inputs):
+                if value in self.steady:
+                    return Product(made, operands[1 - place], operands[place])
+        return made
 
     def _spread(self, value: Value, like: Value) -> Word:
         """A value broadcast to the shape of another."""
@@ -204,6 +285,29 @@ class LoopEmitter:
                 if abs(constant.item()) <= 1:
                     return other, constant.item()
         return None
+
+    def _taken_in(self, equation: Equation, operands: list[Word]) -> Word | None:
+        """A sum of a function and of what is known long before, if the last operation of the function can take that in."""
+        for place, value in enumerate(equation.inputs):
+            word, other = self.words[value], operands[1 - place]
+            if (
+                isinstance(word, Sum)
+                and value.shape == equation.output.shape
+                and self._is_soon(equation.inputs[1 - place])
+            ):
+                if equation.name == "add":
+                    return word.plus(other)
+                if place == 0:
+                    return word.plus(-other)
+        return None
+
+    def _is_soon(self, value: Value) -> bool:
+        """Whether a value does not wait for a function of mathematics."""
+        maker = self.makers.get(value)
+        if maker is None:
+            return True
+        cheap = maker.name in ELEMENTS and ELEMENTS[maker.name].cost < COSTLY
+        return cheap and all(map(self._is_soon, maker.inputs))
 
     def _move(self, equation: Equation) -> None:
         """An operation whose results are elements of its inputs, or zeros: what it does to their numbers says all."""

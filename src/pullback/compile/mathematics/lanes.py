@@ -393,8 +393,36 @@ class Word:
         which AVX2 lacks for doubles.
         """
         magic = 1.5 * 2.0 ** FRACTION[self.kind]
-        shifted = self + magic if factor == 1 else self.mad(factor, magic)
+        shifted = self._and(factor, magic)
         return shifted - magic, shifted.bits() - self.desk.number(self.kind, magic).bits()
+
+    def _and(self, factor: float, term: float) -> Word:
+        """About this times a factor, plus a term."""
+        return self + term if factor == 1 else self.mad(factor, term)
+
+
+class Product(Word):
+    """A product, one of whose factors is known long before the other: what need not be exact does not wait for it."""
+
+    def __init__(self, whole: Word, late: Word, soon: Word) -> None:
+        super().__init__(whole.desk, whole.kind, whole.value)
+        self._late, self._soon = late, soon
+
+    def _and(self, factor: float, term: float) -> Word:
+        return self._late.mad(self._soon * factor, term)
+
+
+class Sum(Word):
+    """A product and a term, added by the last operation, which may take a term more: then nothing waits for one more."""
+
+    def __init__(self, left: Word, right: Word, term: Word) -> None:
+        super().__init__(term.desk, term.kind, left.mad(right, term).value)
+        self._product, self._term = (left, right), term
+
+    def plus(self, other: Word) -> Word:
+        """This and a term that is known before."""
+        left, right = self._product
+        return left.mad(right, self._term + other)
 
 
 def _joined(builder: Value, left: Value, right: Value) -> Value:

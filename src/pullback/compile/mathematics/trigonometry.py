@@ -18,7 +18,7 @@ import math
 from typing import NamedTuple
 
 from .coefficients import COS, DIGITS, HALF_PI, HALF_PI_PARTS, HALF_PI_STEPS, SIN, TAN, TURNS
-from .lanes import BIAS, FRACTION, Word, power_of_two
+from .lanes import BIAS, FRACTION, Sum, Word, power_of_two
 from .pairs import product, total
 
 NEAR = {"f": 8192.0, "d": 2.0**20}  # |x| up to which the short reduction will do
@@ -160,7 +160,7 @@ def _turned_soon(rest: Rest, n: Word, zero: Word | None = None) -> Word:
     if zero is not None:
         signs ^= zero.select(_signs(n.like(2), r.kind), 0)
     b = (odd.select(1, early).bits() ^ signs).real()
-    return (b * z).mad(q, a)
+    return Sum(b * z, q, a)
 
 
 def sine(x: Word, rest: Rest) -> Word:
