@@ -502,3 +502,12 @@ def test_a_number_of_the_user_s_own_costs_a_warning_only():
     number = pullback.tensor(0.5, requires_grad=True)
     with pytest.warns(UserWarning, match="Converting a tensor with requires_grad=True to a scalar"):
         assert float(number) == 0.5
+
+
+def test_batches_of_gradients_from_an_edge_or_from_no_tensor():
+    x = pullback.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    edge = pullback.autograd.graph.get_gradient_edge(x * x)
+    (rows,) = pullback.autograd.grad(edge, x, pullback.eye(3), is_grads_batched=True)
+    np.testing.assert_array_equal(rows.numpy(), np.diag([2.0, 4.0, 6.0]))
+    with pytest.raises(TypeError, match="Expected output to be a torch.Tensor"):
+        pullback.autograd.grad([np.ones(3)], x, pullback.eye(3), is_grads_batched=True)

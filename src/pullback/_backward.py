@@ -382,12 +382,15 @@ def _batched(
     allow_unused: bool,
 ) -> list[Any]:
     """One pass for all cotangents along the first axis of the gradients."""
+    for index, output in enumerate(outputs):
+        check_output(index, output)
+    places = [*map(_place, outputs)]
     gradients = [
-        g if g is None or isinstance(g, Carrier) else _as_carrier(output.interpreter, g)
-        for g, output in zip(gradients, outputs, strict=True)
+        g if g is None or isinstance(g, Carrier) else _as_carrier(tape_of(place), g)
+        for g, place in zip(gradients, places, strict=True)
     ]
     sizes = set()
-    for index, (gradient, output) in enumerate(zip(gradients, outputs, strict=True)):
+    for index, (gradient, place) in enumerate(zip(gradients, places, strict=True)):
         if gradient is None:
             raise RuntimeError(
                 "with is_grads_batched=True grad_outputs holds a batch of gradients for each output, but that for output "
@@ -397,12 +400,12 @@ def _batched(
             raise IndexError(
                 "invalid index of a 0-dim tensor: with is_grads_batched=True the first axis of grad_outputs is the batch"
             )
-        if tuple(gradient.shape[1:]) != tuple(output.shape):
+        if place.shape is not None and tuple(gradient.shape[1:]) != place.shape:
             raise RuntimeError(
                 "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
                 "dimension. The sizes of the remaining dimensions are expected to match the shape of corresponding "
                 f"output, but a mismatch was detected: grad_output[{index}] has a shape of "
-                f"{_refusals.size(gradient.shape)} and output[{index}] has a shape of {_refusals.size(output.shape)}."
+                f"{_refusals.size(gradient.shape)} and output[{index}] has a shape of {_refusals.size(place.shape)}."
             )
         sizes.add(gradient.shape[0])
     if len(sizes) != 1:
