@@ -509,5 +509,5 @@ def test_batches_of_gradients_from_an_edge_or_from_no_tensor():
     edge = pullback.autograd.graph.get_gradient_edge(x * x)
     (rows,) = pullback.autograd.grad(edge, x, pullback.eye(3), is_grads_batched=True)
     np.testing.assert_array_equal(rows.numpy(), np.diag([2.0, 4.0, 6.0]))
-    with pytest.raises(TypeError, match="Expected output to be a torch.Tensor"):
+    with pytest.raises(TypeError, match=r"Expected output to be a torch.Tensor"):
         pullback.autograd.grad([np.ones(3)], x, pullback.eye(3), is_grads_batched=True)
