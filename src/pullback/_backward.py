@@ -300,11 +300,11 @@ def grad(
             options = {"retain_graph": retain_graph, "create_graph": create_graph, "allow_unused": allow_unused}
             given = _gradients(grad_outputs, results, outputs)
             return output.interpreter.grad(results, targets, given, **options)
-    check_inputs(targets, materialize_grads, allow_unused)
+    places = check_inputs(targets, materialize_grads, allow_unused)
     given = _gradients(grad_outputs, results, outputs)
     keep_graph = create_graph if retain_graph is None else retain_graph
     once = _batched if is_grads_batched else _grad_once
-    answers = once(results, targets, given, keep_graph, create_graph, bool(allow_unused or materialize_grads))
+    answers = once(results, targets, places, given, keep_graph, create_graph, allow_unused or materialize_grads)
     if materialize_grads:
         _fill(targets, answers, (given[0].shape[0],) if is_grads_batched else ())
     return dict(zip(inputs, answers, strict=True)) if isinstance(inputs, dict) else tuple(answers)
@@ -319,34 +319,40 @@ def _warn_of_only_inputs() -> None:
     )
 
 
-def check_inputs(targets: Sequence[Any], materialize: bool, allow_unused: bool | None) -> None:
+def check_inputs(targets: Sequence[Any], materialize: bool, allow_unused: bool | None) -> list[Node]:
+    """The nodes at which the gradients of inputs arrive."""
     if materialize and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
         )
     if not targets:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty: pass the tensors to differentiate by")
+    places = []
     for index, target in enumerate(targets):
         if isinstance(target, Carrier):
             if target._node is None:
                 raise _reasons().no_input(index, target)
-        elif not isinstance(target, GradientEdge):
+            places.append(target._node)
+            continue
+        if not isinstance(target, GradientEdge):
             raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(target).__name__}")
-        elif materialize:
+        if materialize:
             raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
+        places.append(_place(target))
+    return places
 
 
 def _grad_once(
     outputs: Sequence[Any],
     targets: Sequence[Any],
+    places: Sequence[Node],
     gradients: Sequence[Any],
     retain_graph: bool,
     create_graph: bool,
-    allow_unused: bool,
+    allow_unused: bool | None,
 ) -> list[Any]:
     """The gradient for each target, in its dtype; None where the outputs do not reach it."""
     tape, roots = _roots(outputs, gradients, create_graph)
-    places = [*map(_place, targets)]
     outcome = pull_back(
         tape,
         roots,
@@ -376,10 +382,11 @@ def _grad_once(
 def _batched(
     outputs: Sequence[Any],
     targets: Sequence[Any],
+    places: Sequence[Node],
     gradients: Sequence[Any],
     retain_graph: bool,
     create_graph: bool,
-    allow_unused: bool,
+    allow_unused: bool | None,
 ) -> list[Any]:
     """One pass for all cotangents along the first axis of the gradients."""
     for index, output in enumerate(outputs):
@@ -413,7 +420,7 @@ def _batched(
     together = importlib.import_module("pullback.func.rows").together  # transforms are read when first asked for
 
     def once(*rows: Any) -> list[Any]:
-        return _grad_once(outputs, targets, rows, retain_graph, create_graph, allow_unused)
+        return _grad_once(outputs, targets, places, rows, retain_graph, create_graph, allow_unused)
 
     answers: list[Any] = together(once, gradients, sizes.pop())
     return answers

@@ -29,7 +29,7 @@ from ._views import replace
 Array = np.ndarray[Any, np.dtype[Any]]
 ndarray = np.ndarray
 
-_seq, _hooks, _foreign, _saved = map(attrgetter, ("seq", "hooks", "foreign", "saved"))
+_seq = attrgetter("seq")
 
 # 1. Order
 #
@@ -38,9 +38,9 @@ _seq, _hooks, _foreign, _saved = map(attrgetter, ("seq", "hooks", "foreign", "sa
 
 def youngest_first(roots: Iterable[Node]) -> list[Node]:
     """Every node reachable from the roots, the latest made first."""
-    seen: set[Node | None] = {None, *roots}
+    seen: set[Node | None] = {*roots}
     order: list[Any] = [*seen]
-    order.remove(None)
+    seen.add(None)
     for node in order:  # which grows meanwhile
         for edge in node.edges:
             if edge not in seen:
@@ -78,6 +78,15 @@ def _all_arrays(order: list[Node]) -> bool:
 class Pass:
     """One walk over the tape: what it is asked, and what it finds."""
 
+    targeted = False
+    """Whether it looks for some gradients only."""
+    foreign = False
+    """Whether code of users runs on its way."""
+    recomputed: Any = None
+    """What checkpoints have computed again for it."""
+    watcher: Any = None
+    """Who is told of it."""
+
     def __init__(self, tape: Tape, create_graph: bool, recording: bool, raw: bool, freed: Freed | None) -> None:
         self.tape = tape
         self.create_graph = create_graph
@@ -89,10 +98,6 @@ class Pass:
         self.retained: list[tuple[Any, Any]] = []
         self.seen: list[Any] = []  # what hooks hold: never to be written
         self.waiting: dict[Any, dict[int, Any]] = {}  # hooks on several tensors, and what has arrived for each
-        self.targeted = False  # whether it looks for some gradients only
-        self.foreign = False  # whether code of users runs on its way
-        self.recomputed: Any = None  # what checkpoints have computed again for it
-        self.watcher: Any = None  # who is told of it
 
     def walk(
         self, order: list[Node], pending: dict[Node, Any], wanted: frozenset[Node], needed: set[Node] | None
@@ -210,23 +215,29 @@ def pull_back(
 ) -> Pass:
     """Walk back from roots and their cotangents; with targets, only along ways that lead to one."""
     pending: dict[Node, Any] = {}
+    raw = not create_graph
     for node, g in roots:
         pending[node] = pending[node] + g if node in pending else g
+        raw = raw and type(g) is ndarray
     order = youngest_first(pending)
-    wanted: frozenset[Node] = frozenset()
-    needed = None
-    if targets is not None:
-        wanted = frozenset(targets)
-        if refuse_unused is not None and not wanted.issubset(order):
-            raise refuse_unused(next(index for index, target in enumerate(targets) if target not in order))
-        if not wanted.issuperset([node for node in order if not node.edges]):
-            needed = restrict(order, wanted)
-    foreign = any(map(_hooks, order)) or any(map(_foreign, order))
-    if {*map(type, map(_saved, order))} != {tuple}:
+    wanted: frozenset[Node] = frozenset() if targets is None else frozenset(targets)
+    if targets is not None and refuse_unused is not None and not wanted.issubset(order):
+        raise refuse_unused(next(index for index, target in enumerate(targets) if target not in order))
+    foreign = obstructed = False
+    everywhere = True
+    for node in order:
+        if node.hooks is not None or node.foreign:
+            foreign = True
+        if not node.edges:
+            everywhere = everywhere and node in wanted
+        elif type(node.saved) is not tuple:
+            obstructed = True
+    needed = None if targets is None or everywhere else restrict(order, wanted)
+    if obstructed:
         for node in order:
             if type(node.saved) is not tuple and (needed is None or not needed.isdisjoint(node.edges)):
                 raise node.saved.error(node)
-    raw = not create_graph and {*map(type, pending.values())} == {ndarray} and (tape.level == 0 or _all_arrays(order))
+    raw = raw and (tape.level == 0 or _all_arrays(order))
     freed = None if retain_graph else Freed(caller())
     current = mode.get()
     watcher = current.watcher
