@@ -45,7 +45,7 @@ def composed(primitive: Any) -> Callable[..., Any]:
         if primitive.kind == "elementwise" and primitive.saved:
             lines += ["    if isinstance(g, generic):", f"        return {_calls(primitive, 'number({}.array)')}"]
             scope |= {f"{name}_large": _by_machine_code(primitive, i) for i, name in enumerate(primitive.inputs)}
-            lines += [f"    if type(g) is ndarray and g.size >= {_machine.WORTH}:"]
+            lines += [f"    if type(g) is ndarray and g.size >= {_worth(primitive)}:"]
             lines += [f"        return {_calls(primitive, by='large')}"]
         lines.append(f"    return {_calls(primitive)}")
     source = "\n".join(lines)
@@ -53,6 +53,11 @@ def composed(primitive: Any) -> Callable[..., Any]:
     remember(filename, source)
     exec(compile(source, filename, "exec"), scope)  # noqa: S102  # our own text, see above
     return scope["pull"]  # type: ignore[no-any-return]  # what exec defined
+
+
+def _worth(primitive: Any) -> int:
+    """The elements from which on rules are left to machine code: those of costly functions are so, too."""
+    return min(_machine.worth(primitive.forward), _machine.WORTH)
 
 
 def _by_machine_code(primitive: Any, place: int) -> Any:

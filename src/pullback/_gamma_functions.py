@@ -200,7 +200,7 @@ def _polygamma_above(x: Array, n: int) -> Any:
 
 
 @functools.cache
-def _euler_maclaurin(s: int) -> tuple[float, ...]:
+def euler_maclaurin(s: int) -> tuple[float, ...]:
     """The coefficients of the sum of Euler and Maclaurin for zeta, the highest power first."""
     rising = [math.prod(range(s, s + 2 * j - 1)) for j in range(1, TERMS + 1)]
     pairs = enumerate(zip(bernoulli(TERMS), rising, strict=True), 1)
@@ -211,12 +211,12 @@ def _zeta_of_whole(s: int, q: Array) -> Any:
     """Hurwitz's zeta function of a whole number s from 2 on, for q from 0 on."""
     a = q + LARGE
     power = a ** (1.0 - s)
-    rest = power / (s - 1) + power / a * (0.5 + polynomial(1 / (a * a), _euler_maclaurin(s)) / a)
+    rest = power / (s - 1) + power / a * (0.5 + polynomial(1 / (a * a), euler_maclaurin(s)) / a)
     return rest + _sum_of_steps(lambda x: 1 / x**s, q)
 
 
 @functools.cache
-def _cotangent_slopes(n: int) -> tuple[float, ...]:
+def cotangent_slopes(n: int) -> tuple[float, ...]:
     """The n-th derivative of the cotangent as a polynomial in it, the highest power first."""
     terms = np.polynomial.Polynomial([0.0, 1.0])
     for _ in range(n):
@@ -228,7 +228,7 @@ def _polygamma_below(x: Array, n: int) -> Array:
     """By reflection: (-1)^n psi_n(1 - x) - psi_n(x) is pi times the n-th derivative of cot(pi x) by x."""
     fraction = x - np.rint(x)
     cotangent = 1 / np.tan(math.pi * fraction)
-    values = polynomial(cotangent, _cotangent_slopes(n)) * math.pi ** (n + 1)
+    values = polynomial(cotangent, cotangent_slopes(n)) * math.pi ** (n + 1)
     regular = _polygamma_above(1 - x, n) * (-1) ** n - values
     return np.where(fraction == 0, np.inf if n % 2 else -np.inf, regular)
 

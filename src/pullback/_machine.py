@@ -26,13 +26,19 @@ def module(name: str) -> Any:
 
 SHORTEST, LONGEST = 16, 1 << 14
 """The fewest elements of a row for which there is machine code, and the most: sums of more need more care."""
-WORTH, LARGE = 1 << 12, 1 << 19
-"""Elements of an array from which on machine code is worth its way, and from which on it is where NumPy's is as good."""
+FEW, WORTH, LARGE = 1 << 6, 1 << 12, 1 << 19
+"""Elements of an array from which on machine code is worth its way: where NumPy takes microseconds for a few of them, where
+it takes several steps, and where its own code is as good."""
+COSTLY: set[Any] = set()
+"""Functions for which NumPy takes microseconds, however few the elements: dozens of steps."""
 WORTH_OF = dict.fromkeys(("total", "squares", "spread", "inner", "product"), 1 << 16)
 WORTH_OF |= {"largest": 1 << 18, "smallest": 1 << 18, "product_pullback": 1 << 12}
 """The same of reductions: of each function in `totals`."""
 ENOUGH = 1 << 22
-"""Elements, of all such arrays, after which it is made: that takes as long as NumPy for some times as many."""
+"""Elements, of all such arrays, after which it is made: that takes as long as NumPy for some times as many. An array counts
+as WORTH of them at least: a costly function takes as long for fewer."""
+PORTION = ENOUGH >> 4
+"""Elements that an operation meets before it is asked for its code, and met again between two such questions."""
 met = [0]
 """How many rows and reductions have had so far."""
 
@@ -66,21 +72,29 @@ SLOW = {np.logaddexp, np.logaddexp2, np.remainder, np.fmod, np.floor_divide, np.
 
 
 def worth(function: Any) -> int:
-    """The elements from which on machine code is worth its way in the place of a function: fewer if it takes some steps."""
+    """The elements from which on machine code is worth its way in the place of a function: the fewer the more steps it takes."""
+    if function in COSTLY:
+        return FEW
     return LARGE if isinstance(function, np.ufunc) and function not in SLOW else WORTH
 
 
 def way(primitive: Any, place: int | None = None) -> Callable[..., Any]:
     """An operation, or its rule for one input, by machine code: called with arrays, it gives None where there is none."""
     latest: tuple[Any, Any] = (None, None)
+    waiting = 0
 
     def by(*arrays: Any, **params: Any) -> Any:
-        nonlocal latest
+        nonlocal latest, waiting
         function, known = latest
-        made = function(*arrays) if function is not None and known == params else None
-        if made is not None:
+        if function is not None and known == params and (made := function(*arrays)) is not None:
             return made
-        function = module("large").function(primitive, place, arrays, params)
+        met = max(WORTH, arrays[0].size)
+        if function is None:
+            waiting += met
+            if waiting < PORTION:
+                return None
+            met, waiting = waiting, 0
+        function = module("large").function(primitive, place, arrays, params, met)
         if function is None:
             return None
         latest = function, params

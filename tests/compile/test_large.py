@@ -7,8 +7,9 @@ pytest.importorskip("llvmlite", reason="machine code is made by llvmlite, which 
 
 import pullback
 from pullback import _machine, ops
-from pullback._machine import LARGE
+from pullback._machine import FEW, LARGE
 from pullback.compile.machine import large, streaming
+from pullback.compile.mathematics.gamma import MOST_SLOPES
 
 PART, ODD = streaming.PART, 13
 
@@ -23,6 +24,7 @@ def computed(primitive, *arrays, **params):
 def at_once(monkeypatch):
     """Code is made when an operation is met for the first time."""
     monkeypatch.setattr(large, "ENOUGH", 0)
+    monkeypatch.setattr(_machine, "PORTION", 0)
 
 
 def has_code(primitive, *arrays, **params):
@@ -97,6 +99,34 @@ def test_functions_where_they_are_special(name, dtype, rng):
     info = np.finfo(dtype)
     np.testing.assert_allclose(found, expected, rtol=4 * info.eps, atol=4 * info.smallest_subnormal)
     np.testing.assert_array_equal(np.signbit(found[~np.isnan(found)]), np.signbit(expected[~np.isnan(found)]))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", "erf erfc lgamma digamma gelu".split())
+def test_costly_functions_of_few_elements(name, dtype, rng):
+    """From `FEW` elements on they are machine code: of every length, wherever the array begins."""
+    primitive = getattr(ops, name)
+    room = rng.uniform(0.1, 12, 3 * FEW).astype(dtype)
+    expected = primitive.forward(room)
+    for size in range(FEW, 2 * FEW + 1):
+        for start in (0, 1, ODD):
+            x = room[start : start + size]
+            found = _machine.way(primitive)(x)
+            tolerance = 16 * np.finfo(dtype).eps
+            np.testing.assert_allclose(found, expected[start : start + size], rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 8, MOST_SLOPES])
+def test_derivatives_of_digamma(n, rng):
+    x = np.concatenate([rng.uniform(0, 30, 200), rng.uniform(-20, 0, 200), [0, -0.0, -3, np.inf, np.nan, 1e-3, 1e8]])
+    with np.errstate(all="ignore"):
+        found, expected = computed(ops.polygamma, x, n=n), ops.polygamma.forward(x, n=n)
+    assert has_code(ops.polygamma, x, n=n)
+    np.testing.assert_allclose(found, expected, rtol=1e-11)
+    y = x.astype(np.float32)
+    with np.errstate(all="ignore"):
+        single, expected = computed(ops.polygamma, y, n=n), ops.polygamma.forward(y, n=n)
+    np.testing.assert_allclose(single, expected, rtol=1e-6)
 
 
 def test_what_code_is_not_made_for_goes_to_numpy(rng):

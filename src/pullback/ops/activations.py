@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _xp
+from .. import _machine, _xp
 from .._core import elementwise
 
 ROOT_HALF = math.sqrt(0.5)
@@ -173,3 +173,5 @@ above        = elementwise("above",        _flat, forward=_mask(_xp.above), **RE
 within       = elementwise("within",       _flat, forward=_mask(_xp.within), **REAL)
 beyond       = elementwise("beyond",       _flat, forward=_mask(_xp.beyond), **REAL)
 # fmt: on
+
+_machine.COSTLY.add(gelu.forward)  # for its error function

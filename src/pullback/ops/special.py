@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _blocks, _error_functions, _gamma_functions, _incomplete_functions, _polynomials, _scipy
+from .. import _blocks, _error_functions, _gamma_functions, _incomplete_functions, _machine, _polynomials, _scipy
 from .._core import elementwise
 from .._incomplete_functions import moment
 
@@ -229,3 +229,5 @@ orthogonal_polynomial = elementwise(
     None,
     forward=_double(_polynomials.orthogonal_polynomial), inputs=("x", "n"), **REAL)
 # fmt: on
+
+_machine.COSTLY.update(each.forward for each in (erf, erfc, erfinv, lgamma, digamma, polygamma))

@@ -15,7 +15,7 @@ import numpy as np
 from llvmlite import ir
 
 from .. import scalars
-from ..mathematics import arithmetic, trigonometry
+from ..mathematics import arithmetic, gamma, trigonometry
 from ..mathematics.lanes import BITS, REALS, Desk, Word
 from .linking import Module, linked
 
@@ -315,7 +315,8 @@ _add("result", 20, True, power=_power, sigmoid=sigmoid,
      xlogy=lambda a, b: _log_or_zero(a, b, call("log", b)),
      xlog_one_py=lambda a, b: _log_or_zero(a, b, call("log1p", b)),
      entr=lambda x: (x < 0).select(x.like(-math.inf), (x == 0).select(x.like(0), -x * call("log", x))),
-     exponential=lambda x, *, base: call("power", x.like(base), x))
+     exponential=lambda x, *, base: call("power", x.like(base), x),
+     polygamma=lambda x, *, n: gamma.polygamma(x.to("d"), n).to(x.kind) if n else call("digamma", x))
 ELEMENTS["xlog1py"] = ELEMENTS.pop("xlog_one_py")
 
 _add("common", 1, equal=lambda a, b: a == b, not_equal=lambda a, b: a != b, less=lambda a, b: a < b,
@@ -348,6 +349,8 @@ def lowers(name: str, inputs: tuple[np.dtype[Any], ...], output: np.dtype[Any], 
         return False
     if element.reals:
         return (output if element.operands == "result" else inputs[0]).kind == "f"
+    if name == "polygamma" and params["n"] > gamma.MOST_SLOPES:
+        return False
     if name == "astype":
         to_whole = inputs[0].kind == "f" and output.kind in "iu"
         return not to_whole or output.str[1:] in {"i4", "i8"}

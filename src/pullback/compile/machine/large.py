@@ -16,7 +16,7 @@ import numpy as np
 
 from ... import ops
 from ..._core import Primitive
-from ..._machine import ENOUGH, WORTH, counts
+from ..._machine import ENOUGH, FEW, counts
 from ..._modes import NO_GRAD, mode
 from ..._tensor import Tensor
 from ..passes import simplify
@@ -134,7 +134,7 @@ failed:
 @native.once
 def _method() -> Any:
     """The built-in function of all kernels; None where there can be none."""
-    words = {"flags_wanted": CONTIGUOUS, "part_bits": PART.bit_length() - 1, "least": WORTH, "several": SEVERAL}
+    words = {"flags_wanted": CONTIGUOUS, "part_bits": PART.bit_length() - 1, "least": FEW, "several": SEVERAL}
     return texts.method("large", "Compute an operation on large arrays.", FITS + TEXT, **words)
 
 
@@ -187,8 +187,10 @@ _functions: dict[Any, Function | None] = {}
 _held: list[native.Code] = []
 
 
-def function(primitive: Primitive, place: int | None, arrays: Sequence[Any], params: dict[str, Any]) -> Function | None:
-    """The machine code of an operation, or of its rule for one input; None if there is none, or not yet."""
+def function(
+    primitive: Primitive, place: int | None, arrays: Sequence[Any], params: dict[str, Any], elements: int
+) -> Function | None:
+    """The machine code of an operation, or of its rule for one input, that has met so many more; None if there is none yet."""
     try:
         key = (primitive, place, *params.items(), *[(array.dtype, array.ndim == 0) for array in arrays])
         if key in _functions:
@@ -197,7 +199,7 @@ def function(primitive: Primitive, place: int | None, arrays: Sequence[Any], par
         return None
     if not counts() or not all(type(array) is np.ndarray for array in arrays):
         return None
-    met = _met.get(key, 0) + max([array.size for array in arrays])
+    met = _met.get(key, 0) + elements
     if len(_met) < MOST:
         _met[key] = met
     if met <= ENOUGH:

@@ -1,18 +1,21 @@
-"""The logarithm of the gamma function and its derivative, of doubles.
+"""The logarithm of the gamma function and its derivatives, of doubles.
 
 For large numbers the asymptotic series (DLMF 5.11.1 and 5.11.2); below, the recurrence leads to a polynomial between 1 and
-2.5; negative numbers are reflected (5.5.3 and 5.5.4).
+2.5; negative numbers are reflected (5.5.3 and 5.5.4). Derivatives above the first are Hurwitz's zeta function, as in
+`_gamma_functions`.
 """
 
 from __future__ import annotations
 
 import math
 
+from ..._gamma_functions import cotangent_slopes, euler_maclaurin
 from .coefficients import DIGAMMA, DIGAMMA_ROOT, DIGAMMA_SERIES, LGAMMA, SIN_PI, STIRLING
 from .lanes import Word
 from .logarithms import log
 
 LARGE, LARGE_FOR_SLOPE = 10, 6  # where the series begin
+MOST_SLOPES = 16  # the highest derivative of digamma that has code: of higher ones, factors overflow
 HALF_LOG_TWO_PI = math.log(2 * math.pi) / 2
 
 
@@ -75,3 +78,31 @@ def digamma(x: Word) -> Word:
     reflected = (fraction == 0).select(math.nan, above - math.pi * cotangent)
     result = below.select(reflected, above)
     return (x == 0).select(x.like(-math.inf).copysign(-x), result)
+
+
+def _to_the(x: Word, power: int) -> Word:
+    """x to a whole power from 1 on."""
+    half = x if power < 2 else _to_the(x, power // 2)
+    return half if power < 2 else half * half * x if power % 2 else half * half
+
+
+def _polygamma_above(x: Word, n: int) -> Word:
+    """The n-th derivative of digamma, n from 1 on, for numbers from 0 on: (-1)^(n+1) n! times zeta(n + 1, x)."""
+    inverse = 1 / (x + LARGE)
+    power = _to_the(inverse, n)
+    correction = inverse * (inverse * inverse).polynomial(tuple(reversed(euler_maclaurin(n + 1))))
+    total = power * (1 / n) + power * inverse * (correction + 0.5)
+    for k in range(LARGE - 1, -1, -1):
+        total = total + _to_the(1 / (x + k), n + 1)
+    return total * float(math.factorial(n) * (-1) ** (n + 1))
+
+
+def polygamma(x: Word, n: int) -> Word:
+    """The n-th derivative of digamma, n from 1 to MOST_SLOPES; infinite at 0 and at the negative whole numbers."""
+    below = x < 0
+    above = _polygamma_above(below.select(1 - x, x), n)
+    fraction = x - x.rint()
+    cotangent = _sin_pi(0.5 - abs(fraction)) / _sin_pi(fraction)
+    slope = cotangent.polynomial(tuple(reversed(cotangent_slopes(n)))) * math.pi ** (n + 1)
+    reflected = (fraction == 0).select(math.inf if n % 2 else -math.inf, above * (-1.0) ** n - slope)
+    return below.select(reflected, above)
