@@ -23,6 +23,7 @@ from ._memory import cell_of, cell_with, keep_array, protect, written
 from ._modes import NO_GRAD, RECORD, mode, quiet
 from ._node import count, make, new, node_class
 from ._sites import GENERATED, outside, remember, user_frame
+from ._tape import why_cut
 
 ndarray = np.ndarray
 FLOAT, DOUBLE, BOOL = np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.bool_)
@@ -50,7 +51,7 @@ SCOPE: dict[str, Any] = {
     "AXES": AXES, "BOOL": BOOL, "DOUBLE": DOUBLE, "FLOAT": FLOAT, "NO_GRAD": NO_GRAD, "RECORD": RECORD, "array_of": np.array,
     "asarray": np.asarray, "frame_at": _getframe, "cell_of": cell_of, "cell_with": cell_with, "count": count,
     "mode": mode, "ndarray": ndarray, "new": new, "node_class": node_class, "outside": outside, "quiet": quiet,
-    "keep_array": keep_array, "user_frame": user_frame, "MISSING": MISSING,
+    "keep_array": keep_array, "user_frame": user_frame, "MISSING": MISSING, "why_cut": why_cut,
 }  # fmt: skip
 
 ANY_NAMES = 0x08  # the flag of code that takes any names: `inspect` has it, which need not be imported for it
@@ -404,26 +405,25 @@ def _computed(primitive: Primitive, names: Sequence[str], metadata: Metadata, *,
         "    result = asarray(result)",
     ]
     others = [] if observed else ["lost"]  # results that the general way boxes
-    if not primitive.differentiable:
-        others.append("tracked")
-    elif observed or not metadata.typed:  # `kind` takes 0.1 us
+    if primitive.differentiable and (observed or not metadata.typed):  # `kind` takes 0.1 us
         others.append("tracked and not (result.dtype is FLOAT or result.dtype is DOUBLE or result.dtype.kind == 'f')")
-    elif type(primitive.forward) is not np.ufunc:  # those keep a floating dtype
+    elif primitive.differentiable and type(primitive.forward) is not np.ufunc:  # those keep a floating dtype
         others.append("tracked and result.dtype is not dtype")
     fixed = isinstance(primitive.title, str) or metadata.known is not None
     kind = "kind" if fixed else "node_class(primitive, title(**params))"
     tensors = names[:1] if metadata.typed else ()
     saved = "".join(f"{_kept(primitive, names, saved, tensors)}, " for saved in primitive.saved)
     node = _noded(kind, edges, saved, "params or None" if given else "None", depth=2 if observed else 1)
+    cut = [f"tensor._cut = why_cut(primitive, ({', '.join(names)},), result, True, current)"]
     return [
         *lines,
-        f"if {' or '.join(others)}:",
-        *(f"    {line}" for line in finished),
+        *([f"if {' or '.join(others)}:", *(f"    {line}" for line in finished)] if others else []),
         "tensor = new(Tensor)",
         "tensor._array = result",
         f"tensor._cell = {_own(primitive, names)}",
         "node = None",
-        *(["if tracked:", *(f"    {line}" for line in node)] if primitive.differentiable else []),
+        "if tracked:",
+        *(f"    {line}" for line in (node if primitive.differentiable else cut)),
         "tensor._node = node",
         *(shown if observed else ["return tensor"]),
     ]

@@ -150,7 +150,7 @@ class Tape(Interpreter):
 
     def _untracked(self, primitive: Primitive, args: Sequence[Any], result: Any, tracked: bool, current: Mode) -> Any:
         out = tuple(self.wrap(piece, None) for piece in result) if type(result) is tuple else self.wrap(result, None)
-        made = _why(primitive, args, result, tracked, current)
+        made = why_cut(primitive, args, result, tracked, current)
         if made is not None:
             for piece in out if type(out) is tuple else (out,):
                 piece._cut = made
@@ -176,7 +176,7 @@ class Tape(Interpreter):
         return tuple(kept)
 
 
-def _why(primitive: Primitive, args: Sequence[Any], result: Any, tracked: bool, current: Mode) -> Cut | None:
+def why_cut(primitive: Primitive, args: Sequence[Any], result: Any, tracked: bool, current: Mode) -> Cut | None:
     """Why a result is not tracked although it comes from tracked tensors; a zero derivative hides what came before."""
     if tracked and not current.grad and not _leads_nowhere(primitive, result):
         return cut_off("inference_mode" if current.inference else "no_grad", args)

@@ -29,7 +29,6 @@ from numpy import (
     conj,
     cos,
     cosh,
-    cumsum,
     divide,
     equal,
     exp,
@@ -157,10 +156,33 @@ def sum(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
 
 def mean(x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Any:
     """The mean over axes, in the dtype of x."""
-    count = math.prod([x.shape[i] for i in axis])
+    count = length(x.shape, axis)
     if x.dtype.char == "e":
         return np.asarray(_add(x, axis, np.float32, None, keepdims) / count).astype(np.float16)
-    return sum(x, axis=axis, keepdims=keepdims) / constant(count, x.dtype)
+    return shared(sum(x, axis=axis, keepdims=keepdims), count)
+
+
+def cumsum(x: Array, *, axis: int) -> Array:
+    """Running sums along an axis, in the dtype of x."""
+    return np.add.accumulate(x, axis, x.dtype)
+
+
+def length(shape: tuple[int, ...], axis: tuple[int, ...]) -> int:
+    """The number of elements over axes."""
+    return math.prod(map(shape.__getitem__, axis))
+
+
+def shared(total: Any, count: float) -> Any:
+    """A total over a count, in its dtype: a single number is divided by one of its kind, in a fifth of the time."""
+    divisor = constant(count, total.dtype)
+    return total / (divisor if type(total) is np.ndarray else divisor[()])
+
+
+def squares(x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+    """The sum of the squares of real numbers over axes; that of a small vector is BLAS's, as in `sum`."""
+    if x.ndim == 1 and axis and not keepdims and x.size <= BLOCK and x.dtype.char in "fd":
+        return x.dot(x)
+    return sum(x * x, axis=axis, keepdims=keepdims)
 
 
 def matmul(a: Any, b: Any) -> Any:
@@ -305,12 +327,19 @@ def all_masks(arrays: Sequence[Any]) -> bool:
 
 def along(indices: Array, axis: int) -> tuple[Array, ...]:
     """The advanced index that picks one place along an axis for each place along the others."""
-    grid = []
-    for i, size in enumerate(indices.shape):
-        shape = [1] * indices.ndim
-        shape[i] = size
-        grid.append(indices if i == axis else np.arange(size).reshape(shape))
-    return tuple(grid)
+    if indices.ndim == 1:
+        return (indices,)
+    grid = (_few_places if indices.size < SMALL else _places)(indices.shape)
+    return (*grid[:axis], indices, *grid[axis + 1 :])
+
+
+def _places(shape: tuple[int, ...]) -> tuple[Array, ...]:
+    """For each axis of a shape the places along it, laid out along that axis."""
+    last = len(shape) - 1
+    return tuple([np.arange(size).reshape((size,) + (1,) * (last - i)) for i, size in enumerate(shape)])
+
+
+_few_places = functools.lru_cache(maxsize=256)(_places)
 
 
 def take_along_axis(x: Array, indices: Array, *, axis: int) -> Array:
@@ -326,6 +355,20 @@ def put_along_axis(g: Any, indices: Array, *, axis: int, shape: tuple[int, ...])
     else:
         combine_at(np.add, out, along(indices, axis), g)
     return out
+
+
+def in_rows(x: Array, indices: Array) -> Any:
+    """Where the elements of a contiguous array lie that `indices` takes of each of its rows, counted from its first."""
+    *outer, size = x.shape
+    return (few_starts if x.size < SMALL else _starts)(math.prod(outer), size) + indices
+
+
+def _starts(rows: int, length: int) -> Any:
+    """Where the rows of a matrix begin."""
+    return np.arange(0, rows * length, length, dtype=np.intp)
+
+
+few_starts = functools.lru_cache(maxsize=256)(_starts)
 
 
 def take_rows(x: Array, indices: Array) -> Any:

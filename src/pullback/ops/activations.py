@@ -50,9 +50,11 @@ def _scaled(xp: Any, x: Any, factor: float) -> Any:
 
 
 def _elu(xp: Any, g: Any, x: Any, *, alpha: float, scale: float, input_scale: float) -> Any:
-    slope = xp.exp(_scaled(xp, xp.clip(x, lower=None, upper=0), input_scale))
-    below = g * _scaled(xp, slope, alpha * scale * input_scale)
-    return xp.where(x <= xp.constant(0, x.dtype), below, _scaled(xp, g, scale))
+    slope = xp.exp(_scaled(xp, xp.clip(x, lower=None, upper=0), input_scale))  # 1 above 0
+    if alpha * input_scale == 1:
+        return g * _scaled(xp, slope, scale)
+    zero, above = xp.constant(0, x.dtype), xp.constant(scale, x.dtype)
+    return g * xp.where(x <= zero, _scaled(xp, slope, alpha * scale * input_scale), above)
 
 
 def _softplus_forward(x: Any, *, beta: float, threshold: float) -> Any:
@@ -123,7 +125,8 @@ def _hardsigmoid_forward(x: Any) -> Any:
 
 def _hardswish(xp: Any, g: Any, x: Any) -> Any:
     three = xp.constant(3, x.dtype)
-    return xp.select(x > -three, xp.where(x < three, g * (x / three + xp.constant(0.5, x.dtype)), g))
+    inner = g * (x / three + xp.constant(0.5, x.dtype))
+    return xp.select(x > xp.constant(-3, x.dtype), xp.where(x < three, inner, g))
 
 
 def _prelu(xp: Any, g: Any, x: Any, weight: Any) -> Any:

@@ -42,9 +42,10 @@ def _exponential(xp: Any, g: Any, y: Any, *, base: float) -> Any:
 
 
 def _clip(xp: Any, g: Any, x: Any, *, lower: float | None, upper: float | None) -> Any:
-    if lower is not None:
-        g = xp.select(x >= lower, g)
-    return g if upper is None else xp.select(x <= upper, g)
+    above = None if lower is None else x >= xp.constant(lower, x.dtype)
+    below = None if upper is None else x <= xp.constant(upper, x.dtype)
+    inside = below if above is None else above if below is None else above & below
+    return g if inside is None else xp.select(inside, g)
 
 
 def _clip_forward(x: Any, *, lower: float | None, upper: float | None) -> Any:

@@ -6,7 +6,6 @@ The pullbacks are operations of their own, as in torch, so that they too are com
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -82,21 +81,8 @@ _max: Any = np.maximum.reduce  # (x, axis, dtype, out, keepdims)
 def _highest(x: Any, axis: int) -> Any:
     """The maxima along an axis; of the rows of a matrix by their places, in half the time."""
     if axis == 1 and x.ndim == 2:
-        return x.take(_places(x, x.argmax(1)))[:, None]
+        return x.take(_xp.in_rows(x, x.argmax(1)))[:, None]
     return _max(x, axis, None, None, True)
-
-
-def _places(x: Any, indices: Any) -> Any:
-    """Where the elements of a matrix lie that `indices` takes of each row."""
-    return (_few_starts if x.size < LARGE else _starts)(*x.shape) + indices
-
-
-def _starts(rows: int, length: int) -> Any:
-    """Where the rows of a matrix begin."""
-    return np.arange(0, rows * length, length, dtype=np.intp)
-
-
-_few_starts = functools.lru_cache(maxsize=256)(_starts)
 
 
 def _near(x: Any) -> Any:
@@ -138,7 +124,7 @@ def slopes_of_rows(x: Any, powers: Any, sums: Any) -> None:
     if (code := _machine.rows(x, x.shape[-1])) is not None and powers.flags.c_contiguous:
         code("slopes", given=x, powers=powers, sums=sums, out=x)
         return
-    x -= np.einsum("...i,...i->...", x, powers)[..., None] / sums
+    x -= _sums_of_products(x, powers, x.ndim - 1) / sums
     x *= powers
 
 
@@ -203,7 +189,7 @@ def known_losses(x: Any, indices: Any) -> tuple[Any, Any, Any] | None:
     if x.nbytes > _blocks.BLOCK or x.dtype.char == "e":
         return None
     if x.size < LARGE:  # a step of a small network, whose time is that of calls
-        starts = _few_starts(*x.shape)
+        starts = _xp.few_starts(*x.shape)
         shifted = x - x.take(starts + x.argmax(1))[:, None]
         shares = np.exp(shifted)
         sums = shares.dot(_xp.ones(x.shape[1], x.dtype))
@@ -212,7 +198,7 @@ def known_losses(x: Any, indices: Any) -> tuple[Any, Any, Any] | None:
         shares = np.empty(x.shape, x.dtype)
         shifted, sums = _exponentials(x, shares, 1, PLAIN_LOGARITHMS)
         sums = sums[:, 0]
-        places = _places(x, indices)
+        places = _xp.in_rows(x, indices)
     shares /= sums[:, None]
     return np.log(sums) - shifted.take(places), shares, places
 
@@ -222,14 +208,14 @@ def _losses_of_rows(x: Any, indices: Any) -> Any:
     if (code := _machine.rows(x, x.shape[1])) is not None:
         shift, sums = np.empty(len(x), x.dtype), np.empty(len(x), x.dtype)
         code("exponents", x=x, shift=shift, sums=sums)
-        np.subtract(np.log(sums), x.take(_places(x, indices)) - shift, losses)
+        np.subtract(np.log(sums), x.take(_xp.in_rows(x, indices)) - shift, losses)
         losses[~((sums > 0) & (sums < math.inf))] = math.nan
         return losses
 
     def part(start: int, stop: int) -> None:
         rows = x[start:stop]
         shifted, sums = _exponentials(rows, np.empty(rows.shape, rows.dtype), 1, PLAIN_LOGARITHMS)
-        picked = shifted.take(_places(shifted, indices[start:stop]))
+        picked = shifted.take(_xp.in_rows(shifted, indices[start:stop]))
         np.subtract(np.log(sums[:, 0]), picked, losses[start:stop])
 
     _blocks.pieces(part, len(x), x.shape[1] * x.itemsize)
@@ -262,14 +248,14 @@ def _cross_entropy_pullback_forward(given: Any, x: Any, indices: Any, *, reducti
     if (code := _machine.rows(x, x.shape[1])) is not None:
         spread = np.ascontiguousarray(np.broadcast_to(slopes, len(x)))
         code("weighted_softmax", x=x, slopes=spread, sums=np.empty(len(x), x.dtype), out=out)
-        return _less_own(out, slopes, _places(out, indices))
+        return _less_own(out, slopes, _xp.in_rows(out, indices))
 
     def part(start: int, stop: int) -> None:
         own, spread = (slopes[start:stop], slopes[start:stop, None]) if reduction == "none" else (slopes, slopes)
         rows = out[start:stop]
         _, sums = _exponentials(x[start:stop], rows, 1, PLAIN_SUMS)
         rows *= spread / sums
-        _less_own(rows, own, _places(rows, indices[start:stop]))
+        _less_own(rows, own, _xp.in_rows(rows, indices[start:stop]))
 
     _blocks.pieces(part, len(x), x.shape[1] * x.itemsize)
     return out

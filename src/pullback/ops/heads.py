@@ -111,7 +111,8 @@ def _whole(mask: Any, query: Any, key: Any) -> Any:
 
 def _like(x: Any, size: int) -> Any:
     """An array for rows of so many elements that lie in memory as those of x, so that heads are joined without a copy."""
-    return np.empty_like(x, shape=(*x.shape[:-1], size))
+    shape = (*x.shape[:-1], size)
+    return np.empty(shape, x.dtype) if x.flags.c_contiguous else np.empty_like(x, shape=shape)
 
 
 def _piece(part: Any, at: Place) -> Any:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -17,8 +18,14 @@ from .._core import general, linear, zero
 def _aligned(xp: Any, g: Any, shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool) -> Any:
     """g, the result of a reduction or its cotangent, with axes that broadcast over the reduced ones."""
     if not keepdims and axis and g.shape and max(axis) >= len(axis):  # the first axes come by broadcasting
-        g = xp.reshape(g, shape=tuple([1 if i in axis else size for i, size in enumerate(shape)]))
+        g = xp.reshape(g, shape=_with_ones(shape, axis))
     return g
+
+
+@functools.lru_cache(maxsize=1024)
+def _with_ones(shape: tuple[int, ...], axis: tuple[int, ...]) -> tuple[int, ...]:
+    """A shape in which some axes have length 1."""
+    return tuple([1 if i in axis else size for i, size in enumerate(shape)])
 
 
 def _spread(xp: Any, g: Any, shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool) -> Any:
@@ -31,11 +38,7 @@ def _sum(xp: Any, g: Any, x_shape: Any, *, axis: Any, keepdims: bool) -> Any:
 
 
 def _mean(xp: Any, g: Any, x_shape: Any, *, axis: Any, keepdims: bool) -> Any:
-    return _spread(xp, g / xp.constant(_count(x_shape, axis), g.dtype), x_shape, axis, keepdims)
-
-
-def _count(shape: tuple[int, ...], axis: tuple[int, ...]) -> int:
-    return math.prod([shape[i] for i in axis])
+    return _spread(xp, g / xp.constant(_xp.length(x_shape, axis), g.dtype), x_shape, axis, keepdims)
 
 
 def _variance_forward(x: Any, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Any:
@@ -44,13 +47,15 @@ def _variance_forward(x: Any, *, axis: tuple[int, ...], correction: float, keepd
         total = code(x, centre=mean, keepdims=keepdims)
     else:
         centred = x - mean
-        squared = centred * centred if x.dtype.kind == "f" else (centred * centred.conj()).real
-        total = _xp.sum(squared, axis=axis, keepdims=keepdims)
-    return total / _xp.constant(max(_count(x.shape, axis) - correction, 0), total.dtype)
+        if x.dtype.kind == "f":
+            total = _xp.squares(centred, axis=axis, keepdims=keepdims)
+        else:
+            total = _xp.sum((centred * centred.conj()).real, axis=axis, keepdims=keepdims)
+    return _xp.shared(total, max(_xp.length(x.shape, axis) - correction, 0))
 
 
 def _variance(xp: Any, g: Any, x: Any, *, axis: Any, correction: float, keepdims: bool) -> Any:
-    count = _count(x.shape, axis)
+    count = _xp.length(x.shape, axis)
     centred = x - xp.mean(x, axis=axis, keepdims=True)
     divisor = count - correction
     factor = 2 / divisor if divisor > 0 else math.nan if count > 0 and divisor == 0 else math.inf
@@ -94,6 +99,8 @@ def _norm_forward(x: Any, *, order: float, axis: tuple[int, ...], keepdims: bool
         return np.sqrt(code(x, keepdims=keepdims))
     if x.dtype == _xp.HALF:  # whose powers would be beyond it
         return _norm_forward(x.astype(np.float32), order=order, axis=axis, keepdims=keepdims).astype(_xp.HALF)
+    if order == 2:
+        return np.sqrt(_xp.squares(np.abs(x) if x.dtype.kind == "c" else x, axis=axis, keepdims=keepdims))
     size = np.abs(x)
     if order == math.inf:
         return np.max(size, axis=axis, keepdims=keepdims)
@@ -101,8 +108,6 @@ def _norm_forward(x: Any, *, order: float, axis: tuple[int, ...], keepdims: bool
         return np.min(size, axis=axis, keepdims=keepdims)
     if order == 0:
         return np.not_equal(x, 0).sum(axis=axis, keepdims=keepdims, dtype=size.dtype)
-    if order == 2:
-        return np.sqrt(_xp.sum(size * size, axis=axis, keepdims=keepdims))
     total = _xp.sum(size**order, axis=axis, keepdims=keepdims)
     return total if order == 1 else np.power(total, 1 / order, dtype=size.dtype)
 
@@ -198,8 +203,7 @@ smallest    = general("smallest",   _extreme,  forward=_extreme_by(np.minimum, "
 logsumexp   = general("logsumexp",  _logsumexp,   forward=_xp.logsumexp,           complex="holomorphic")
 vector_norm = general("vector_norm", _norm,        forward=_norm_forward,          title="LinalgVectorNormBackward0",
                       complex="as written")
-cumsum      = linear("cumsum",      lambda xp, g, *, axis: xp.flip(xp.cumsum(xp.flip(g, axis=axis), axis=axis), axis=axis),
-                     forward=lambda x, *, axis: np.add.accumulate(x, axis, x.dtype))
+cumsum      = linear("cumsum",      lambda xp, g, *, axis: xp.flip(xp.cumsum(xp.flip(g, axis=axis), axis=axis), axis=axis))
 all         = zero("all",    forward=_reduced_by(np.logical_and))
 any         = zero("any",    forward=_reduced_by(np.logical_or))
 argmax      = zero("argmax", forward=lambda x, *, axis, keepdims=False: x.argmax(axis, keepdims=keepdims))

@@ -48,7 +48,7 @@ def scaled_dot_product_attention(
                 "scaled_dot_product_attention: Expected query, key, and value to all be  at least 2 dimensional, but got "
                 f"{name} of shape {tuple(part.shape)}"
             )
-        if part._dtype != query._dtype:
+        if part._dtype is not query._dtype and part._dtype != query._dtype:
             raise RuntimeError(
                 "Expected query, key, and value to have the same dtype, but got query.dtype: "
                 f"{query.dtype} and {name}.dtype: {part.dtype} instead."
@@ -89,7 +89,7 @@ def _known_weights(query: Any, key: Any, mask: Any, scale: float) -> Any:
 
 def _plain(query: Any, key: Any, value: Any, mask: Any) -> bool:
     """Whether queries, keys and values are real, belong to the same batch, fit together with a mask, and are not empty."""
-    shapes_ = [tuple(part.shape) for part in (query, key, value)]
+    shapes_ = tuple(query.shape), tuple(key.shape), tuple(value.shape)
     (*batch, length, features), keys, values = shapes_
     scores = (*batch, length, values[-2])
     return (

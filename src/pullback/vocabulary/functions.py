@@ -146,9 +146,9 @@ def clamp_max(input: Any, max: Any) -> Any:
 
 
 def _require_tensors(name: str, **arguments: Any) -> None:
-    for position, (argument, value) in enumerate(arguments.items(), 1):
+    for argument, value in arguments.items():
         if not isinstance(value, (Carrier, np.ndarray)):
-            raise _refusals.no_tensor(name, argument, position, value)
+            raise _refusals.no_tensor(name, argument, list(arguments).index(argument) + 1, value)
 
 
 def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:

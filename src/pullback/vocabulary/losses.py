@@ -25,9 +25,9 @@ REDUCTIONS = ("mean", "sum", "none")
 
 def require_tensors(name: str, **arguments: Any) -> None:
     """Refuse arguments that are no tensors."""
-    for position, (argument, value) in enumerate(arguments.items(), 1):
+    for argument, value in arguments.items():
         if not isinstance(value, Carrier):
-            raise _refusals.no_tensor(name, argument, position, value)
+            raise _refusals.no_tensor(name, argument, list(arguments).index(argument) + 1, value)
 
 
 def chosen(size_average: bool | None, reduce: bool | None, reduction: str) -> str:

@@ -181,8 +181,9 @@ def _with_mean(function: Any, input: Any, dim: Any, unbiased: Any, keepdim: bool
 
 def _extreme(name: str, input: Any, dim: Any, keepdim: bool, axis: Any, keepdims: bool) -> Any:
     """max and min: over everything, along an axis with indices, or against another tensor."""
-    dim = _one_of(name, "dim", dim, axis)
-    if dim is not None and not isinstance(dim, int | np.integer):
+    if axis is not None:
+        dim = _one_of(name, "dim", dim, axis)
+    if dim is not None and not isinstance(dim, (int, np.integer)):
         return (arithmetic.maximum if name == "max" else arithmetic.minimum)(input, dim)
     arithmetic.refuse_unordered(name, input._dtype)
     reduce, locate = (ops.largest, ops.argmax) if name == "max" else (ops.smallest, ops.argmin)
@@ -196,7 +197,8 @@ def _extreme(name: str, input: Any, dim: Any, keepdim: bool, axis: Any, keepdims
     _refuse_empty(name, input, place)
     keepdim = keepdim or keepdims
     indices = locate(input, axis=place, keepdims=keepdim)
-    values = ops.select_along(input, indices, axis=place, keepdims=keepdim, label=f"{name.title()}Backward0")
+    label = "MaxBackward0" if name == "max" else "MinBackward0"
+    values = ops.select_along(input, indices, axis=place, keepdims=keepdim, label=label)
     return Extremes(values, indices)
 
 

@@ -25,7 +25,7 @@ _expanded = functools.lru_cache(maxsize=1024)(expand_shape)
 def reshape(input: Any, *sizes: Any, shape: Any = None) -> Any:
     """The same elements in another shape, one entry of which may be -1; a view where the layout allows it."""
     target = parse_sizes(sizes if shape is None else (shape,))
-    return view_of(ops.reshape, input, shape=_inferred(target, input.shape.numel()))
+    return view_of(ops.reshape, input, shape=_inferred(target, math.prod(input.shape)))
 
 
 def view(input: Any, *shape: Any, size: Any = None, dtype: Any = None) -> Any:
@@ -137,10 +137,11 @@ def permute(input: Any, *axes: Any, dims: Any = None) -> Any:
 
 
 def _swapped(input: Any, first: int, second: int, label: str) -> Any:
-    if not input.ndim:
+    ndim = input.ndim
+    if not ndim:
         normalize_axis(first, 0), normalize_axis(second, 0)
         return alias(input)
-    return view_of(ops.permute_dims, input, axes=_exchanged(first, second, input.ndim), label=label)
+    return view_of(ops.permute_dims, input, axes=_exchanged(first, second, ndim), label=label)
 
 
 def alias(input: Any) -> Any:
@@ -160,7 +161,7 @@ def transpose(input: Any, *dims: Any, dim0: Any = None, dim1: Any = None) -> Any
     if not dims:
         return reversed_axes(input)
     axes = parse_sizes(dims)
-    if len(axes) != 2 or (input.ndim == 2 and isinstance(dims[0], (tuple, list))):
+    if len(axes) != 2 or (len(dims) == 1 and input.ndim == 2):
         return permute(input, *axes)
     return _swapped(input, *axes, "TransposeBackward0")
 
@@ -309,11 +310,14 @@ def _sequence(name: str, tensors: Any) -> list[Any]:
     if not listed:
         what = "stack expects a non-empty TensorList" if name == "stack" else "expected a non-empty list of Tensors"
         raise (RuntimeError if name == "stack" else ValueError)(f"{name}(): {what}: pass at least one tensor")
-    boxed = [tensor for tensor in listed if isinstance(tensor, Carrier)]
-    if not boxed:
-        raise TypeError(f"{name}(): expected Tensors, not {type(listed[0]).__name__}: wrap arrays with as_tensor")
-    if len(boxed) == len(listed) and len({id(tensor._dtype) for tensor in boxed}) == 1:
+    first = listed[0]._dtype if isinstance(listed[0], Carrier) else None
+    for tensor in listed:
+        if not isinstance(tensor, Carrier) or tensor._dtype is not first:
+            break
+    else:
         return listed
+    if not any(isinstance(tensor, Carrier) for tensor in listed):
+        raise TypeError(f"{name}(): expected Tensors, not {type(listed[0]).__name__}: wrap arrays with as_tensor")
     dtype = common(*listed)
     return [cast(tensor, dtype) for tensor in listed]
 
@@ -321,20 +325,21 @@ def _sequence(name: str, tensors: Any) -> list[Any]:
 def cat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
     """Tensors joined along an existing axis; their other axes agree."""
     listed = _sequence("cat", tensors)
-    shapes = [tuple(tensor.shape) for tensor in listed]
-    first = next(filter((0,).__ne__, shapes), shapes[0])
+    shapes = [tensor.shape for tensor in listed]
+    empty = (0,) in shapes
+    first = next(filter((0,).__ne__, shapes), shapes[0]) if empty else shapes[0]
     if not first:
         raise RuntimeError("zero-dimensional tensor (at position 0) cannot be concatenated: use stack")
-    if set(shapes) == {(0,)}:
+    if first == (0,):
         return ops.concat(*listed, axis=0, sizes=(0,) * len(listed))  # along any axis, by torch's old way
     place = normalize_axis(dim if axis is None else axis, len(first))
-    if len(first) > 1 and (0,) in shapes:  # torch's old way to begin a list with nothing
+    if len(first) > 1 and empty:  # torch's old way to begin a list with nothing
         nothing = (*first[:place], 0, *first[place + 1 :])
         listed = [ops.reshape(t, shape=nothing) if t.shape == (0,) else t for t in listed]
-        shapes = [tuple(tensor.shape) for tensor in listed]
+        shapes = [tensor.shape for tensor in listed]
     for index, shape in enumerate(shapes):
         if shape != first:
-            _check_joined(first, shape, place, index)
+            _check_joined(tuple(first), tuple(shape), place, index)
     return ops.concat(*listed, axis=place, sizes=tuple([shape[place] for shape in shapes]))
 
 

@@ -59,10 +59,10 @@ def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool = Fal
     tensor([1., 2., 3.])
     """
     _refuse_complex("sort", input)
+    place = normalize_axis(dim, input.ndim, "sort")
     if not input.ndim:
-        normalize_axis(dim, 0, "sort")
         return alone(input)
-    return gathered(input, argsort(input, dim, descending), normalize_axis(dim, input.ndim), "SortBackward0")
+    return gathered(input, ops.argsort(input, axis=place, descending=descending), place, "SortBackward0")
 
 
 def msort(input: Any) -> Any:
