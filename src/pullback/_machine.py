@@ -30,7 +30,7 @@ FEW, WORTH, LARGE = 1 << 6, 1 << 12, 1 << 19
 """Elements of an array from which on machine code is worth its way: where NumPy takes microseconds for a few of them, where
 it takes several steps, and where its own code is as good."""
 COSTLY: set[Any] = set()
-"""Functions for which NumPy takes microseconds, however few the elements: dozens of steps."""
+"""Functions for which NumPy takes microseconds, however few the elements: they, and their rules, are many steps."""
 WORTH_OF = dict.fromkeys(("total", "squares", "spread", "inner", "product"), 1 << 16)
 WORTH_OF |= {"largest": 1 << 18, "smallest": 1 << 18, "product_pullback": 1 << 12}
 """The same of reductions: of each function in `totals`."""

@@ -177,4 +177,4 @@ within       = elementwise("within",       _flat, forward=_mask(_xp.within), **R
 beyond       = elementwise("beyond",       _flat, forward=_mask(_xp.beyond), **REAL)
 # fmt: on
 
-_machine.COSTLY.add(gelu.forward)  # for its error function
+_machine.COSTLY.update(each.forward for each in (elu, softplus, silu, mish, gelu, gelu_by_tanh, hardswish))
