@@ -1,4 +1,5 @@
 import os
+import sys
 
 from hypothesis import settings
 
@@ -8,8 +9,9 @@ from pullback import _machine
 settings.register_profile("pullback", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("pullback")
 
-# Where llvmlite is installed, rows and products are left to machine code when many have been met, which changes last
-# digits: here
-# from the beginning, so that no test meets the change.
+# Where llvmlite is installed, rows, products and other operations are left to machine code when many have been met, which
+# changes last digits: here rows and products from the beginning, and others only where a test says so, so that no test
+# meets the change.
 _machine.met[0] = _machine.ENOUGH
 _machine._multiplied[0] = _machine.PRODUCTS
+_machine.PORTION = sys.maxsize

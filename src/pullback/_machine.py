@@ -35,8 +35,9 @@ WORTH_OF = dict.fromkeys(("total", "squares", "spread", "inner", "product"), 1 <
 WORTH_OF |= {"largest": 1 << 18, "smallest": 1 << 18, "product_pullback": 1 << 12}
 """The same of reductions: of each function in `totals`."""
 ENOUGH = 1 << 22
-"""Elements, of all such arrays, after which it is made: that takes as long as NumPy for some times as many. An array counts
-as WORTH of them at least: a costly function takes as long for fewer."""
+"""Elements, of all such arrays, after which it is made: that takes as long as NumPy for some times as many."""
+CALL = 1 << 8
+"""Elements that an array counts for at least: with 16 384 calls for few elements, what they save has paid for llvmlite."""
 PORTION = ENOUGH >> 4
 """Elements that an operation meets before it is asked for its code, and met again between two such questions."""
 met = [0]
@@ -88,7 +89,7 @@ def way(primitive: Any, place: int | None = None) -> Callable[..., Any]:
         function, known = latest
         if function is not None and known == params and (made := function(*arrays)) is not None:
             return made
-        met = max(WORTH, arrays[0].size)
+        met = max(CALL, arrays[0].size)
         if function is None:
             waiting += met
             if waiting < PORTION:

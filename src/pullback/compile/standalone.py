@@ -141,7 +141,7 @@ class Library:
             self.definitions.append(_PIECES.strip())
             return "_pieces"
         if getattr(thing, "__module__", None) == _machine.__name__:
-            return self._constant(hint, "lambda *args: None  # no machine code in a text of NumPy's")
+            return self._constant(hint, "lambda *args, **options: None  # no machine code in a text of NumPy's")
         if isinstance(thing, np.ndarray) and thing.size <= _MANY:
             return self._constant(hint, array(thing))
         if isinstance(thing, FunctionType):
