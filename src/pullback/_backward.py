@@ -391,13 +391,13 @@ def _batched(
     """One pass for all cotangents along the first axis of the gradients."""
     for index, output in enumerate(outputs):
         check_output(index, output)
-    places = [*map(_place, outputs)]
+    roots = [*map(_place, outputs)]
     gradients = [
-        g if g is None or isinstance(g, Carrier) else _as_carrier(tape_of(place), g)
-        for g, place in zip(gradients, places, strict=True)
+        g if g is None or isinstance(g, Carrier) else _as_carrier(tape_of(root), g)
+        for g, root in zip(gradients, roots, strict=True)
     ]
     sizes = set()
-    for index, (gradient, place) in enumerate(zip(gradients, places, strict=True)):
+    for index, (gradient, root) in enumerate(zip(gradients, roots, strict=True)):
         if gradient is None:
             raise RuntimeError(
                 "with is_grads_batched=True grad_outputs holds a batch of gradients for each output, but that for output "
@@ -407,12 +407,12 @@ def _batched(
             raise IndexError(
                 "invalid index of a 0-dim tensor: with is_grads_batched=True the first axis of grad_outputs is the batch"
             )
-        if place.shape is not None and tuple(gradient.shape[1:]) != place.shape:
+        if root.shape is not None and tuple(gradient.shape[1:]) != root.shape:
             raise RuntimeError(
                 "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
                 "dimension. The sizes of the remaining dimensions are expected to match the shape of corresponding "
                 f"output, but a mismatch was detected: grad_output[{index}] has a shape of "
-                f"{_refusals.size(gradient.shape)} and output[{index}] has a shape of {_refusals.size(place.shape)}."
+                f"{_refusals.size(gradient.shape)} and output[{index}] has a shape of {_refusals.size(root.shape)}."
             )
         sizes.add(gradient.shape[0])
     if len(sizes) != 1:

@@ -230,7 +230,7 @@ def pull_back(
             foreign = True
         if not node.edges:
             everywhere = everywhere and node in wanted
-        elif type(node.saved) is not tuple:
+        if type(node.saved) is not tuple:
             obstructed = True
     needed = None if targets is None or everywhere else restrict(order, wanted)
     if obstructed:
