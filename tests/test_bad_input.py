@@ -465,6 +465,9 @@ def test_what_calls_with_anything_have_found():
         pullback.nn.functional.group_norm(x, 3, b"x")
     with pytest.raises(RuntimeError, match="Overflow when unpacking long long"):
         pullback.mvlgamma(x, 10**30)
+    for low in (1.5, np.ones(3, np.float16), "1"):
+        with pytest.raises(TypeError, match=r"randint\(\): low and high must be ints"):
+            pullback.randint_like(x, low, -(10**30))
 
 
 F = pullback.nn.functional

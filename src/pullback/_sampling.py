@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -84,6 +85,10 @@ def randint(
         low, high, size = 0, low, high
     elif high is None:
         low, high = 0, low
+    try:
+        low, high = operator.index(low), operator.index(high)
+    except TypeError:
+        raise TypeError(f"randint(): low and high must be ints, not {low!r} and {high!r}") from None
     if high <= low:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     kind = np.int64 if dtype is None else chosen_dtype(dtype)
