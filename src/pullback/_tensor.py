@@ -171,9 +171,8 @@ class Conversions(Autograd):
 
     def __repr__(self) -> str:
         suffixes = []
-        if self.dtype not in (_dtypes.get_default_dtype(), _dtypes.default_complex()) and (
-            self._dtype.kind not in "bi" or self._dtype.name not in ("int64", "bool") or self.numel() == 0
-        ):
+        shows_its_kind = self.numel() > 0 and self.dtype in (_dtypes.default_complex(), _dtypes.int64, _dtypes.bool_)
+        if not shows_its_kind and self.dtype != _dtypes.get_default_dtype():
             suffixes.append(f"dtype={self.dtype}")
         if self.grad_fn is not None:
             suffixes.append(f"grad_fn=<{self.grad_fn.title}>")

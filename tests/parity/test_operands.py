@@ -232,3 +232,18 @@ def test_slopes_between_infinite_values(t):
 def test_factors_of_numpy(t):
     x = t.tensor([1, 2])
     return [t.add(x, x, alpha=np.int64(3)), t.sub(x, x, alpha=np.int64(2))]
+
+
+@parity
+def test_bools_stay_bools(t):
+    bools = t.tensor([True, False])
+    raises(NotImplementedError, "\"pow\" not implemented for 'Bool'", lambda: bools**bools)
+    raises(RuntimeError, "Boolean alpha only supported", lambda: t.add(t.ones(2), 1, alpha=True))
+    raises(RuntimeError, "alpha must not be a floating point", lambda: t.add(t.arange(2), 1, alpha=1.0))
+    return [
+        bools**True,
+        bools**False,
+        bools.clone().pow_(False),
+        t.add(bools, bools, alpha=2),
+        t.add(bools, True, alpha=2),
+    ]

@@ -1,6 +1,7 @@
 """What torch does in corners that its own tests look into: nothing to join, parts written, sizes without end."""
 
 import functools
+import math
 
 import numpy as np
 import pytest
@@ -226,3 +227,22 @@ def test_margins_between_bytes(t):
         for margin in (0, 1, 0.5)
         for reduction in ("none", "mean")
     ]
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128", "float32", "int64", "bool"])
+@pytest.mark.parametrize("shape", [(0,), (2, 0), (1,)])
+@parity
+def test_the_dtype_of_what_is_empty_is_told(t, shape, dtype):
+    return repr(t.zeros(shape, dtype=getattr(t, dtype))).replace("pullback.", "torch.")
+
+
+@pytest.mark.parametrize(
+    ("mode", "shape"), [("linear", (1, 1, 3)), ("bilinear", (1, 2, 3, 5)), ("trilinear", (1, 1, 2, 3, 5))]
+)
+@pytest.mark.parametrize("recomputed", [None, False, True])
+@parity
+def test_axes_that_stay_as_long_as_they_are_keep_their_values(t, mode, shape, recomputed):
+    x = t.arange(1.0, 1 + math.prod(shape)).reshape(shape).square().requires_grad_()
+    options = {"scale_factor": 1.3, "mode": mode, "recompute_scale_factor": recomputed}
+    y = t.nn.functional.interpolate(x, **options)
+    return y.detach(), t.autograd.grad(y.square().sum(), x)

@@ -166,3 +166,14 @@ def test_data_cannot_be_deleted(t):
     with pytest.raises(RuntimeError, match="Deleting tensor data is not allowed"):
         del x.data
     return x.detach()
+
+
+@pytest.mark.parametrize("index", [(3, True), (True, 1), (-4, False)])
+@parity
+def test_one_element_and_a_bool(t, index):
+    x = leaf(t, 1, 2, 3, 4)
+    h = x * 1
+    h[index] += 3
+    h[index] = h[index] * 2
+    (h * h).sum().backward()
+    return h.detach(), x.grad

@@ -30,7 +30,7 @@ def _refuse_bool_negation(input: Any) -> None:
 
 def _scaled(input: Any, other: Any, alpha: Any) -> Any:
     """alpha * other; an alpha of a higher kind than the operands, which would change the dtype of the result, is refused."""
-    if alpha == 1:
+    if type(alpha) is int and alpha == 1:
         return other
     kind = common(input, other).kind
     given = category(alpha)[0].kind
@@ -44,7 +44,7 @@ def _scaled(input: Any, other: Any, alpha: Any) -> Any:
         raise RuntimeError(
             f"For non-complex input tensors, argument alpha must not be a complex number: alpha is {alpha}"
         )
-    return mul(other, alpha)
+    return mul(other, bool(alpha) if kind == "b" else alpha)
 
 
 def _by_position(name: str, number: Any, rest: tuple[Any, ...]) -> tuple[Any, Any]:
@@ -144,9 +144,13 @@ def pow(input: Any, exponent: Any) -> Any:
     number = exponent.item() if isinstance(exponent, np.generic) else exponent
     if isinstance(input, Carrier) and isinstance(number, (bool, int, float)):
         dtype = common(input, number)
+        if dtype.kind == "b":
+            return binary(ops.bitwise_or, input, not number)
         if dtype.kind in "iu" and number < 0:
             raise RuntimeError("Integers to negative integer powers are not allowed: convert the base to float first.")
         return ops.power(cast(input, dtype), exponent=_beside(number, dtype))
+    if category(input)[0].kind == category(exponent)[0].kind == "b":
+        raise NotImplementedError("\"pow\" not implemented for 'Bool': convert first, x.long()")
     base = input.item() if isinstance(input, np.generic) else input
     if type(base) in (int, float) and base >= 0:
         dtype = common(base, exponent)

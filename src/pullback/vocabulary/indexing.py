@@ -161,6 +161,8 @@ def _selected(tensor: Any, spec: Index, arrays: list[Any]) -> tuple[Any, Index]:
         for entry, width in _widths(spec, arrays)
         for _ in range(width)
     )
+    if Ellipsis not in first:
+        first += (Ellipsis,)  # so that what is left is a view of the tensor, to write to, though it be one element
     return view(ops.getitem, tensor, index=first), tuple(entry for entry in spec if type(entry) is not int)
 
 

@@ -39,7 +39,7 @@ def _nearest(size: int, length: int, scale: float | None, corners: bool, *, cent
 
 
 def _linear(size: int, length: int, scale: float | None, corners: bool) -> Taps:
-    source = np.maximum(_source(length, size, scale, corners), 0)
+    source = np.arange(length) if length == size else np.maximum(_source(length, size, scale, corners), 0)
     first = np.minimum(source.astype(np.int64), size - 1)
     share = np.clip(source - first, 0, 1)
     columns = np.stack([first, np.minimum(first + 1, size - 1)])
