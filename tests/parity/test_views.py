@@ -177,3 +177,24 @@ def test_one_element_and_a_bool(t, index):
     h[index] = h[index] * 2
     (h * h).sum().backward()
     return h.detach(), x.grad
+
+
+FLAT = {
+    "a list": lambda t, x: x[:, [2, 0]],
+    "a mask": lambda t, x: x[:, t.tensor([True, False, True])],
+    "two lists": lambda t, x: x[:, [2, 0], [1, 3]],
+    "a table after dots": lambda t, x: x[..., t.tensor([[2, 0], [1, 3]])],
+    "an int and a list": lambda t, x: x[0, :, [2, 0]],
+    "index_select": lambda t, x: x.index_select(2, t.tensor([2, 0, -1 % 4])),
+    "cat of transposed": lambda t, x: t.cat([x.mT, x.mT], 1),
+    "stack of transposed": lambda t, x: t.stack([x.mT, x.mT]),
+}
+
+
+@pytest.mark.parametrize("found", FLAT.values(), ids=FLAT)
+@parity
+def test_what_is_copied_has_a_flat_view(t, found):
+    x = leaf(t, *range(24))
+    y = found(t, x.reshape(2, 3, 4))
+    (y.view(-1) ** 2).sum().backward()
+    return y.detach(), y.stride(), x.grad

@@ -210,7 +210,7 @@ getitem          = linear("getitem",          lambda xp, g, x_shape, *, index: x
 scatter_slice    = linear("scatter_slice",    lambda xp, g, *, index: xp.getitem(g, index=index))
 index            = linear("index",            _index,         inputs=("x", "*arrays"),
                           title=lambda spec, label="IndexBackward0": label,
-                          forward=lambda x, *arrays, spec, label="": _xp.index(x, *arrays, spec=spec))
+                          forward=lambda x, *arrays, spec, label="": _xp.index_in_order(x, *arrays, spec=spec))
 index_add        = linear("index_add",        _index_add,     inputs=("x", "*arrays"))
 take_along_axis  = linear("take_along_axis",  lambda xp, g, x_shape, indices, *, axis:
                               xp.put_along_axis(g, indices, axis=axis, shape=x_shape),

@@ -135,7 +135,8 @@ def stft(
         raise _refusal("stft", input, f"expected 0 < n_fft < {length}, but got n_fft={n_fft}")
     hop, width = _checked("stft", input, n_fft, hop_length, win_length)
     places = _frames(1 + (length - n_fft) // hop, n_fft, hop)
-    frames = ops.index(input, places, spec=_last(input))
+    along_first = ops.index(shapes.movedim(input, -1, 0), places, spec=(_xp.array,))
+    frames = shapes.movedim(along_first, (0, 1), (-2, -1))  # signals lie innermost: sums over them come first
     if window is not None or width < n_fft:
         frames = arithmetic.mul(frames, _window("stft", input, window, width, n_fft))
     spectrum = _spectrum(frames, n_fft, not is_complex if onesided is None else onesided, normalized)
