@@ -236,6 +236,8 @@ def test_the_value_of_a_step():
     assert np.heaviside(x, y).tolist() == [0, 6, 1]
     np.heaviside(x, y).sum().backward()
     assert y.grad.tolist() == [0, 1, 0]
+    for number in (-1, 0, 2.5, np.nan):
+        np.testing.assert_array_equal(np.heaviside(number, y).detach(), np.heaviside(number, [5.0, 6.0, 7.0]))
 
 
 def test_reductions_over_several_axes_and_none():

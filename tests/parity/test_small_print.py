@@ -246,3 +246,17 @@ def test_axes_that_stay_as_long_as_they_are_keep_their_values(t, mode, shape, re
     options = {"scale_factor": 1.3, "mode": mode, "recompute_scale_factor": recomputed}
     y = t.nn.functional.interpolate(x, **options)
     return y.detach(), t.autograd.grad(y.square().sum(), x)
+
+
+@pytest.mark.parametrize("reduction", ["none", "sum", "mean"])
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("classes", [[1, -100], [-100, -100]])
+@parity
+def test_what_is_ignored_may_be_infinite(t, classes, smoothing, reduction):
+    options = {"label_smoothing": smoothing, "reduction": reduction}
+    answers = []
+    for weight in (None, t.tensor([1.0, 2.0, 3.0])):
+        x = t.tensor([[1.0, 2.0, 3.0], [-math.inf, 1.0, 2.0]], requires_grad=True)
+        losses = t.nn.functional.cross_entropy(x, t.tensor(classes), weight, **options)
+        answers.append([losses.detach(), t.autograd.grad(losses.sum(), x)])
+    return answers

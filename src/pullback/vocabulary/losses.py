@@ -139,15 +139,18 @@ def _picked(log_probabilities: Any, target: Any, weight: Any, ignore_index: int,
     rows = _rows(log_probabilities)
     numbers, valid = _class_numbers(target, ignore_index, rows.shape[-1])
     weights = _shares(numbers, valid, weight, rows._dtype)
-    losses = ops.weighed_nll(rows, numbers, weights)
+    losses = ops.where(valid, ops.weighed_nll(rows, numbers, weights), 0)  # not 0 * inf, where what is ignored is inf
     if reduction == "none":
         return ops.reshape(losses, shape=tuple(target.shape))
     total = reduced(losses, "sum")
     if reduction == "sum":
         return total
-    if not every(valid).any():
-        return total + np.nan  # the mean of nothing, but ignored classes get a gradient of zero all the same
-    return total / ops.sum(weights, axis=(0,), keepdims=False)
+    return _averaged(total, valid, weights)
+
+
+def _averaged(total: Any, valid: Any, weights: Any) -> Any:
+    """A sum over the sum of the weights. A mean of nothing is NaN, with a gradient of zero for all that is ignored."""
+    return total / ops.sum(weights, axis=(0,), keepdims=False) if every(valid).any() else total + np.nan
 
 
 def nll_loss(
@@ -261,13 +264,13 @@ def _cross_entropy(
         return loss
     numbers, valid = _class_numbers(target, ignore_index, count)
     rows = _rows(logs) if weights is None else _rows(logs) * weights
-    spread = ops.sum(rows, axis=(1,), keepdims=False) * -_shares(numbers, valid, None, rows._dtype)
+    spread = ops.where(valid, -ops.sum(rows, axis=(1,), keepdims=False), 0)
     if reduction == "none":
         spread = ops.reshape(spread, shape=tuple(target.shape))
     else:
         spread = reduced(spread, "sum")
         if reduction == "mean":
-            spread = spread / ops.sum(_shares(numbers, valid, weights, rows._dtype), axis=(0,), keepdims=False)
+            spread = _averaged(spread, valid, _shares(numbers, valid, weights, rows._dtype))
     return loss * (1 - label_smoothing) + spread * (label_smoothing / count)
 
 

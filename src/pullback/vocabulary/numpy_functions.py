@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops
+from .._core import Carrier
 from .._promotion import fractional, inexact
 from .._shapes import normalize_axis
 from . import arithmetic, later
@@ -51,6 +52,7 @@ def _imag(val: Any) -> Any:
 
 def _heaviside(x1: Any, x2: Any) -> Any:
     x1, x2 = fractional(x1, x2)
+    x1 = arithmetic.add(x1, ops.zeros_like(x2)) if isinstance(x2, Carrier) else x1  # it may be a number
     steps = arithmetic.where(ops.isnan(x1), np.nan, _step(x1, x2))
     return arithmetic.where(arithmetic.eq(x1, 0), x2, steps)
 
