@@ -142,7 +142,7 @@ def sum(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
     if sums_by_products(x.shape, x.dtype, axis):
         factors = ones(x.shape[axis[0]], x.dtype)
         total = x.dot(factors) if axis[0] else factors.dot(x)
-        return total if not keepdims else total[:, None] if axis[0] else total[None]
+        return total if not keepdims else total.reshape(-1, 1) if axis[0] else total.reshape(1, -1)
     if x.dtype.char == "e":
         return np.asarray(_add(x, axis, np.float32, None, keepdims)).astype(np.float16)
     if x.size > LONG:

@@ -260,3 +260,10 @@ def test_what_is_ignored_may_be_infinite(t, classes, smoothing, reduction):
         losses = t.nn.functional.cross_entropy(x, t.tensor(classes), weight, **options)
         answers.append([losses.detach(), t.autograd.grad(losses.sum(), x)])
     return answers
+
+
+@parity
+def test_axes_that_are_kept_have_strides_of_their_own(t):
+    x = t.arange(6.0).reshape(2, 3)
+    names = ("sum", "mean", "amax", "logsumexp", "var", "std", "prod", "argmax", "any")
+    return [getattr(x, name)(dim, keepdim=True).stride() for name in names for dim in (0, 1)]
