@@ -43,10 +43,10 @@ def composed(primitive: Any) -> Callable[..., Any]:
         lines.append(f"    {', '.join(f'{name}_edge' for name in primitive.inputs)}, = edges")
         scope |= {f"{name}_rule": rule for name, rule in zip(primitive.inputs, primitive.rules, strict=True)}
         if primitive.kind == "elementwise" and primitive.saved:
-            lines += ["    if isinstance(g, generic):", f"        return {_calls(primitive, 'number({}.array)')}"]
             scope |= {f"{name}_large": _by_machine_code(primitive, i) for i, name in enumerate(primitive.inputs)}
-            lines += [f"    if type(g) is ndarray and g.size >= {_worth(primitive)}:"]
-            lines += [f"        return {_calls(primitive, by='large')}"]
+            lines += ["    if type(g) is ndarray:", f"        if g.size >= {_worth(primitive)}:"]
+            lines += [f"            return {_calls(primitive, by='large')}"]
+            lines += ["    elif isinstance(g, generic):", f"        return {_calls(primitive, 'number({}.array)')}"]
         lines.append(f"    return {_calls(primitive)}")
     source = "\n".join(lines)
     filename = f"{GENERATED}{primitive.name}>"

@@ -149,10 +149,7 @@ def outer(input: Any, vec2: Any) -> Any:
     if input.ndim != 1 or vec2.ndim != 1:
         raise RuntimeError(f"outer: Expected 1-D arguments, got {input.ndim}D and {vec2.ndim}D")
     column = view(ops.expand_dims, input, axis=1) if isinstance(input, Carrier) else input[:, None]
-    plain = type(column) is type(vec2) and type(column._array) is np.ndarray is type(vec2._array)
-    if plain and column._dtype is vec2._dtype and column._dtype.kind == "f":
-        return ops.outer(column, vec2)
-    return binary(ops.multiply, column, vec2)
+    return binary(ops.outer, column, vec2)
 
 
 def vdot(input: Any, other: Any) -> Any:
