@@ -465,6 +465,8 @@ def test_what_calls_with_anything_have_found():
         pullback.nn.functional.group_norm(x, 3, b"x")
     with pytest.raises(RuntimeError, match="Overflow when unpacking long long"):
         pullback.mvlgamma(x, 10**30)
+    with pytest.raises(RuntimeError, match="value cannot be converted to type float without overflow"):
+        pullback.constant_pad_nd(x, [0, 5], 1e300)
     for low in (1.5, np.ones(3, np.float16), "1"):
         with pytest.raises(TypeError, match=r"randint\(\): low and high must be ints"):
             pullback.randint_like(x, low, -(10**30))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops
+from .._promotion import held
 from .._shapes import parse_sizes
 from ..ops.resampling import Taps
 from .convolution import require
@@ -36,7 +37,7 @@ def surrounded(input: Any, widths: Widths, value: Any) -> Any:
     index = (..., *(slice(start, start + n) for n, start in zip(inner.shape, starts, strict=True)))
     if not value:
         return ops.scatter_slice(inner, shape=shape, index=index)
-    return ops.overwrite(np.full(shape, value, input._dtype), inner, path=((ops.getitem, {"index": index}),))
+    return ops.overwrite(np.full(shape, held(value, input._dtype)), inner, path=((ops.getitem, {"index": index}),))
 
 
 def _widths(pad: Sequence[int], ndim: int) -> Widths:
