@@ -19,6 +19,7 @@ ONE = {
 }  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore:numpy.fix is deprecated")  # by NumPy 2.5, which still has it
 @pytest.mark.parametrize("name", ONE)
 def test_functions_of_one_tensor(name):
     check(getattr(np, name), ONE[name])

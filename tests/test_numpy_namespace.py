@@ -129,6 +129,7 @@ def arguments(call):
     return [FEW, SECOND][: sum(p.default is p.empty for p in names)]
 
 
+@pytest.mark.filterwarnings("ignore:numpy.fix is deprecated")  # by NumPy 2.5, which still has it
 @pytest.mark.parametrize("call", cases(CALLS))
 def test_values_and_gradients(call):
     arrays = arguments(call)

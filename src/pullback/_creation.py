@@ -376,11 +376,15 @@ def scalar_tensor(s: Any, *, dtype: Any = None, requires_grad: bool = False, **p
 def _triangle(function: str, places: Callable[..., Any], text: str, example: str) -> Callable[..., Any]:
     def indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, **placement: Any) -> Tensor:
         accept(function, placement)
+        for place, (name, number) in enumerate((("row", row), ("col", col), ("offset", offset)), 1):
+            if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
+                found = type(number).__name__
+                raise TypeError(f"{function}(): argument '{name}' (position {place}) must be int, not {found}")
         for name, count in (("row", row), ("col", col)):
             if count < 0:
                 raise RuntimeError(f"{name} must be non-negative, got{count}")
-        found = np.stack(places(row, offset, col))
-        return made(found.astype(np.int64 if dtype is None else chosen_dtype(dtype)), False)
+        rows = np.stack(places(row, offset, col))
+        return made(rows.astype(np.int64 if dtype is None else chosen_dtype(dtype)), False)
 
     indices.__doc__ = f"""The places {text} of a matrix: a row of row numbers over a row of column numbers.
 

@@ -75,6 +75,49 @@ def test_weights_and_biases_have_the_sums_over_all_rows(dtype):
     )
 
 
+def channels(x):
+    size = x.shape[1]
+    mean, var = pullback.zeros(size, dtype=x.dtype), pullback.ones(size, dtype=x.dtype)
+    weight, bias = (drawn(str(x.dtype)[9:], size, seed=seed) for seed in (3, 4))
+    return F.batch_norm(x, mean, var, weight, bias, training=True), [x, weight, bias], [mean, var]
+
+
+def groups(x):
+    weight, bias = (drawn(str(x.dtype)[9:], x.shape[1], seed=seed) for seed in (3, 4))
+    return F.group_norm(x, 2, weight, bias), [x, weight, bias], []
+
+
+SHARED = {
+    "batch_norm": channels,
+    "batch_norm alone": lambda x: (F.batch_norm(x, None, None, training=True), [x], []),
+    "batch_norm of a large mean": lambda x: channels(x + 1000),
+    "group_norm": groups,
+    "instance_norm": lambda x: (F.instance_norm(x), [x], []),
+    "layer_norm of images": lambda x: (F.layer_norm(x, x.shape[1:]), [x], []),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(8, 4, 20, 21), (3, 6, 1000), (2, 2, 150, 200)], ids=str)
+@pytest.mark.parametrize("name", SHARED)
+def test_rows_that_share_statistics_are_as_without_machine_code(name, shape, dtype, monkeypatch):
+    monkeypatch.setattr(_machine, "met", [_machine.ENOUGH])
+    x = drawn(dtype, *shape)
+
+    def everything():
+        y, inputs, statistics = SHARED[name](x)
+        g = drawn(dtype, *y.shape, seed=5).detach()
+        found = pullback.autograd.grad(y, inputs, g * (1 + y.detach()))
+        return [value.detach().numpy() for value in (y, *found, *statistics)]
+
+    assert _machine.rows(x.detach().numpy(), shape[-1]) is not None
+    found = everything()
+    monkeypatch.setattr(_machine, "installed", lambda: False)
+    slack = (20000 if "mean" in name else 100) * np.finfo(dtype).eps
+    for one, other in zip(found, everything(), strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=slack * max(1, abs(other).max()))
+
+
 def test_scores_that_are_no_numbers():
     x = np.random.default_rng(0).standard_normal((300, 40))
     x[3] += 800

@@ -247,3 +247,20 @@ def test_bools_stay_bools(t):
         t.add(bools, bools, alpha=2),
         t.add(bools, True, alpha=2),
     ]
+
+
+@parity
+def test_numbers_of_rows_and_places_are_whole(t):
+    for name in ("tril_indices", "triu_indices"):
+        for call in ((2.5, 2), (2, True), (3, 2, 0.5)):
+            raises(TypeError, "must be int, not", lambda name=name, call=call: getattr(t, name)(*call))
+
+
+@parity
+def test_coordinates_are_given_as_a_list(t):
+    x, places = t.tensor([0.0, 1.0, 5.0]), t.tensor([0.0, 1.0, 3.0])
+    for wrong in (places, np.ones(3), [np.ones(3)]):
+        raises(
+            TypeError, "gradient() received an invalid combination", lambda wrong=wrong: t.gradient(x, spacing=wrong)
+        )
+    return t.gradient(x, spacing=[places])

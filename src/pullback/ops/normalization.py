@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -116,13 +116,81 @@ class Known(NamedTuple):
     centred: Any  # the array less its mean, where it is small; else None
 
 
-def _rows(x: Any, axis: tuple[int, ...]) -> Any:
-    """Machine code for rows, if axes are the last ones, and there is some."""
+class _Rows(NamedTuple):
+    """An array as rows along some of the axes that a sum is over, which share what is found over the others."""
+
+    code: Any
+    heads: tuple[int, ...]
+    """The shape of numbers for each row."""
+    merged: tuple[int, ...]
+    """The axes of such numbers that sums go on over."""
+    shared: dict[str, int]
+    """How rows share statistics and weights."""
+
+    def numbers(self, count: int, dtype: np.dtype[Any]) -> Any:
+        """Places for so many numbers for each row."""
+        return np.empty((count, *self.heads), dtype)
+
+    def total(self, numbers: Any) -> Any:
+        """The sums over all rows that share them."""
+        return np.add.reduce(numbers, self.merged, keepdims=True) if self.merged else numbers
+
+    def of(self, weight: Any, ndim: int) -> Any:
+        """A weight as it broadcasts against numbers for each row."""
+        return weight.reshape(weight.shape[: weight.ndim - ndim + len(self.heads)])
+
+
+class _Cut(NamedTuple):
+    """Where an array is cut into rows."""
+
+    size: int
+    heads: tuple[int, ...]
+    merged: tuple[int, ...]
+    shared: dict[str, int] | None
+
+
+@functools.lru_cache(maxsize=256)
+def _cut(shape: tuple[int, ...], axis: tuple[int, ...], weight: tuple[int, ...] | None) -> _Cut:
+    """How an array is cut into rows along axes, and along which a weight of a shape is constant."""
+    first, size = len(shape), 1
+    rest = range(len(shape)) if weight is None else _repeated(shape, weight)
+    while first and first - 1 in axis and first - 1 in rest and size * shape[first - 1] <= _machine.LONGEST:
+        first -= 1
+        size *= shape[first]
+    heads = shape[:first]
+    orders = [_order(heads, along) for along in (axis, rest)]
+    shared = None
+    if None not in orders and (weight is None or np.broadcast_shapes(shape, weight) == shape):
+        (each, of), (weight_each, weight_of) = orders  # type: ignore[misc]  # neither is None
+        shared = {"each": each, "of": of, "weight_each": weight_each, "weight_of": weight_of}
+    return _Cut(size, heads, tuple(i for i in axis if i < first), shared)
+
+
+def _order(heads: tuple[int, ...], along: Sequence[int]) -> tuple[int, int] | None:
+    """How rows share numbers that are constant along axes: how many in turn, and how many numbers, if that says it all."""
+    own = [i for i, size in enumerate(heads) if i not in along and size != 1]
+    if not own:
+        return 1, 1
+    found = math.prod(heads[i] for i in own)
+    return (math.prod(heads[own[-1] + 1 :]), found) if math.prod(heads[own[0] : own[-1] + 1]) == found else None
+
+
+def _rows(x: Any, axis: tuple[int, ...], weight: Any = None) -> _Rows | None:
+    """The rows of an array that lie along axes, and along which a weight is constant, if there is machine code for them."""
     if x.size < _machine.WORTH:
         return None
-    if tuple(axis) != tuple(range(x.ndim - len(axis), x.ndim)):
+    size, heads, merged, shared = _cut(x.shape, axis, None if weight is None else weight.shape)
+    code = None if shared is None else _machine.rows(x, size)
+    return None if code is None else _Rows(code, heads, merged, shared)  # type: ignore[arg-type]  # as above
+
+
+def _alone(x: Any, axis: tuple[int, ...], weight: Any = None) -> Any:
+    """Machine code for rows that share nothing, if there is some, and a weight is for their elements."""
+    rows = _rows(x, axis)
+    if rows is None or len(rows.heads) + len(axis) != x.ndim:
         return None
-    return _machine.rows(x, count(x.shape, axis))
+    fits = weight is None or (weight.shape == x.shape[len(rows.heads) :] and weight.flags.c_contiguous)
+    return rows.code if fits else None
 
 
 def statistics(x: Any, axis: tuple[int, ...], eps: float) -> Known:
@@ -130,9 +198,7 @@ def statistics(x: Any, axis: tuple[int, ...], eps: float) -> Known:
     number = _number(x.shape, axis, x.dtype)
     centred = None
     if (rows := _rows(x, axis)) is not None:
-        shape = x.shape[: x.ndim - len(axis)] + (1,) * len(axis)
-        mean, variance = np.empty(shape, x.dtype), np.empty(shape, x.dtype)
-        rows("moments", x=x, mean=mean, variance=variance)
+        mean, variance = _merged_moments(x, rows)
     elif x.nbytes <= _blocks.BLOCK:
         mean = inner(axis, x) / number
         centred = x - mean
@@ -140,6 +206,21 @@ def statistics(x: Any, axis: tuple[int, ...], eps: float) -> Known:
     else:
         mean, variance = _moments(x, axis, number)
     return Known(mean, variance, np.reciprocal(np.sqrt(variance + _xp.constant(eps, x.dtype))), centred)
+
+
+def _merged_moments(x: Any, rows: _Rows) -> tuple[Any, Any]:
+    """The mean and the variance of an array: of the rows that share them, and the variance of the means of these."""
+    mean, variance = rows.numbers(2, x.dtype)
+    rows.code("moments", x=x, mean=mean, variance=variance)
+    if rows.merged:
+        number = _number(rows.heads, rows.merged, x.dtype)
+        means, mean = mean, rows.total(mean) / number
+        means -= mean
+        means *= means
+        variance += means
+        variance = rows.total(variance) / number
+    shape = mean.shape + (1,) * (x.ndim - mean.ndim)
+    return mean.reshape(shape), variance.reshape(shape)
 
 
 def _moments(x: Any, axis: tuple[int, ...], number: Any) -> tuple[Any, Any]:
@@ -173,8 +254,9 @@ def _standardize_forward(x: Any, *, axis: tuple[int, ...], eps: float, known: Kn
     if centred is not None:
         return centred * scale
     out = np.empty(x.shape, x.dtype)
-    if (code := _rows(x, axis)) is not None:
-        code("standardize", x=x, mean=mean, scale=scale, out=out)
+    if (rows := _rows(x, axis)) is not None:
+        one, zero = (_xp.constant(number, x.dtype) for number in (1, 0))
+        rows.code("scaled", x=x, mean=mean, scale=scale, weight=one, bias=zero, out=out, **rows.shared)
         return out
 
     def write(rows: slice) -> None:
@@ -189,13 +271,18 @@ def _standardize_forward(x: Any, *, axis: tuple[int, ...], eps: float, known: Kn
 def _standardize_pullback_forward(
     given: Any, x: Any, *, axis: tuple[int, ...], eps: float, known: Known | None = None
 ) -> Any:
-    mean, _, scale, centred = known or statistics(x, axis, eps)
+    known = known or statistics(x, axis, eps)
+    mean, _, scale, centred = known
     number = _number(x.shape, axis, x.dtype)
     if centred is not None:
         return _to_input(given, centred, scale, scale, inner(axis, given), inner(axis, given, centred), number)
     out = np.empty(x.shape, x.dtype)
-    if (code := _rows(x, axis)) is not None:
-        code("standardize_pullback", x=x, mean=mean, scale=scale, given=np.ascontiguousarray(given), out=out)
+    if (rows := _rows(x, axis)) is not None:
+        given = np.ascontiguousarray(given)
+        if (code := _alone(x, axis)) is not None:
+            code("standardize_pullback", x=x, mean=mean, scale=scale, given=given, out=out)
+        else:
+            _shared(rows, given, x, known, number, None, out)
         return out
 
     def sums(rows: slice) -> tuple[Any, Any, Any, Any]:
@@ -220,10 +307,16 @@ def _standardize_pullback_forward(
 def _affine_forward(
     x: Any, weight: Any, bias: Any, *, axis: tuple[int, ...], eps: float, known: Known | None = None
 ) -> Any:
-    if known is not None and (code := _rows_with(x, weight, axis, known)) is not None:
-        out, shift = np.empty(x.shape, x.dtype), np.ascontiguousarray(bias)
-        code("affine", x=x, mean=known.mean, scale=known.scale, weight=weight, bias=shift, out=out)
-        return out
+    if known is not None and known.centred is None:
+        out = np.empty(x.shape, x.dtype)
+        parts = {"x": x, "mean": known.mean, "scale": known.scale, "weight": weight, "out": out}
+        if (code := _alone(x, axis, weight)) is not None:
+            code("affine", bias=np.ascontiguousarray(bias), **parts)
+            return out
+        if weight.shape == bias.shape and (rows := _rows(x, axis, weight)) is not None:
+            parts["weight"] = np.ascontiguousarray(weight)
+            rows.code("scaled", bias=np.ascontiguousarray(bias), **parts, **rows.shared)
+            return out
     centred, scale = _centred(_xp, x, axis, eps, known)
     own = None if known is not None and centred is known.centred else centred
     if _constant(x.shape, weight.shape, axis):
@@ -231,12 +324,6 @@ def _affine_forward(
     else:
         out = _within(np.multiply, np.multiply(centred, scale, own), weight)
     return _within(np.add, out, bias)
-
-
-def _rows_with(x: Any, weight: Any, axis: tuple[int, ...], known: Known) -> Any:
-    """Machine code for rows that a weight is for, if there is some."""
-    fits = known.centred is None and weight.shape == x.shape[x.ndim - len(axis) :] and weight.flags.c_contiguous
-    return _rows(x, axis) if fits else None
 
 
 def _within(function: Any, out: Any, other: Any) -> Any:
@@ -287,11 +374,15 @@ def _by_values(
 def _affine(
     xp: Any, g: Any, x: Any, weight: Any, *, axis: tuple[int, ...], eps: float, needs: Any, known: Known | None = None
 ) -> Any:
-    if known is not None and xp is _xp and (code := _rows_with(x, weight, axis, known)) is not None:
-        out, sums = np.empty(x.shape, x.dtype), np.empty((2, code.tasks, *weight.shape), x.dtype)
-        given = {"given": np.ascontiguousarray(g), "weight": weight, "to_weight": sums[0], "to_bias": sums[1]}
-        code("affine_pullback", x=x, mean=known.mean, scale=known.scale, out=out, **given)
-        return out, *np.add.reduce(sums, 1)
+    if known is not None and xp is _xp and known.centred is None:
+        out, given = np.empty(x.shape, x.dtype), np.ascontiguousarray(g)
+        if (code := _alone(x, axis, weight)) is not None:
+            sums = np.empty((2, code.tasks, *weight.shape), x.dtype)
+            parts = {"given": given, "weight": weight, "to_weight": sums[0], "to_bias": sums[1]}
+            code("affine_pullback", x=x, mean=known.mean, scale=known.scale, out=out, **parts)
+            return out, *np.add.reduce(sums, 1)
+        if (rows := _rows(x, axis, weight)) is not None:
+            return _of_shared(rows, given, x, weight, known, _number(x.shape, axis, x.dtype), out)
     centred, scale = _centred(xp, x, axis, eps, known)
     number = max(count(x.shape, axis), 1)
     if _constant(x.shape, weight.shape, axis):
@@ -309,6 +400,34 @@ def _affine(
     g = g * weight
     sums, products = xp.total(g, axis=axis), _products(xp, g, centred, axis)
     return _to_input(g, centred, scale, scale, sums, products, number), to_weight, to_bias
+
+
+def _shared(rows: _Rows, given: Any, x: Any, known: Known, number: Any, weight: Any, out: Any) -> tuple[Any, Any]:
+    """Write the cotangent of x where rows share statistics; along rows, the sums of what is given and of its products."""
+    sums, products = rows.numbers(2, x.dtype)
+    parts = {"x": x, "mean": known.mean, "given": given, **rows.shared}
+    rows.code("shares", sums=sums, products=products, **parts)
+    if weight is None:
+        weight = _xp.constant(1, x.dtype)
+        shift, slope = rows.total(sums), rows.total(products)
+    else:
+        own = rows.of(weight, x.ndim)
+        shift, slope = rows.total(sums * own), rows.total(products * own)
+    factor = known.scale / -number
+    shift = shift.reshape(factor.shape) * factor
+    slope = slope.reshape(factor.shape) * (factor * known.scale * known.scale)
+    weight = np.ascontiguousarray(weight)
+    rows.code("mixed", scale=known.scale, weight=weight, slope=slope, shift=shift, out=out, **parts)
+    return sums, products
+
+
+def _of_shared(rows: _Rows, given: Any, x: Any, weight: Any, known: Known, number: Any, out: Any) -> tuple[Any, ...]:
+    """The cotangents where rows share statistics, and a weight is one number for each row."""
+    sums, products = _shared(rows, given, x, known, number, weight, out)
+    products *= rows.of(known.scale, x.ndim)
+    rest = tuple(i for i in _repeated(x.shape, weight.shape) if i < len(rows.heads))
+    to_weight, to_bias = (np.add.reduce(part, rest).reshape(weight.shape) for part in (products, sums))
+    return out, to_weight, to_bias
 
 
 def _of_rows(xp: Any, g: Any, centred: Any, scale: Any, weight: Any, number: int) -> tuple[Any, Any, Any]:

@@ -200,10 +200,13 @@ def _move_running(
             values = input.detach()
             found = reductions.mean(values, axes, True), reductions.var(values, axes, correction=0, keepdim=True)
         number = count(tuple(input.shape), axes)
-        mean, variance = (part.reshape(-1) for part in found[:2])
-        for running, value in ((running_mean, mean), (running_var, variance * (number / max(number - 1, 1)))):
+        for running, value, factor in zip(
+            (running_mean, running_var), found, (1.0, number / max(number - 1, 1)), strict=False
+        ):
             if running is not None:
-                write(running, cast(running * (1 - momentum) + value * momentum, running._dtype), "batch_norm")
+                share = value.reshape(-1) * (factor * momentum)
+                share = share if isinstance(share, Carrier) else input.interpreter.wrap(share, None)
+                write(running, cast(running * (1 - momentum) + share, running._dtype), "batch_norm")
 
 
 def instance_norm(

@@ -43,6 +43,8 @@ PLAIN = 2.0**-4, 2.0**17
 """Sums of exponentials that need no shift by the maximum: the logarithms of larger ones have too few digits."""
 MATRIX = "rows size tasks".split()
 """The words that all functions are told first."""
+SHARED = "each of weight_each weight_of".split()
+"""Where rows share numbers: so many rows in turn have one, there are so many, and then they come again. The same of weights."""
 
 
 class RowEmitter(TaskEmitter):
@@ -54,6 +56,9 @@ class RowEmitter(TaskEmitter):
         "affine": [*MATRIX, *"x mean scale weight bias out".split()],
         "standardize_pullback": [*MATRIX, *"x mean scale given out".split()],
         "affine_pullback": [*MATRIX, *"x mean scale given weight out to_weight to_bias".split()],
+        "scaled": [*MATRIX, *SHARED, *"x mean scale weight bias out".split()],
+        "shares": [*MATRIX, *SHARED, *"x mean given sums products".split()],
+        "mixed": [*MATRIX, *SHARED, *"x mean scale given weight slope shift out".split()],
         "powers": [*MATRIX, *"x sums out".split()],
         "softmax": [*MATRIX, *"x out".split()],
         "exponents": [*MATRIX, *"x shift sums".split()],
@@ -216,7 +221,61 @@ class RowEmitter(TaskEmitter):
 
         self._along(write)
 
-    # 3. Weights that sum to one
+    # 3. The same where rows share their means and scales, and a weight is for a row, not for an element
+
+    def _shared(self, name: str, row: Any, who: str = "") -> Word:
+        """The number that a row shares with others, in all lanes; of weights, by their own order."""
+        each, of = self.given[f"{who}each"], self.given[f"{who}of"]
+        return self._of_row(name, self.builder.urem(self.builder.udiv(row, each), of))
+
+    def _centred(self, row: Any) -> Callable[[Any, Any], Word]:
+        """What gives some elements of a row, less its mean."""
+        mean = self._shared("mean", row)
+        return lambda at, mask: self._some("x", row, at, mask) - mean
+
+    def _gain(self, row: Any) -> Word:
+        return self._shared("scale", row) * self._shared("weight", row, "weight_")
+
+    def scaled(self, task: Any) -> None:
+        """Rows less their means, times their scales and weights, plus biases."""
+
+        def row(i: Any) -> None:
+            centred, gain, bias = self._centred(i), self._gain(i), self._shared("bias", i, "weight_")
+            self._along(lambda at, mask, _: self._put(centred(at, mask).mad(gain, bias), "out", i, at, mask))
+
+        self._rows(task, row)
+
+    def shares(self, task: Any) -> None:
+        """The sums of what is given along rows, and of its products with rows less their means."""
+
+        def row(i: Any) -> None:
+            centred = self._centred(i)
+
+            def terms(at: Any, mask: Any) -> tuple[Word, Word]:
+                given = self._some("given", i, at, mask)
+                return given, given * centred(at, mask)
+
+            for name, total in zip(("sums", "products"), self._totals(terms, 2), strict=True):
+                store(total, self._one(name, i))
+
+        self._rows(task, row)
+
+    def mixed(self, task: Any) -> None:
+        """What is given times scales and weights, plus rows less their means times slopes, plus shifts."""
+
+        def row(i: Any) -> None:
+            centred, gain = self._centred(i), self._gain(i)
+            slope, shift = self._shared("slope", i), self._shared("shift", i)
+
+            def inside(at: Any, mask: Any, _: int) -> None:
+                given = self._some("given", i, at, mask)
+                self._put(given.mad(gain, centred(at, mask).mad(slope, shift)), "out", i, at, mask)
+
+            self._along(inside)
+
+        self._rows(task, row)
+
+    # 4. Weights that sum to one
 
     def powers(self, task: Any) -> None:
         """Exponentials of rows less their maxima, and their sums."""
