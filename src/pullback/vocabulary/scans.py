@@ -98,12 +98,16 @@ def gradient(
                 "torch.gradient expected spacing to be unspecified, a scalar or a list of length equal to 'self.dim() - "
                 f"1', got a list of length {len(spacings)} for {len(axes)} dims"
             )
-    for given in (spacing, *spacings):
-        if getattr(given, "ndim", 0) and (given is spacing or not isinstance(given, Carrier)):
+    if getattr(spacing, "ndim", 0):
+        raise TypeError(
+            "gradient() received an invalid combination of arguments: spacing is a number, or a list with a number or a "
+            f"1-d tensor for each dim, not {type(spacing).__name__} of shape {tuple(spacing.shape)}. Coordinates are given "
+            "as [tensor]"
+        )
+    for place, given in enumerate(spacings):
+        if getattr(given, "ndim", 0) and not isinstance(given, Carrier):
             raise TypeError(
-                "gradient() received an invalid combination of arguments: spacing is a number or a list with a number or a "
-                f"1-d tensor for each dim, not {type(given).__name__} of shape {tuple(given.shape)}. Coordinates are given "
-                "as [tensor]"
+                f"gradient(): expected Tensor as element {place} in spacing, but got {type(given).__name__}"
             )
     for axis in axes:
         if input.shape[axis] <= edge_order:
