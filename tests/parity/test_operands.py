@@ -259,8 +259,9 @@ def test_numbers_of_rows_and_places_are_whole(t):
 @parity
 def test_coordinates_are_given_as_a_list(t):
     x, places = t.tensor([0.0, 1.0, 5.0]), t.tensor([0.0, 1.0, 3.0])
-    for wrong in (places, np.ones(3), [np.ones(3)]):
+    for wrong in (places, np.ones(3)):
         raises(
             TypeError, "gradient() received an invalid combination", lambda wrong=wrong: t.gradient(x, spacing=wrong)
         )
+    raises(TypeError, "expected Tensor as element 0 in", lambda: t.gradient(x, spacing=[np.ones(3)]))
     return t.gradient(x, spacing=[places])
