@@ -244,9 +244,9 @@ def at_least_single(forward: Callable[..., Any]) -> Callable[..., Any]:
     return computed
 
 
-def _plan(x: Any, kernel: Sizes, lengths: Sizes, results: int, window: Window) -> Any:
-    """How machine code computes a convolution; None where there is none, or NumPy is as quick."""
-    work = len(x) * math.prod(lengths) * results * x.shape[1] * math.prod(kernel) // window.groups
+def by_machine_code(x: Any, kernel: Sizes, lengths: Sizes, results: int, window: Window) -> Any:
+    """How machine code computes a convolution of such an array; None where there is none, or NumPy is as quick."""
+    work = x.shape[0] * math.prod(lengths) * results * x.shape[1] * math.prod(kernel) // window.groups
     if work < WORTH or not _machine.installed():
         return None
     weight = (results, x.shape[1] // window.groups, *kernel)
@@ -256,7 +256,7 @@ def _plan(x: Any, kernel: Sizes, lengths: Sizes, results: int, window: Window) -
 @at_least_single
 def _convolution_forward(x: Any, weight: Any, *, window: Window) -> Any:
     lengths = window.lengths(x.shape[2:], weight.shape[2:])
-    if (plan := _plan(x, weight.shape[2:], lengths, len(weight), window)) is not None:
+    if (plan := by_machine_code(x, weight.shape[2:], lengths, len(weight), window)) is not None:
         return plan.convolved(x, weight)
     rows = _rows(x.shape, weight.shape, lengths, window, x.itemsize, runs=True, cut=True)
     matrices, out = rows.weights(weight), np.empty((len(x), len(weight), *lengths), x.dtype)
@@ -283,7 +283,7 @@ def _opposite(y: Any, weight: Any, size: Sizes, window: Window) -> Window | None
     fits = all(s == 1 for s in window.stride) and min(padding, default=-1) >= 0
     if not fits or math.prod(kernel) == 1 or opposite.lengths(y.shape[2:], kernel) != size:
         return None
-    quicker = len(weight) <= 2 * results or _plan(y, kernel, size, results, opposite) is not None
+    quicker = len(weight) <= 2 * results or by_machine_code(y, kernel, size, results, opposite) is not None
     return opposite if quicker else None
 
 
@@ -327,7 +327,9 @@ def _overlaid(windows: Any, columns: Any, before: tuple[Any, ...], kernel: Sizes
 
 @at_least_single
 def _weight_forward(x: Any, y: Any, *, kernel: Sizes, window: Window) -> Any:
-    if (plan := _plan(x, kernel, y.shape[2:], y.shape[1], window)) is not None and plan.lengths == y.shape[2:]:
+    if (plan := by_machine_code(x, kernel, y.shape[2:], y.shape[1], window)) is not None and plan.lengths == y.shape[
+        2:
+    ]:
         return plan.weights(x, y)
     shape = (y.shape[1], x.shape[1] // window.groups, *kernel)
     rows = _rows(x.shape, shape, y.shape[2:], window, y.itemsize, runs=False, cut=True)

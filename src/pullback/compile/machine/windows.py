@@ -4,8 +4,9 @@ The windows of all images are the columns of a matrix.
 
 A window lies where strides say, so the columns are a way to count in the padded images, which a nest of loops copies; the
 weight and, for the most part, results are read where they are. The gradients of an image and of a weight are
-products with such columns, too. Convolutions in groups, those whose columns would take much memory, gradients of images
-over which windows move by more than one, and poolings with padding stay operations of NumPy.
+products with such columns, too. This is for small convolutions, which are fused with what is around them: larger ones stay
+operations, whose own machine code lays no columns out. So do convolutions in groups, those whose columns would take much
+memory, gradients of images over which windows move by more than one, and poolings with padding.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ...ops.convolution import Window
+from ...ops.convolution import Window, by_machine_code
 from ..passes.rules import Rules
 from ..program import Equation, Value
 from .indices import strides
@@ -30,7 +31,7 @@ LARGEST, MOST_TAPS = 1 << 26, 9
 @windowed("convolve")
 def _convolve(build: Any, e: Equation) -> Any:
     x, weight = e.inputs
-    columns = _columns(build, x, weight.shape[2:], e.output.shape[2:], e.params["window"])
+    columns = _columns(build, x, weight.shape[2:], e.output.shape[2:], weight.shape[0], e.params["window"])
     if columns is None:
         return None
     return _images(build, build.matmul(_rows(build, weight), columns), e.output.shape)
@@ -45,7 +46,7 @@ def _convolve_transpose(build: Any, e: Equation) -> Any:
     opposite = window._replace(padding=tuple([r - p for r, p in zip(reach, window.padding, strict=True)]))
     if max(window.stride) > 1 or min(opposite.padding) < 0 or opposite.lengths(y.shape[2:], kernel) != e.params["size"]:
         return None
-    columns = _columns(build, y, kernel, e.params["size"], opposite)
+    columns = _columns(build, y, kernel, e.params["size"], weight.shape[1], opposite)
     if columns is None:
         return None
     spatial = tuple(range(2, len(weight.shape)))
@@ -56,7 +57,7 @@ def _convolve_transpose(build: Any, e: Equation) -> Any:
 @windowed("convolve_weight")
 def _convolve_weight(build: Any, e: Equation) -> Any:
     x, y = e.inputs
-    columns = _columns(build, x, e.params["kernel"], y.shape[2:], e.params["window"])
+    columns = _columns(build, x, e.params["kernel"], y.shape[2:], y.shape[1], e.params["window"])
     if columns is None:
         return None
     given = _rows(build, build.permute_dims(y, axes=(1, 0, *range(2, len(y.shape)))))
@@ -69,7 +70,9 @@ def _rows(build: Any, x: Value) -> Value:
     return build.reshape(x, shape=(x.shape[0], math.prod(x.shape[1:])))  # type: ignore[no-any-return]
 
 
-def _columns(build: Any, x: Value, kernel: tuple[int, ...], lengths: tuple[int, ...], window: Window) -> Value | None:
+def _columns(
+    build: Any, x: Value, kernel: tuple[int, ...], lengths: tuple[int, ...], results: int, window: Window
+) -> Value | None:
     """The windows of images, (channels and kernel, batch and places); None where they had better not be laid out."""
     batch, channels, *size = x.shape
     shape = channels * math.prod(kernel), batch * math.prod(lengths)
@@ -77,6 +80,7 @@ def _columns(build: Any, x: Value, kernel: tuple[int, ...], lengths: tuple[int, 
         window.groups > 1
         or x.dtype not in (np.float32, np.float64)
         or not 0 < math.prod(shape) * x.dtype.itemsize <= LARGEST
+        or by_machine_code(x, kernel, lengths, results, window) is not None
     ):
         return None
     if any(window.padding):
