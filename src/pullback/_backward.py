@@ -371,12 +371,21 @@ def _grad_once(
         if g is not None:
             if type(g) is ndarray or not (isinstance(g, Carrier) and tape.sees(g)):
                 g = tape.wrap(g, None)
+            if type(g._array) is ndarray and not g._array.flags.c_contiguous:
+                g = _laid_out(g, target)
             if isinstance(target, Carrier) and g._array.dtype is not target._array.dtype and g._dtype != target._dtype:
                 g = ops.astype(g, dtype=target._dtype, source=g._dtype)
         elif not allow_unused:
             raise _reasons().unused(len(answers), target, outputs)
         answers.append(g)
     return answers
+
+
+def _laid_out(g: Any, target: Any) -> Any:
+    """A gradient with its elements in order, as those of its target are, so that it has a flat view; repeats are kept."""
+    if 0 in g._array.strides or not isinstance(target, Carrier) or not target.is_contiguous():
+        return g
+    return ops.clone(g, order="C")
 
 
 def _batched(

@@ -289,7 +289,7 @@ def _sum_into(walker: Pass, old: Any, g: Any, like: Array, dtype: Any, held: set
 
 
 def owned(g: Any, like: Array, dtype: Any, held: set[int]) -> Any:
-    """g as an array that nobody else holds, laid out like the leaf."""
+    """g as an array that nobody else holds, laid out like the leaf; in order if that does not fill its memory."""
     if type(g) is ndarray:
         key = id(g)
         if g.base is None and g.dtype == dtype and g.strides == like.strides and key not in held and g.flags.writeable:
@@ -298,6 +298,8 @@ def owned(g: Any, like: Array, dtype: Any, held: set[int]) -> Any:
     elif isinstance(g, Carrier):
         return ops.clone(g) if g._dtype == dtype else ops.astype(g, dtype=dtype, source=g._dtype)
     out = np.empty_like(like, dtype=dtype, subok=False)
+    if not out.flags.c_contiguous and np.empty_like(like).strides != like.strides:
+        out = np.empty(like.shape, dtype)  # the leaf has gaps or repeats
     np.copyto(out, g, casting="unsafe")
     return out
 

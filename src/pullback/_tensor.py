@@ -228,6 +228,8 @@ class Conversions(Autograd):
         options.pop("non_blocking", None)
         _placement.accept("to", options)
         converted = self if dtype is None else cast(self, _dtypes.as_dtype(dtype).numpy)
+        if converted is not self and options.get("memory_format") is _placement.contiguous_format:
+            return converted.contiguous()
         return ops.clone(converted) if (copy or flags[1:] == [True]) and converted is self else converted
 
     def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:

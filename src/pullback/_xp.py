@@ -89,7 +89,18 @@ Array = np.ndarray[Any, np.dtype[Any]]
 def astype(x: Array, *, dtype: Any, source: Any = None) -> Array:
     """x converted to a dtype; `source` is the dtype it has, which the transpose needs."""
     x = np.asarray(x)
-    return (x.real if x.dtype.kind == "c" and np.dtype(dtype).kind not in "cb" else x).astype(dtype)
+    made = (x.real if x.dtype.kind == "c" and np.dtype(dtype).kind not in "cb" else x).astype(dtype)
+    return made if made.flags.c_contiguous else _unrepeated(made, x)
+
+
+def _unrepeated(copied: Array, x: Array) -> Array:
+    """A copy of x, in order where x repeats its elements; NumPy has the axes that repeat innermost."""
+    return np.ascontiguousarray(copied) if 0 in x.strides else copied
+
+
+def clone(x: Array, *, order: str = "K") -> Array:
+    """A copy whose axes lie in memory as those of x, or for "C" in order."""
+    return x.copy() if x.flags.c_contiguous or order == "C" else _unrepeated(x.copy("K"), x)
 
 
 def broadcast_to(x: Any, *, shape: tuple[int, ...]) -> Array:
@@ -144,27 +155,37 @@ def sum(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
         total = x.dot(factors) if axis[0] else factors.dot(x)
         return total if not keepdims else total.reshape(-1, 1) if axis[0] else total.reshape(1, -1)
     if x.dtype.char == "e":
-        return np.asarray(_add(x, axis, np.float32, None, keepdims)).astype(np.float16)
+        return in_order(np.asarray(_add(x, axis, np.float32, None, keepdims)).astype(np.float16))
     if x.size > LONG:
         if (code := _machine.totals("total", x, axis)) is not None:
             return code(x, keepdims=keepdims)
         for i in axis:
             if x.shape[i] > BLOCK and i != x.ndim - 1:
                 x = np.add.reduceat(x, range(0, x.shape[i], BLOCK), axis=i)
-    return _add(x, axis, x.dtype, None, keepdims)
+    total = _add(x, axis, x.dtype, None, keepdims)
+    return total if x.ndim < 3 or x.flags.c_contiguous else in_order(total)
+
+
+def in_order(x: Any) -> Array:
+    """x, copied if its elements do not lie in memory in the order of its axes: then it has a flat view.
+
+    NumPy lays out its results as it finds its operands. As in torch, only those of elementwise functions stay so.
+    """
+    return x if x.flags.c_contiguous else np.ascontiguousarray(x)
 
 
 def mean(x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Any:
     """The mean over axes, in the dtype of x."""
     count = length(x.shape, axis)
     if x.dtype.char == "e":
-        return np.asarray(_add(x, axis, np.float32, None, keepdims) / count).astype(np.float16)
+        return in_order(np.asarray(_add(x, axis, np.float32, None, keepdims) / count).astype(np.float16))
     return shared(sum(x, axis=axis, keepdims=keepdims), count)
 
 
 def cumsum(x: Array, *, axis: int) -> Array:
     """Running sums along an axis, in the dtype of x."""
-    return np.add.accumulate(x, axis, x.dtype)
+    sums = np.add.accumulate(x, axis, x.dtype)
+    return sums if x.ndim < 2 or x.flags.c_contiguous else in_order(sums)
 
 
 def length(shape: tuple[int, ...], axis: tuple[int, ...]) -> int:
@@ -188,7 +209,7 @@ def squares(x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Any:
 def matmul(a: Any, b: Any) -> Any:
     """Products of vectors, matrices and batches of matrices; `dot` has 1.7 us less to decide where there is no batch."""
     if not 0 < a.ndim < 3 > b.ndim > 0:
-        return np.matmul(a, b)
+        return in_order(np.matmul(a, b))
     if a.size < _machine.FACTOR:
         return a.dot(b)
     made = _machine.inner(a, b) if a.ndim == 1 == b.ndim else _machine.product(a, b)
@@ -304,8 +325,7 @@ def index_in_order(x: Array, *arrays: Any, spec: tuple[Any, ...]) -> Any:
     """
     if len(arrays) == 1 and (axis := _sole_axis(spec)) is not None and x.size and arrays[0].dtype == np.intp:
         return x.take(arrays[0], axis)
-    found = index(x, *arrays, spec=spec)
-    return found if found.flags.c_contiguous else np.ascontiguousarray(found)
+    return in_order(index(x, *arrays, spec=spec))
 
 
 def _sole_axis(spec: tuple[Any, ...]) -> int | None:
@@ -369,7 +389,8 @@ _few_places = functools.lru_cache(maxsize=256)(_places)
 
 def take_along_axis(x: Array, indices: Array, *, axis: int) -> Array:
     """One element along an axis for each place along the others, as NumPy's; without its wrapper, a third of the time."""
-    return x[along(indices, axis)]
+    taken = x[along(indices, axis)]
+    return taken if taken.flags.c_contiguous else np.ascontiguousarray(taken)
 
 
 def put_along_axis(g: Any, indices: Array, *, axis: int, shape: tuple[int, ...]) -> Array:
@@ -426,9 +447,7 @@ def concat(*arrays: Any, axis: int, sizes: tuple[int, ...]) -> Array:
 def joined(arrays: Sequence[Any], axis: int) -> Array:
     """Arrays joined along an axis, in order in memory; NumPy would keep the order of arrays that are transposed."""
     made = _machine.joined(arrays, axis)
-    if made is None:
-        made = np.concatenate(arrays, axis)
-    return made if made.flags.c_contiguous else np.ascontiguousarray(made)
+    return in_order(np.concatenate(arrays, axis)) if made is None else made
 
 
 def stack(*arrays: Any, axis: int) -> Array:
@@ -439,7 +458,7 @@ def stack(*arrays: Any, axis: int) -> Array:
 
 def einsum(*arrays: Any, equation: str) -> Any:
     """Sums of products over labelled axes."""
-    return np.einsum(equation, *arrays, optimize=len(arrays) > 2)
+    return in_order(np.einsum(equation, *arrays, optimize=len(arrays) > 2))
 
 
 def overwrite(x: Any, value: Any, *, path: Any) -> Array:
@@ -470,7 +489,7 @@ def replay(x: Any, *, path: Any) -> Any:
 
 def index_put(x: Any, value: Any, *arrays: Any, spec: tuple[Any, ...]) -> Array:
     """A copy of x that holds value at an advanced index."""
-    out = np.array(x)
+    out = np.array(x, order="C")
     out[place(arrays, spec)] = value
     return out
 
@@ -575,4 +594,4 @@ def logsumexp(x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Any:
     shift = np.where(np.isfinite(top), top, constant(0, x.dtype))
     total = np.log(_add(np.exp(x - shift), axis, None, None, True))
     total += shift
-    return total if keepdims else total.squeeze(axis)
+    return in_order(total if keepdims else total.squeeze(axis))

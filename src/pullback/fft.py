@@ -37,7 +37,7 @@ def _operand(name: str, input: Any, *, real: bool = False) -> Any:
     """A tensor of floating-point numbers: real ones if only they will do, else complex ones."""
     if not isinstance(input, Carrier):
         raise _refusals.no_tensor(f"fft_{name}", "input", 1, input)
-    input = inexact(input)
+    input = inexact(input).contiguous()  # NumPy keeps the order of the axes
     if input._dtype == np.float16:
         raise RuntimeError(f"Unsupported dtype Half: convert the input of {name} first, as in x.float()")
     if not real:

@@ -198,3 +198,108 @@ def test_what_is_copied_has_a_flat_view(t, found):
     y = found(t, x.reshape(2, 3, 4))
     (y.view(-1) ** 2).sum().backward()
     return y.detach(), y.stride(), x.grad
+
+
+IN_ORDER = {
+    "sum": lambda t, x: x.sum(0),
+    "mean": lambda t, x: x.mean(1),
+    "prod": lambda t, x: x.prod(0),
+    "var": lambda t, x: x.var(0),
+    "std": lambda t, x: x.std(1, keepdim=True),
+    "amax": lambda t, x: x.amax(0),
+    "norm": lambda t, x: x.norm(float("inf"), dim=0),
+    "logsumexp": lambda t, x: x.logsumexp(0),
+    "any": lambda t, x: x.any(0),
+    "cumsum": lambda t, x: x.cumsum(1),
+    "cumprod": lambda t, x: x.cumprod(0),
+    "cummax": lambda t, x: x.cummax(1).indices,
+    "logcumsumexp": lambda t, x: x.logcumsumexp(1),
+    "renorm": lambda t, x: x.renorm(2, 0, 1.0),
+    "roll": lambda t, x: x.roll((1, 1), (0, 2)),
+    "tril": lambda t, x: x.tril(),
+    "masked_fill": lambda t, x: x.masked_fill(x > 3, 0),
+    "masked_scatter": lambda t, x: x.masked_scatter(x > 100, x),
+    "scatter": lambda t, x: x.scatter(0, (x > 3).long(), 1.0),
+    "gather": lambda t, x: x.gather(0, (x > 3).long()),
+    "index_copy": lambda t, x: x.index_copy(0, t.tensor([1]), x[:1]),
+    "einsum": lambda t, x: t.einsum("ijk,ijl->ilk", x, x),
+    "matmul": lambda t, x: x @ x.mT,
+    "layer_norm": lambda t, x: t.nn.functional.layer_norm(x, x.shape[-1:]),
+    "group_norm": lambda t, x: t.nn.functional.group_norm(x, 1),
+    "batch_norm": lambda t, x: t.nn.functional.batch_norm(x, None, None, training=True),
+    "rms_norm": lambda t, x: t.nn.functional.rms_norm(x, x.shape[-1:]),
+    "one_hot": lambda t, x: t.nn.functional.one_hot(x.long(), 25),
+    "descending": lambda t, x: x.argsort(descending=True).contiguous(),
+    "topk": lambda t, x: x.contiguous().topk(1).indices,
+}
+
+
+@pytest.mark.parametrize("result", IN_ORDER.values(), ids=IN_ORDER)
+@pytest.mark.parametrize("axes", [(2, 1, 0), (0, 2, 1), (1, 0, 2)])
+@parity
+def test_what_is_no_elementwise_function_has_a_flat_view(t, axes, result):
+    y = result(t, t.arange(24.0).reshape(2, 3, 4).permute(axes))
+    return y.view(-1), y.is_contiguous()
+
+
+@parity
+def test_places_in_descending_order_lie_in_order(t):
+    x = t.tensor([[3.0, 1.0, 2.0], [0.0, 5.0, 4.0]])
+    places = [x.argsort(descending=True), x.sort(0, descending=True).indices, x.topk(2).indices]
+    return [(place, place.stride(), place.is_contiguous()) for place in places]
+
+
+@parity
+def test_copies_of_what_is_expanded(t):
+    row = t.tensor([1.0, 0.0, 2.0]).expand(4, 3)
+    drawn = t.multinomial(t.ones(3, 10), 4)
+    return [copy.view(-1) for copy in (row.clone(), row.bool(), row.double())], drawn.is_contiguous()
+
+
+@parity
+def test_a_conversion_with_a_memory_format(t):
+    x = t.arange(6.0).reshape(2, 3).mT
+    options = {"memory_format": t.contiguous_format}
+    return [y.stride() for y in (x.double(), x.double(**options), x.to(t.int64, **options), x.float(**options))]
+
+
+@parity
+def test_results_that_share_no_memory(t):
+    images, edges = t.arange(4.0).reshape(1, 4, 1, 1), t.tensor([0.0, 1.0, 2.0])
+    functional = t.nn.functional
+    found = [
+        functional.pixel_shuffle(images, 1),
+        functional.pixel_shuffle(images, 2),
+        t.histogram(edges, edges).bin_edges,
+    ]
+    for result in found:
+        result.zero_()
+    return images, edges
+
+
+FLAT_GRADIENTS = {
+    "a product": lambda t, x, w: x @ w.T,
+    "flip": lambda t, x, w: (w * x[:, :1]).flip(0, 1),
+    "cumsum": lambda t, x, w: (w * x[:, :1]).cumsum(0) + w.cumsum(1),
+    "a piece": lambda t, x, w: t.nn.functional.pad(w * x[0], (1, 1)) ** 2,
+}
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize("result", FLAT_GRADIENTS.values(), ids=FLAT_GRADIENTS)
+@parity
+def test_gradients_have_flat_views(t, result, create_graph):
+    w = leaf(t, *range(1, 13))
+    x, w = t.arange(12.0).reshape(4, 3), w.detach().reshape(4, 3).requires_grad_()
+    (g,) = t.autograd.grad((result(t, x, w) ** 2).sum(), w, create_graph=create_graph)
+    return g.detach().view(-1)
+
+
+@parity
+def test_gradients_of_leaves_with_gaps(t):
+    gradients = []
+    for base in (t.zeros(3, 6)[:, ::2], t.zeros(4, 5)[:, :3].mT, t.zeros(1, 3).expand(4, 3), t.zeros(4, 3).mT):
+        x = base.detach().requires_grad_()
+        (x.mT * t.ones(x.shape[::-1])).sum().backward()
+        gradients.append((x.grad, x.grad.stride()))
+    return gradients

@@ -16,7 +16,7 @@ from .._core import general, linear
 
 
 def _scatter_forward(x: Any, src: Any, indices: Any, *, axis: int, label: str = "") -> Any:
-    out = np.array(x)
+    out = np.array(x, order="C")
     out[_xp.along(indices, axis)] = src
     return out
 
@@ -85,7 +85,10 @@ def _tril(x: Any, *, k: int) -> Any:
     rows, columns = x.shape[-2:]
     if (made := _machine.triangle(x, k, lower=True)) is not None:
         return made
-    return np.where(_lower(rows, columns, k), x, _xp.constant(0, x.dtype)) if rows * columns <= SMALL else np.tril(x, k)
+    zero = _xp.constant(0, x.dtype)
+    few = rows * columns <= SMALL
+    kept = np.where(_lower(rows, columns, k), x, zero) if few else np.tril(x, k)
+    return kept if kept.flags.c_contiguous else np.ascontiguousarray(kept)
 
 
 def _triu(x: Any, *, k: int) -> Any:
@@ -93,7 +96,13 @@ def _triu(x: Any, *, k: int) -> Any:
     if (made := _machine.triangle(x, k, lower=False)) is not None:
         return made
     below = _lower(rows, columns, k - 1) if rows * columns <= SMALL else None
-    return np.triu(x, k) if below is None else np.where(below, _xp.constant(0, x.dtype), x)
+    kept = np.triu(x, k) if below is None else np.where(below, _xp.constant(0, x.dtype), x)
+    return kept if kept.flags.c_contiguous else np.ascontiguousarray(kept)
+
+
+def _masked_fill(x: Any, mask: Any, value: Any, *, label: str = "") -> Any:
+    filled = np.where(mask, value, x)
+    return filled if filled.flags.c_contiguous else np.ascontiguousarray(filled)
 
 
 REDUCED = _places("ScatterReduceBackward0")
@@ -114,7 +123,7 @@ masked_fill  = general("masked_fill",  lambda xp, g, mask: xp.select(xp.logical_
                                        None,
                                        lambda xp, g, mask: xp.select(mask, g),
                        inputs=("x", "mask", "value"),  title=lambda label="MaskedFillBackward0": label,
-                       forward=lambda x, mask, value, *, label="": np.where(mask, value, x), **REAL_MATRIX)
+                       forward=_masked_fill,                   **REAL_MATRIX)
 tril         = linear("tril",          lambda xp, g, *, k: xp.tril(g, k=k),  forward=_tril,                  **REAL_MATRIX)
 triu         = linear("triu",          lambda xp, g, *, k: xp.triu(g, k=k),  forward=_triu,                  **REAL_MATRIX)
 # fmt: on

@@ -252,7 +252,7 @@ def _centred(xp: Any, x: Any, axis: tuple[int, ...], eps: float, known: Known | 
 def _standardize_forward(x: Any, *, axis: tuple[int, ...], eps: float, known: Known | None = None) -> Any:
     mean, _, scale, centred = known or statistics(x, axis, eps)
     if centred is not None:
-        return centred * scale
+        return _xp.in_order(centred * scale)
     out = np.empty(x.shape, x.dtype)
     if (rows := _rows(x, axis)) is not None:
         one, zero = (_xp.constant(number, x.dtype) for number in (1, 0))
@@ -323,7 +323,7 @@ def _affine_forward(
         out = np.multiply(centred, scale * weight, own)
     else:
         out = _within(np.multiply, np.multiply(centred, scale, own), weight)
-    return _within(np.add, out, bias)
+    return _xp.in_order(_within(np.add, out, bias))
 
 
 def _within(function: Any, out: Any, other: Any) -> Any:
@@ -474,8 +474,8 @@ standardize_pullback = general("standardize_pullback", _standardize, _by_values,
                              inputs=("given", "x"),              title="NativeLayerNormBackwardBackward0")
 standardize_affine = general("standardize_affine", joint=_affine, forward=_affine_forward,
                              inputs=("x", "weight", "bias"),     title="NativeLayerNormBackward0")
-scale_and_shift    = general("scale_and_shift",    joint=_scaled, forward=lambda x, scale, shift: x * scale + shift,
+scale_and_shift    = general("scale_and_shift",    joint=_scaled, forward=lambda x, scale, shift: _xp.in_order(x * scale + shift),
                              inputs=("x", "scale", "shift"),     title="NativeBatchNormBackward0")
-rms_normalize      = general("rms_normalize",      _rms, forward=lambda x, *, axis, eps: x * _root_mean_square(_xp, x, axis, eps),
+rms_normalize      = general("rms_normalize",      _rms, forward=lambda x, *, axis, eps: _xp.in_order(x * _root_mean_square(_xp, x, axis, eps)),
                              title="RmsNormBackward0", complex="holomorphic")
 # fmt: on

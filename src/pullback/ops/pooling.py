@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _blocks, _machine
+from .. import _blocks, _machine, _xp
 from .._core import general, linear, zero
 from .convolution import Sizes, Window, at_least_single
 
@@ -122,7 +122,7 @@ def _reduced(x: Any, ufunc: Any, fill: Any, kernel: Sizes, window: Window, lengt
             target = out[(*before, place)]
             ufunc(target, x[(*before, source)], out=target)
         x = out
-    return x
+    return _xp.in_order(x)
 
 
 @functools.lru_cache(maxsize=256)

@@ -103,11 +103,11 @@ def _norm_forward(x: Any, *, order: float, axis: tuple[int, ...], keepdims: bool
         return np.sqrt(_xp.squares(np.abs(x) if x.dtype.kind == "c" else x, axis=axis, keepdims=keepdims))
     size = np.abs(x)
     if order == math.inf:
-        return np.max(size, axis=axis, keepdims=keepdims)
+        return _xp.in_order(np.max(size, axis=axis, keepdims=keepdims))
     if order == -math.inf:
-        return np.min(size, axis=axis, keepdims=keepdims)
+        return _xp.in_order(np.min(size, axis=axis, keepdims=keepdims))
     if order == 0:
-        return np.not_equal(x, 0).sum(axis=axis, keepdims=keepdims, dtype=size.dtype)
+        return _xp.in_order(np.not_equal(x, 0).sum(axis=axis, keepdims=keepdims, dtype=size.dtype))
     total = _xp.sum(size**order, axis=axis, keepdims=keepdims)
     return total if order == 1 else np.power(total, 1 / order, dtype=size.dtype)
 
@@ -158,7 +158,12 @@ def _mean_forward(x: Any, *, axis: Any, keepdims: bool, given: bool = True, labe
 def _reduced_by(ufunc: Any) -> Any:
     """A reduction by a ufunc, without the 2 us that NumPy's function of that name takes to call it."""
     reduce = ufunc.reduce
-    return lambda x, *, axis, keepdims: reduce(x, axis, None, None, keepdims)
+
+    def forward(x: Any, *, axis: Any, keepdims: bool) -> Any:
+        made = reduce(x, axis, None, None, keepdims)
+        return made if x.ndim < 3 or x.flags.c_contiguous else _xp.in_order(made)
+
+    return forward
 
 
 def _extreme_by(ufunc: Any, name: str) -> Any:
@@ -168,7 +173,8 @@ def _extreme_by(ufunc: Any, name: str) -> Any:
     def forward(x: Any, *, axis: Any, keepdims: bool) -> Any:
         if (code := _machine.totals(name, x, axis)) is not None:
             return code(x, keepdims=keepdims)
-        return reduce(x, axis, None, None, keepdims)
+        made = reduce(x, axis, None, None, keepdims)
+        return made if x.ndim < 3 or x.flags.c_contiguous else _xp.in_order(made)
 
     return forward
 
@@ -179,7 +185,8 @@ _multiply: Any = np.multiply.reduce  # (x, axis, dtype, out, keepdims)
 def _prod_forward(x: Any, *, axis: int, keepdims: bool) -> Any:
     if (code := _machine.totals("product", x, (axis,))) is not None:
         return code.product(x, keepdims=keepdims)
-    return _multiply(x, axis, x.dtype, None, keepdims)
+    made = _multiply(x, axis, x.dtype, None, keepdims)
+    return made if x.ndim < 3 or x.flags.c_contiguous else _xp.in_order(made)
 
 
 def _by_axis(name: str) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import _xp
 from .._core import general
 
 
@@ -35,7 +36,7 @@ def _accumulated(xp: Any, g: Any, decay: Any, axis: int) -> Any:
 def _cumprod_forward(x: Any, *, axis: int, exclusive: bool) -> Any:
     """The running product; exclusive, of what stands before each element alone."""
     if not exclusive:
-        return np.multiply.accumulate(x, axis, x.dtype)
+        return _xp.in_order(np.multiply.accumulate(x, axis, x.dtype))
     out = np.ones(x.shape, x.dtype)
     before = (slice(None),) * axis
     np.multiply.accumulate(x[(*before, slice(0, -1))], axis, x.dtype, out[(*before, slice(1, None))])
@@ -52,8 +53,8 @@ def _cumprod(xp: Any, g: Any, x: Any, *, axis: int, exclusive: bool) -> Any:
 
 def _logcumsumexp_forward(x: Any, *, axis: int) -> Any:
     if x.dtype.kind == "f":
-        return np.logaddexp.accumulate(x, axis, x.dtype)
-    out = np.array(x)
+        return _xp.in_order(np.logaddexp.accumulate(x, axis, x.dtype))
+    out = np.array(x, order="C")
     rows = np.moveaxis(out, axis, 0)
     for i in range(1, len(rows)):  # NumPy has no logaddexp of complex numbers
         last, row = rows[i - 1, ...], rows[i, ...]

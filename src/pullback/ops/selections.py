@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import _xp
 from .._core import general, zero
 from .reductions import _extreme
 
@@ -19,14 +20,15 @@ def _argsort(x: Any, *, axis: int, descending: bool) -> Any:
     """The places that sort x, equal elements in the order in which they stand."""
     if not descending:
         return x.argsort(axis, kind="stable")
-    places = np.argsort(np.flip(x, axis), axis, kind="stable")
-    return np.flip(x.shape[axis] - 1 - places, axis)
+    places = _xp.flip(x, axis=axis).argsort(axis, kind="stable")
+    return x.shape[axis] - 1 - _xp.flip(places, axis=axis)
 
 
 def _arglast(x: Any, *, axis: int, largest: bool) -> Any:
     """At each place, where the extreme element up to there stands; the last of several."""
     running = (np.maximum if largest else np.minimum).accumulate(x, axis)
-    return np.maximum.accumulate(np.where((x == running) | np.isnan(x), _count_along(x, axis), 0), axis)
+    found = np.where((x == running) | np.isnan(x), _count_along(x, axis), 0)
+    return _xp.in_order(np.maximum.accumulate(found, axis))
 
 
 def _count_along(x: Any, axis: int) -> Any:
@@ -37,7 +39,7 @@ def _argtop(x: Any, *, axis: int, k: int, largest: bool) -> Any:
     """The places of the k largest or smallest elements, in order; few of many are found before they are sorted."""
     size = x.shape[axis]
     if k * 4 > size:
-        return _leading(_argsort(x, axis=axis, descending=largest), axis, k)
+        return _xp.in_order(_leading(_argsort(x, axis=axis, descending=largest), axis, k))
     places = np.flip(np.argpartition(x, size - k - 1, axis), axis) if largest else np.argpartition(x, k, axis)
     places = _leading(places, axis, k)
     order = _argsort(np.take_along_axis(x, places, axis), axis=axis, descending=largest)

@@ -89,7 +89,7 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
         raise RuntimeError(f"num_classes should be positive, not {num_classes}")
     if numbers.size and numbers.max() >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
-    same = ops.equal(ops.expand_dims(tensor, axis=tensor.ndim), np.arange(num_classes))
+    same = ops.equal(ops.expand_dims(tensor.contiguous(), axis=tensor.ndim), np.arange(num_classes))
     return ops.astype(same, dtype=np.dtype(np.int64), source=np.dtype(np.bool_))
 
 

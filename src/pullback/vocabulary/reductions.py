@@ -381,7 +381,7 @@ def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
     place = normalize_axis(dim, input.ndim, "renorm")
     sizes = norm(input, p, [i for i in range(input.ndim) if i != place], True)
     factor = arithmetic.where(arithmetic.gt(sizes, maxnorm), arithmetic.div(maxnorm, arithmetic.add(sizes, 1e-7)), 1.0)
-    return arithmetic.mul(input, factor)
+    return arithmetic.mul(input, factor).contiguous()
 
 
 @in_both_spellings

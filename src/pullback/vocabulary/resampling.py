@@ -444,9 +444,10 @@ def _images(name: str, input: Any) -> tuple[tuple[int, ...], tuple[int, int, int
 
 
 def _exchanged(input: Any, batch: tuple[int, ...], parts: tuple[int, ...], order: tuple[int, ...]) -> Any:
-    """The axes behind the batch split into parts, and these put into another order."""
+    """A copy with the axes behind the batch split into parts, and these put into another order."""
     split = shapes.reshape(input, (*batch, *parts))
-    return shapes.permute(split, (*range(len(batch)), *(len(batch) + i for i in order)))
+    exchanged = shapes.permute(split, (*range(len(batch)), *(len(batch) + i for i in order)))
+    return ops.clone(exchanged, order="C")
 
 
 def pixel_shuffle(input: Any, upscale_factor: int) -> Any:

@@ -284,8 +284,7 @@ def histogram(
     weights = _histogram_weights("histogram", input, weight, tuple(input.shape))
     counts, found = _counted(np.histogram, _value(input).reshape(-1), _edges(bins), range, weights, density)
     wrap = input.interpreter.wrap
-    edges = bins if isinstance(bins, Carrier) else wrap(found.astype(input._dtype), None)
-    return Histogram(wrap(np.asarray(counts).astype(input._dtype), None), edges)
+    return Histogram(*(wrap(np.asarray(part).astype(input._dtype), None) for part in (counts, found)))
 
 
 def _edges(bins: Any) -> Any:
