@@ -139,7 +139,7 @@ RULES: dict[str, Rule] = {
         "heaviside gcd lcm isclose inv det cofactor slogdet cholesky lu_factor eigh eig svd qr matrix_exp geqrf ldl_factor",
     ),
     **_named(stacks(2, 2), "solve solve_triangular"),
-    **_named(stacks(2, 2, repeated=True), "pivot_info minor_info"),
+    **_named(stacks(2, 2, repeated=True), "cofactor_slope pivot_info minor_info"),
     **_named(stacks(2, 1, 2, repeated=True), "ldl_solve"),
     **_named(stacks(1, 2), "check_phase"),
     **_named(stacks(2, 2, 2), "attention"),

@@ -50,7 +50,8 @@ def _scaled(xp: Any, x: Any, factor: float) -> Any:
 
 
 def _elu(xp: Any, g: Any, x: Any, *, alpha: float, scale: float, input_scale: float) -> Any:
-    slope = xp.exp(_scaled(xp, xp.clip(x, lower=None, upper=0), input_scale))  # 1 above 0
+    least = xp.clip(x, lower=None, upper=0) if xp is _xp else -xp.relu(-x)  # whose own slope at 0 is 0, as in torch
+    slope = xp.exp(_scaled(xp, least, input_scale))  # 1 above 0
     if alpha * input_scale == 1:
         return g * _scaled(xp, slope, scale)
     zero, above = xp.constant(0, x.dtype), xp.constant(scale, x.dtype)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import _xp
 from .._core import general, zero
 from . import lapack
 
@@ -122,6 +123,30 @@ def _cofactor_forward(x: Any) -> Any:
         return np.asarray(turn[..., None, None] * lapack.transposed(adjugate), x.dtype)
 
 
+def _cofactor_slope_forward(given: Any, x: Any) -> Any:
+    """The derivative of the cofactors of x in a direction: by the inverse or, where it is inexact, by singular values.
+
+    With x = u s vh, the cofactors of s change by products of all but two singular values.
+    """
+    try:
+        inverse = np.linalg.inv(x)
+        inexact = not np.all(
+            np.linalg.norm(x, axis=(-2, -1)) * np.linalg.norm(inverse, axis=(-2, -1)) < WELL_CONDITIONED
+        )
+    except np.linalg.LinAlgError:
+        inexact = True
+    if not inexact:
+        return _by_inverse(_xp, given, np.linalg.det(x), lapack.transposed(inverse))
+    u, s, vh = np.linalg.svd(x)
+    turned = lapack.adjoint(u) @ given @ lapack.adjoint(vh)
+    same = np.eye(x.shape[-1], dtype=bool)
+    rest = np.where(same[:, None] | same, 1, s[..., None, None, :]).prod(-1)
+    diagonal = (np.where(same, 0, rest) * np.diagonal(turned, 0, -2, -1)[..., None, :]).sum(-1)
+    slope = np.where(same, diagonal[..., None], -rest * lapack.transposed(turned))
+    turn = np.linalg.det(u) * np.linalg.det(vh)
+    return np.asarray(turn[..., None, None] * (np.conj(u) @ slope @ np.conj(vh)), x.dtype)
+
+
 def _eigh_forward(x: Any, *, lower: bool) -> Any:
     return _converging("eigh", np.linalg.eigh, x, "L" if lower else "U")
 
@@ -205,10 +230,31 @@ def _det(xp: Any, g: Any, x: Any) -> Any:
     return _matrix(xp, g) * xp.cofactor(x)
 
 
-def _cofactor(xp: Any, g: Any, x: Any, y: Any) -> Any:
+def _by_inverse(xp: Any, g: Any, det: Any, inverse: Any) -> Any:
+    """The derivative of the cofactors in a direction, from the transposed inverse."""
+    return _matrix(xp, det) * (_inner(xp, g, inverse) * inverse - _between(xp, inverse, g))
+
+
+def _inner(xp: Any, a: Any, b: Any) -> Any:
+    return xp.sum(a * b, axis=(b.ndim - 2, b.ndim - 1), keepdims=True)
+
+
+def _between(xp: Any, inverse: Any, *directions: Any) -> Any:
+    """Directions, transposed, with the transposed inverse around each."""
+    result = inverse
+    for direction in directions:
+        result = _product(xp, result, xp.matrix_transpose(direction), inverse)
+    return result
+
+
+def _cofactor_slope_by_x(xp: Any, g: Any, given: Any, x: Any) -> Any:
+    """The third derivative of the determinant, which is symmetric in its two directions."""
     inverse = xp.matrix_transpose(xp.inv(x))
-    total = xp.sum(g * y, axis=(g.ndim - 2, g.ndim - 1), keepdims=True)
-    return total * inverse - _product(xp, y, xp.matrix_transpose(g), inverse)
+    first, second = _inner(xp, g, inverse), _inner(xp, given, inverse)
+    mixed = _inner(xp, g, _between(xp, inverse, given))
+    crossed = first * _between(xp, inverse, given) + second * _between(xp, inverse, g)
+    both = _between(xp, inverse, given, g) + _between(xp, inverse, g, given)
+    return _matrix(xp, xp.det(x)) * ((first * second - mixed) * inverse - crossed + both)
 
 
 def _slogdet(xp: Any, g: Any, x: Any, y: Any) -> Any:
@@ -359,6 +405,8 @@ def _matrix_exp(xp: Any, g: Any, x: Any) -> Any:
 
 # 4. The table
 
+WELL_CONDITIONED = 1e4  # inverses up to here leave derivatives half of their digits
+
 WHOLE: Any = {"complex": "holomorphic"}
 WRITTEN: Any = {"complex": "as written"}
 
@@ -370,7 +418,10 @@ solve        = general("solve",        joint=_solve, forward=lapack.solve,      
 solve_triangular = general("solve_triangular", joint=_solve_triangular, forward=lapack.solve_triangular,
                        title="LinalgSolveTriangularBackward0", inputs=("a", "b"), **WHOLE)
 det          = general("det",          _det,         forward=np.linalg.det,         title="LinalgDetBackward0", **WHOLE)
-cofactor     = general("cofactor",     _cofactor,    forward=_cofactor_forward, **WHOLE)
+cofactor     = general("cofactor",     lambda xp, g, x: xp.cofactor_slope(g, x),
+                       forward=_cofactor_forward, **WHOLE)
+cofactor_slope = general("cofactor_slope", lambda xp, g, x: xp.cofactor_slope(g, x), _cofactor_slope_by_x,
+                       forward=_cofactor_slope_forward, inputs=("given", "x"), **WHOLE)
 slogdet      = general("slogdet",      _slogdet,     forward=_slogdet_forward,      title="LinalgSlogdetBackward0",
                        outputs=2, **WRITTEN)
 cholesky     = general("cholesky",     _cholesky,    forward=lapack.cholesky,       title="LinalgCholeskyExBackward0", **WRITTEN)

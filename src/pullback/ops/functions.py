@@ -81,6 +81,11 @@ def _over_square(xp: Any, g: Any, a: Any, b: Any) -> Any:
     return xp.where((a == 0) & (b == 0), 0, g / (a * a + b * b))
 
 
+def _acosh(xp: Any, g: Any, x: Any) -> Any:
+    """Of complex numbers the square root of a product is not that of its factors in the left half of the plane."""
+    return g / (xp.sqrt(x - 1) * xp.sqrt(x + 1) if xp.is_complex(x) else xp.sqrt(x * x - 1))
+
+
 REAL: Any = {"complex": "refused"}
 
 # 3. The table
@@ -88,7 +93,7 @@ REAL: Any = {"complex": "refused"}
 # fmt: off
 #                            name           pullback per input
 acos        = elementwise("acos",        lambda xp, g, x: -g / xp.sqrt(1 - x * x),            forward=np.arccos)
-acosh       = elementwise("acosh",       lambda xp, g, x: g / xp.sqrt(x * x - 1),             forward=np.arccosh)
+acosh       = elementwise("acosh",       _acosh,                                              forward=np.arccosh)
 asin        = elementwise("asin",        lambda xp, g, x: g / xp.sqrt(1 - x * x),             forward=np.arcsin)
 asinh       = elementwise("asinh",       lambda xp, g, x: g / xp.sqrt(x * x + 1),             forward=np.arcsinh)
 atan        = elementwise("atan",        lambda xp, g, x: g / (x * x + 1),                    forward=np.arctan)
@@ -118,14 +123,14 @@ fmin        = elementwise("fmin",        lambda xp, g, a, b: xp.select((a <= b) 
                                          lambda xp, g, a, b: xp.select(xp.logical_not((a <= b) | xp.isnan(b)), g),
                                                                                               forward=np.fmin, **REAL)
 fmod        = elementwise("fmod",        lambda xp, g: g,
-                                         lambda xp, g, a, b: -g * xp.trunc(a / b),            forward=np.fmod, **REAL)
+                                         lambda xp, g, a, b: -g * xp.trunc_quotient(a, b),    forward=np.fmod, **REAL)
 floor_quotient = elementwise("floor_quotient", lambda xp, g: xp.zeros_like(g),
                                          lambda xp, g: xp.zeros_like(g),
                              forward=np.floor_divide,                                         title="DivBackward2", **REAL)
 trunc_quotient = elementwise("trunc_quotient", lambda xp, g: xp.zeros_like(g),
                                          lambda xp, g: xp.zeros_like(g),
                              forward=_trunc_quotient,                                         title="DivBackward2", **REAL)
-nextafter   = elementwise("nextafter",   lambda xp, g: g,
+nextafter   = elementwise("nextafter",   lambda xp, g, a, b: xp.select(a != b, g),
                                          lambda xp, g: xp.zeros_like(g),                      forward=np.nextafter, **REAL)
 logaddexp   = elementwise("logaddexp",   lambda xp, g, a, b: g * xp.sigmoid(a - b),
                                          lambda xp, g, a, b: g * xp.sigmoid(b - a),           forward=_logaddexp)

@@ -23,7 +23,9 @@ def _binary(xp: Any, g: Any, x: Any, target: Any) -> Any:
 
 
 def _binary_target(xp: Any, g: Any, x: Any) -> Any:
-    failure, success = xp.log1p(-x), xp.log(x)
+    impossible, certain = x == 0, x == 1
+    failure = xp.where(certain, LOWEST_LOG, xp.log1p(-xp.where(certain, 0, x)))  # no 1 / 0 in the slopes
+    success = xp.where(impossible, LOWEST_LOG, xp.log(xp.where(impossible, 1, x)))
     return g * (xp.clip(failure, lower=LOWEST_LOG, upper=None) - xp.clip(success, lower=LOWEST_LOG, upper=None))
 
 
@@ -31,6 +33,13 @@ def _huber_forward(x: Any, *, delta: float) -> Any:
     size = np.abs(x)
     near = np.minimum(size, x.dtype.type(delta))
     return near * (size - near * 0.5)
+
+
+def _huber(xp: Any, g: Any, x: Any, *, delta: float) -> Any:
+    """The slope, which at the bounds is flat, as torch has it."""
+    if xp is _xp:
+        return g * xp.clip(x, lower=-delta, upper=delta)
+    return g * xp.where(xp.within(x, lower=-delta, upper=delta), x, xp.sign(x) * delta)
 
 
 def _pick(xp: Any, g: Any, x: Any, indices: Any, weights: Any) -> Any:
@@ -71,7 +80,7 @@ def _ctc_step(xp: Any, g: Any, before: Any, emission: Any, skips: Any, y: Any, *
 #                                  name                    pullback per input
 binary_cross_entropy = elementwise("binary_cross_entropy", _binary, _binary_target, forward=_binary_forward,
                                    inputs=("x", "target"), complex="refused")
-huber    = elementwise("huber",    lambda xp, g, x, *, delta: g * xp.clip(x, lower=-delta, upper=delta),
+huber    = elementwise("huber",    _huber,
                        forward=_huber_forward,             title="HuberLossBackward0", complex="refused")
 weighed_nll = linear("weighed_nll", _pick, forward=lambda x, indices, weights: _xp.take_rows(x, indices) * -weights,
                      inputs=("x", "indices", "weights"), title="NllLossBackward0", complex="refused")

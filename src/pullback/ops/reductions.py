@@ -58,7 +58,7 @@ def _variance(xp: Any, g: Any, x: Any, *, axis: Any, correction: float, keepdims
     count = _xp.length(x.shape, axis)
     centred = x - xp.mean(x, axis=axis, keepdims=True)
     divisor = count - correction
-    factor = 2 / divisor if divisor > 0 else math.nan if count > 0 and divisor == 0 else math.inf
+    factor = 2 / divisor if divisor else math.inf
     return _aligned(xp, g * xp.constant(factor, g.dtype), x.shape, axis, keepdims) * centred
 
 

@@ -158,6 +158,12 @@ def _beta_by_second(xp: Any, g: Any, a: Any, b: Any, x: Any, *, order: tuple[int
     return g * xp.betainc_by_shapes(a, b, x, order=(order[0], order[1] + 1))
 
 
+def _log_ndtr(xp: Any, g: Any, x: Any) -> Any:
+    """The density over its integral; far to the right, where erfcx would overflow, it is 0."""
+    below = xp.erfcx(xp.clip(x * -ROOT_HALF, lower=-26, upper=None))
+    return xp.select(x < 26 / ROOT_HALF, g) / below * (2 / ROOT_TWO_PI)
+
+
 REAL: Any = {"complex": "refused"}
 
 # fmt: off
@@ -176,7 +182,7 @@ ndtr     = elementwise("ndtr",     lambda xp, g, x: g * (xp.exp(x * x / -2) / RO
                        forward=_double(_error_functions.ndtr), title="SpecialNdtrBackward0", **REAL)
 ndtri    = elementwise("ndtri",    lambda xp, g, y: g * (xp.exp(y * y / 2) * ROOT_TWO_PI),
                        forward=_double(_error_functions.ndtri), title="SpecialNdtriBackward0", **REAL)
-log_ndtr = elementwise("log_ndtr", lambda xp, g, x: g / xp.erfcx(x * -ROOT_HALF) * (2 / ROOT_TWO_PI),
+log_ndtr = elementwise("log_ndtr", _log_ndtr,
                        forward=_double(_error_functions.log_ndtr), title="SpecialLogNdtrBackward0", **REAL)
 entr     = elementwise("entr",     lambda xp, g, x: g * (-1 - xp.log(x)),
                        forward=_entr, title="SpecialEntrBackward0", **REAL)

@@ -57,6 +57,11 @@ ROWS: list[Row] = [
         for matrices in (regular, complexes)
         for shape in SQUARES
     ),
+    *(
+        ("cofactor_slope", [matrices(*shape), matrices(*shape)], {})
+        for matrices in (regular, complexes)
+        for shape in SQUARES
+    ),
     *(("matrix_exp", [reals(*shape)], {}) for shape in [*SQUARES, (0, 0)]),
     ("matrix_exp", [complexes(2, 2)], {}),
     *(("cholesky", [definite(regular, *shape)], {"upper": upper}) for shape in SQUARES for upper in (True, False)),

@@ -106,8 +106,7 @@ def matrix_norm(
         return _of_singular_values(A, ord, axes, keepdim)
     summed, kept = (first, second) if abs(ord) == 1 else (second, first)
     sums = ops.vector_norm(A, order=1.0, axis=(summed,), keepdims=True)
-    _refuse_empty(name, ord, A, kept)
-    result = (ops.amax if ord > 0 else ops.amin)(sums, axis=(kept,), keepdims=True)
+    result = _extreme(name, ord, sums, kept, keepdims=True)
     return result if keepdim else ops.reshape(result, shape=_without(A, axes))
 
 
@@ -115,12 +114,16 @@ def _without(x: Any, axes: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(size for axis, size in enumerate(x.shape) if axis not in axes)
 
 
-def _refuse_empty(name: str, ord: Any, x: Any, axis: int) -> None:
-    if x.shape[axis] == 0:
-        raise IndexError(
-            f"{name}: amax(): Expected reduction dim {axis} to have non-zero size: the {ord} norm of an empty matrix has no "
-            "identity"
-        )
+def _extreme(name: str, ord: Any, x: Any, axis: int, *, keepdims: bool) -> Any:
+    """The largest or the smallest element along an axis: of none the largest is 0, as no norm is less."""
+    if x.shape[axis]:
+        return (ops.amax if ord > 0 else ops.amin)(x, axis=(axis,), keepdims=keepdims)
+    if ord > 0:
+        return ops.sum(x, axis=(axis,), keepdims=keepdims)
+    raise IndexError(
+        f"{name}: amin(): Expected reduction dim {axis} to have non-zero size: the {ord} norm of an empty matrix has no "
+        "identity"
+    )
 
 
 def _of_singular_values(x: Any, ord: Any, axes: tuple[int, int], keepdim: bool) -> Any:
@@ -131,8 +134,7 @@ def _of_singular_values(x: Any, ord: Any, axes: tuple[int, int], keepdim: bool) 
     if ord == "nuc":
         result = ops.sum(values, axis=(last,), keepdims=False)
     else:
-        _refuse_empty("linalg.matrix_norm", ord, values, last)
-        result = (ops.amax if ord > 0 else ops.amin)(values, axis=(last,), keepdims=False)
+        result = _extreme("linalg.matrix_norm", ord, values, last, keepdims=False)
     if not keepdim:
         return result
     return ops.reshape(result, shape=tuple(1 if axis in axes else size for axis, size in enumerate(x.shape)))

@@ -15,7 +15,7 @@ from .._modes import quiet
 from .._promotion import cast, category, inexact, overflow
 from .._shapes import normalize_axis
 from .._values import concrete, every
-from . import arithmetic, of_tensor, products, reductions, shapes, sorting
+from . import arithmetic, functions, of_tensor, products, reductions, shapes, sorting
 from .sorting import Selection
 
 
@@ -226,7 +226,7 @@ def _between(ordered: Any, ranks: Any, interpolation: str) -> Any:
         return above
     weight = 0.5 if interpolation == "midpoint" else arithmetic.sub(ranks, below)
     low = taken(below)
-    return arithmetic.add(low, arithmetic.mul(arithmetic.sub(above, low), weight))
+    return functions.lerp(low, above, weight)
 
 
 # Counts have no derivative: they are NumPy's, of the values.
