@@ -26,7 +26,7 @@ strict = pytest.importorskip(
 STANDARD = set(
     """
     abs broadcast_to conj cos cosh exp expand_dims flip imag isfinite isinf isnan log log1p logical_not matmul
-    matrix_transpose mean not_equal pow real reshape sign sin sinh sqrt sum tanh tril triu trunc where zeros_like
+    matrix_transpose mean not_equal pow real reshape sign sin sinh sqrt sum tanh tril triu where zeros_like
     """.split()
 )
 

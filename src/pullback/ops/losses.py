@@ -39,7 +39,7 @@ def _huber(xp: Any, g: Any, x: Any, *, delta: float) -> Any:
     """The slope, which at the bounds is flat, as torch has it."""
     if xp is _xp:
         return g * xp.clip(x, lower=-delta, upper=delta)
-    return g * xp.where(xp.within(x, lower=-delta, upper=delta), x, xp.sign(x) * delta)
+    return g * xp.where(xp.abs(x) >= delta, xp.sign(x) * delta, x)
 
 
 def _pick(xp: Any, g: Any, x: Any, indices: Any, weights: Any) -> Any:
