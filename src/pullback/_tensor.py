@@ -28,7 +28,7 @@ from ._sites import function_of
 from ._tape import Tape
 from ._values import concrete
 from ._views import write
-from .vocabulary import arithmetic, indexing, products, reductions, shapes
+from .vocabulary import arithmetic, fills, indexing, products, reductions, shapes
 
 ndarray = np.ndarray
 
@@ -271,7 +271,7 @@ def in_place(general: Callable[..., Any]) -> Callable[..., Any]:
 
     method.__name__ = method.__qualname__ = f"{general.__name__}_"
     method.__doc__ = f"In place: {general.__doc__}"
-    return method
+    return fills(method) if method.__name__ in vocabulary.FILLS else method
 
 
 OPERANDS = (Carrier, np.ndarray, np.generic, int, float, complex)
@@ -448,10 +448,12 @@ class Tensor(Conversions):
     # In place
     add_, sub_, mul_, div_ = map(in_place, (add, sub, mul, div))
 
+    @fills
     def zero_(self) -> Any:
         """In place: zeros."""
         return write(self, ops.zeros_like(self), "zero_")
 
+    @fills
     def fill_(self, value: Any) -> Any:
         """In place: one value everywhere, a number or a 0-d tensor."""
         if category(value)[0].kind == "c" and not self.is_complex():

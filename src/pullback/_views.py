@@ -111,6 +111,16 @@ def beside(primitive: Primitive, tensor: Any, **params: Any) -> Any:
     return alias(tensor, primitive(tensor, **params))
 
 
+def overlaps(array: Any) -> bool:
+    """Whether elements of an array share memory, as those of an expanded one do."""
+    return (
+        type(array) is ndarray
+        and 0 in array.strides
+        and array.size > 0
+        and any(n > 1 and not step for step, n in zip(array.strides, array.shape, strict=True))
+    )
+
+
 def check_writable(tensor: Any, operation: str, *, region: Any = None) -> None:
     """Refuse a write, to a tensor or to what an index picks out of it, that would make a gradient wrong.
 
@@ -123,11 +133,7 @@ def check_writable(tensor: Any, operation: str, *, region: Any = None) -> None:
     if isinstance(array, np.ndarray) and not tensor.level:
         if region is not None and 0 in array.strides:
             array = array[region]
-        if (
-            0 in array.strides
-            and array.size
-            and any(n > 1 and not step for step, n in zip(array.strides, array.shape, strict=True))
-        ):
+        if overlaps(array):
             raise RuntimeError(_refusals.overlapping(tensor, operation))
         if not array.flags.writeable:
             raise ValueError(_refusals.read_only(tensor, operation))

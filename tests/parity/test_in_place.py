@@ -261,6 +261,82 @@ def test_expanded_memory_is_not_written(t):
     return y.detach(), y.stride()
 
 
+OVERLAPPING_FILLS = {
+    "zero_": lambda y, t: y.zero_(),
+    "fill_": lambda y, t: y.fill_(5),
+    "tril_": lambda y, t: y.tril_(),
+    "triu_ from a diagonal": lambda y, t: y.triu_(-1),
+    "fill_diagonal_": lambda y, t: y[:, :2].fill_diagonal_(5),
+}
+DEPRECATED_FILLS = {
+    "masked_fill_": lambda y, t: y.masked_fill_(t.tensor([[True, False, False]]), 5),
+    "masked_fill_ in one copy": lambda y, t: y.masked_fill_(y.new_ones(3, 3).tril(-2) > 0, t.tensor(5.0)),
+    "index_fill_": lambda y, t: y.index_fill_(1, t.tensor([0, -1]), 5),
+    "index_fill_ along the copies": lambda y, t: y.index_fill_(0, t.tensor([1]), 5),
+    "index_put_": lambda y, t: y.index_put_((t.tensor([0, 1]), t.tensor([2, 2])), t.tensor(5.0)),
+    "a mask": lambda y, t: y.__setitem__(y > 2, 5),
+    "indices": lambda y, t: y.__setitem__((slice(None), [0, 2]), 5),
+}
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+@pytest.mark.parametrize("name", OVERLAPPING_FILLS)
+@parity
+def test_a_fill_of_expanded_memory(t, name, rows):
+    base = t.arange(1.0, 4.0)
+    y = base.expand(3, 3)[rows:]
+    same_object = OVERLAPPING_FILLS[name](y, t)
+    return same_object.data_ptr() == y.data_ptr(), y, base, y.stride()
+
+
+@pytest.mark.parametrize("name", DEPRECATED_FILLS)
+def test_a_fill_of_expanded_memory_that_torch_means_to_end(name):
+    torch.set_warn_always(True)
+    bases = []
+    for t in (torch, pullback):
+        base = t.arange(1.0, 4.0)
+        with pytest.warns(UserWarning, match="on expanded tensors is deprecated. Please clone") as record:
+            DEPRECATED_FILLS[name](base.expand(3, 3), t)
+        bases.append(base)
+    assert len(record) == 1
+    assert bases[1].tolist() == bases[0].tolist()
+
+
+@pytest.mark.filterwarnings("ignore:Use of .* on expanded tensors")
+@pytest.mark.parametrize("mask", [[[True], [False]], [[True], [True]]], ids=["one copy", "both"])
+def test_a_fill_of_expanded_memory_differentiates_where_torch_fails(mask):
+    """The places are written once, however many elements lead to them: the value's gradient is that of the places."""
+    x, value = leaf(pullback, 1, 2, 3), pullback.tensor(7.0, requires_grad=True)
+    base = x * 2
+    view = base.expand(2, 3)
+    view[:, 1:].masked_fill_(pullback.tensor(mask), value)
+    assert view.tolist() == [[2.0, 7.0, 7.0]] * 2
+    (base * pullback.tensor([1.0, 10.0, 100.0])).sum().backward(retain_graph=True)
+    assert (x.grad.tolist(), value.grad.item()) == ([2.0, 0.0, 0.0], 110.0)
+    view.sum().backward()
+    assert (x.grad.tolist(), value.grad.item()) == ([6.0, 0.0, 0.0], 114.0)
+
+
+def test_a_fill_without_a_history_to_write_is_refused():
+    """The base itself has elements that share memory: what one of them becomes cannot be said of the others."""
+    y = pullback.ones(3).expand(2, 3).detach()
+    with pytest.warns(UserWarning, match="expanded"):
+        y.masked_fill_(y > 0, 2.0)
+    assert y.tolist() == [[2.0] * 3] * 2
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+        y.masked_fill_(y > 0, pullback.tensor(1.0, requires_grad=True))
+
+
+@parity
+def test_a_tensor_or_several_values_do_not_fill_expanded_memory(t):
+    wording = "more than one element of the written-to tensor refers to a single memory location."
+    y = t.ones(3).expand(2, 3)
+    raises(RuntimeError, wording, lambda: y.fill_(t.tensor(2.0)))
+    raises(RuntimeError, wording, lambda: y.__setitem__((slice(None), 1), 2.0))
+    raises(RuntimeError, wording, lambda: y.__setitem__(..., 2.0))
+    return y
+
+
 @parity
 def test_the_target_keeps_its_dtype(t):
     x = t.ones(2)

@@ -19,6 +19,7 @@ from .. import _refusals
 from .._core import Carrier
 from .._eager import unwrapped
 from .._sites import depth
+from .._views import overlaps
 
 Function = Callable[..., Any]
 Named = TypeVar("Named", bound=Function)
@@ -294,6 +295,9 @@ ALIASES: dict[str, str] = {
 }
 
 
+# What is filled with one value, and so may be of elements that share memory
+FILLS = frozenset({"fill_diagonal_", "index_fill_", "index_put_", "masked_fill_", "tril_", "triu_", "fill_", "zero_"})
+
 # Functions of three tensors that torch once gave these numbers by position, before what they scale, and still does
 NUMBERS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("addcdiv", "addcmul"), ("value",)),
@@ -387,6 +391,20 @@ def spell(namespace: dict[str, Any], names: str) -> None:
     """Make functions of a module take all names of their arguments."""
     for name in names.split():
         namespace[name] = published(in_both_spellings(namespace[name]), namespace["__name__"], name)
+
+
+def fills(method: Named) -> Named:
+    """An in-place method that fills with one value, which elements that share memory can have as well."""
+
+    @functools.wraps(method)
+    def filled(self: Any, *args: Any, **options: Any) -> Any:
+        if overlaps(self._array) and load("vocabulary.shared_memory", "is_filled")(
+            method.__name__, self, args, options
+        ):
+            return self
+        return method(self, *args, **options)
+
+    return filled  # type: ignore[return-value]  # the same arguments
 
 
 def public(module: str, name: str) -> Function:

@@ -8,7 +8,7 @@ from typing import Any
 from .. import ops
 from .._shapes import normalize_axis
 from .._views import Step, view, write
-from . import shapes
+from . import fills, shapes
 from .pieces import overwritten
 from .scatter import filling
 
@@ -102,6 +102,7 @@ def diagflat(input: Any, offset: int = 0) -> Any:
     return diag_embed(shapes.ravel(input), offset)
 
 
+@fills
 def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
     """In place: the main diagonal, that of all axes, filled with a number.
 

@@ -15,7 +15,8 @@ from .._modes import mode
 from .._promotion import cast, category, held
 from .._sites import depth
 from .._values import concrete, data
-from .._views import check_writable, rebase, rebase_region, steps, view, write
+from .._views import check_writable, overlaps, rebase, rebase_region, steps, view, write
+from . import load
 
 Index = tuple[Any, ...]
 
@@ -214,6 +215,12 @@ def _in_torch_words(error: IndexError) -> str:
 def setitem(tensor: Any, index: Any, value: Any) -> None:
     """tensor[index] = value: the memory is written, and the history is rebased."""
     spec, arrays = split_index(tensor, index)
+    if (
+        arrays
+        and overlaps(tensor._array)
+        and load("vocabulary.shared_memory", "is_filled")("x[...] = value", tensor, (index, value), {})
+    ):
+        return
     check_writable(tensor, "x[...] = value", region=None if arrays else spec)
     tensor, spec = _selected(tensor, spec, arrays)
     value = _fitting(tensor, value)

@@ -1,0 +1,79 @@
+"""Fills of tensors whose elements share memory, as those of an expanded one do.
+
+A fill writes one value, whichever element of those that share a place it is written through. So it is the fill of one
+element of each such group, wherever the group has an element to be filled; and that is a write like others, with a history.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import _refusals
+from .._core import Carrier
+from .._modes import mode
+from .._sites import depth
+from .._views import overlaps, write
+from . import indexing, load
+
+Fill = tuple[Any, Any]
+"""A mask of what is filled, and the value."""
+
+
+def _by_index(probe: Any, index: Any, values: Any, accumulate: bool = False) -> Fill | None:
+    shape = np.shape(values)
+    if accumulate or math.prod(shape) != 1:
+        return None
+    probe[index] = False
+    return ~probe, values.reshape(()) if shape else values
+
+
+# From a tensor of True with the shape of the target, and the arguments: what is filled, or None for a write that torch
+# refuses too, or in which the order of several values would count.
+FILLS: dict[str, Callable[..., Fill | None]] = {
+    "zero_": lambda probe: (probe, 0),
+    "fill_": lambda probe, value: None if isinstance(value, Carrier) else (probe, value),
+    "tril_": lambda probe, diagonal=0: (~probe.tril(diagonal), 0),
+    "triu_": lambda probe, diagonal=0: (~probe.triu(diagonal), 0),
+    "fill_diagonal_": lambda probe, fill_value, wrap=False: (~probe.fill_diagonal_(False, wrap), fill_value),
+    "masked_fill_": lambda probe, mask, value: (mask, value),
+    "index_fill_": lambda probe, dim, index, value: (~probe.index_fill(dim, index, False), value),
+    "index_put_": lambda probe, indices, values, accumulate=False: _by_index(probe, tuple(indices), values, accumulate),
+    "x[...] = value": _by_index,
+}
+WARNS = {
+    "masked_fill_": "masked_fill_",
+    "index_fill_": "index_fill_",
+    "index_put_": "index_put_",
+    "x[...] = value": "index_put_",
+}
+"""The fills that torch means to end, and what it calls them."""
+
+
+def is_filled(name: str, target: Any, args: tuple[Any, ...], options: dict[str, Any]) -> bool:
+    """Fill a tensor whose elements share memory, or say that this write is none that it can have."""
+    fill = FILLS[name](target.interpreter.wrap(np.ones(tuple(target.shape), np.bool_), None), *args, **options)
+    base = target if target._base is None else target._base
+    if fill is None:
+        return False
+    mask, value = fill
+    tracked = base._node is not None or getattr(value, "_node", None) is not None
+    if tracked and mode.get().grad and overlaps(base._array):
+        return False  # the history of a base is that of its elements, which do not each have memory
+    if name in WARNS:
+        warnings.warn(
+            f"Use of {WARNS[name]} on expanded tensors is deprecated. Please clone() the tensor before performing this "
+            "operation. This also applies to advanced indexing e.g. tensor[mask] = scalar. All elements that share a "
+            f"place in memory are written where one of them is: {_refusals.kind(target)}",
+            UserWarning,
+            stacklevel=depth(),
+        )
+    axes = tuple(i for i, step in enumerate(target._array.strides) if not step and target.shape[i] > 1)
+    first = indexing.getitem(target, tuple(slice(0, 1) if i in axes else slice(None) for i in range(target.ndim)))
+    reached = load("vocabulary.shapes", "expand")(mask, tuple(target.shape)).any(axes, keepdim=True)
+    write(first, load("vocabulary.pieces", "masked_fill")(first, reached, value), name)
+    return True
