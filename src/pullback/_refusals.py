@@ -184,6 +184,14 @@ def written_dtype(target: Any, result: Any, operation: str) -> str:
     )
 
 
+def power_dtype(role: str, name: str, target: Any, result: Any) -> str:
+    """A tensor that should take the result of float_power, which is exact in the largest dtypes alone."""
+    return (
+        f"the {role} given to {name} has dtype {target._type_name} but the operation's result requires dtype "
+        f"{result._type_name}: write y = x.float_power(p), or convert first, x.double()"
+    )
+
+
 def non_leaf_flag(tensor: Any, value: bool) -> str:
     """Setting requires_grad on the result of a recorded operation."""
     text = "you can only change requires_grad flags of leaf variables."

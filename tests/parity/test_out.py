@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import re
 import types
 import warnings
 
@@ -171,6 +172,48 @@ def test_it_keeps_its_memory_where_that_is_large_enough(t):
     t.sum(x, 0, out=row)
     warns(UserWarning, "An output with one or more elements was resized", lambda: t.sub(x, y, out=out))
     return memory, out, row
+
+
+@parity
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "float32", "complex64"])
+@pytest.mark.parametrize("given", ["int64", "float32", "complex64"])
+@pytest.mark.parametrize("name", ["sum", "prod", "cumsum", "cumprod"])
+def test_totals_are_taken_in_the_dtype_of_out(t, name, given, dtype):
+    """Of a lower kind, too: fractions and imaginary parts are cut off term by term."""
+    if dtype == "bool" and name.startswith("cum"):
+        x, out = t.ones(2, dtype=getattr(t, given)), t.zeros(2, dtype=t.bool)
+        wording = f"\"{name}_out_cpu\" not implemented for 'Bool'"
+        raises(NotImplementedError, wording, lambda: getattr(t, name)(x, 0, out=out))
+        return raises(NotImplementedError, wording, lambda: getattr(t, name)(x, 0, dtype=t.bool))
+    x = t.tensor([0.75, 0.75, 3.25, 2.0]).to(getattr(t, given))
+    out = t.zeros(4 if name.startswith("cum") else (), dtype=getattr(t, dtype))
+    return getattr(t, name)(x, 0, out=out)
+
+
+@parity
+@pytest.mark.parametrize("given", ["bool", "uint8", "float32"])
+@pytest.mark.parametrize("name", ["any", "all"])
+def test_answers_are_bools_or_bytes(t, name, given):
+    x = t.tensor([[0, 2], [1, 1]]).to(getattr(t, given))
+    truth = getattr(t, name)
+    for dtype, title in ((t.int64, "Long"), (t.float32, "Float")):
+        wording = f"{name} only supports bool tensor for result, got: {title}"
+        raises(RuntimeError, wording, lambda dtype=dtype: truth(x, 0, out=t.zeros(2, dtype=dtype)))
+    whole = [truth(x, out=t.zeros((), dtype=dtype)) for dtype in (t.bool, t.uint8)]
+    return truth(x), truth(x, 0), whole, [truth(x, 0, out=t.zeros(2, dtype=dtype)) for dtype in (t.bool, t.uint8)]
+
+
+@parity
+@pytest.mark.parametrize("dtype", ["int32", "float16", "float32", "float64", "complex64", "complex128"])
+def test_float_power_demands_the_dtype_of_its_result(t, dtype):
+    found = []
+    for exponent in (2, 2.5, 2j, t.tensor([1, 2]), t.tensor([1j, 2])):
+        for write in (lambda x, p: x.float_power_(p), lambda x, p: t.float_power(t.ones(2), p, out=x)):
+            try:
+                found.append(write(t.ones(2, dtype=getattr(t, dtype)), exponent))
+            except RuntimeError as error:
+                found.append(re.search("the .* requires dtype [A-Za-z]*", str(error)).group())
+    return found
 
 
 @parity

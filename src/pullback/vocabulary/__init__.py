@@ -158,7 +158,7 @@ METHODS: dict[str, str] = {
     "vocabulary.bits": "isin",
     "vocabulary.casts": "bool byte cdouble cfloat char double float half int long short",
     "vocabulary.arithmetic": "bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor",
-    "vocabulary.functions": "float_power xlogy",
+    "vocabulary.functions": "float_power float_power_ xlogy",
     "vocabulary.diagonals": "fill_diagonal_",
     "vocabulary.activations": "hardshrink prelu",
 }
@@ -172,7 +172,7 @@ IN_PLACE: dict[str, str] = {
     "vocabulary.bits": "gcd lcm",
     "vocabulary.functions": (
         "acos acosh addcdiv addcmul asin asinh atan atan2 atanh clamp_max clamp_min copysign deg2rad "
-        "exp2 float_power fmod frac heaviside hypot ldexp lerp log10 log2 logit nan_to_num nextafter "
+        "exp2 fmod frac heaviside hypot ldexp lerp log10 log2 logit nan_to_num nextafter "
         "rad2deg sinc xlogy"
     ),
     "vocabulary.arithmetic": (

@@ -10,6 +10,7 @@ from .. import _refusals, ops
 from .._core import Carrier
 from .._eager import is_primitive
 from .._promotion import binary, broadcast, cast, category, common, fractional, inexact
+from .._views import write
 from . import arithmetic, of_tensors
 from .arithmetic import elementwise, ordering, pair, require_numbers
 
@@ -107,6 +108,14 @@ def float_power(input: Any, exponent: Any) -> Any:
     dtype = np.dtype(np.complex128 if common(input, exponent).kind == "c" else np.float64)
     operands = [cast(value, dtype) if isinstance(value, Carrier) else value for value in (input, exponent)]
     return arithmetic.pow(*operands)
+
+
+def float_power_(self: Any, exponent: Any) -> Any:
+    """In place: `float_power`, of a tensor of float64 or complex128, which its result has."""
+    result = float_power(self, exponent)
+    if result._dtype != self._dtype:
+        raise RuntimeError(_refusals.power_dtype("base", "float_power_", self, result))
+    return write(self, result, "float_power_")
 
 
 def ldexp(input: Any, other: Any) -> Any:

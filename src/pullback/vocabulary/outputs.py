@@ -24,6 +24,12 @@ Function = Callable[..., Any]
 RANGES = frozenset({"arange", "linspace", "logspace", "range"})
 """Functions that fill an `out` of as many elements in the order of its axes, whatever its shape."""
 
+TOTALS = frozenset({"sum", "prod", "cumsum", "cumprod"})
+"""Functions that first convert their input to the dtype of `out`, also to one of a lower kind."""
+
+TRUTHS = frozenset({"all", "any"})
+"""Functions whose `out` holds answers: bools, or bytes."""
+
 
 def into(out: Any, function: Function, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """`out`, which now holds the result: a tensor, or as many as there are results.
@@ -112,7 +118,9 @@ def _as_out(
             raise RuntimeError(
                 f"dtype {names[0]} does not match dtype of out parameter ({names[1]}): leave dtype= away"
             )
-    elif all(_dtypes.can_cast(tensor.dtype, wanted) for tensor in inputs) and not (name == "normal" and inputs):
+    elif name in TOTALS or (
+        all(_dtypes.can_cast(tensor.dtype, wanted) for tensor in inputs) and not (name == "normal" and inputs)
+    ):
         options = options | {"dtype": wanted}
     return options, flag
 
@@ -133,7 +141,12 @@ def _fitting(name: str, out: Any, result: Any) -> Sequence[Any]:
 
 def _check(name: str, target: Any, value: Any) -> None:
     """Refuse a write that cannot be, before any is done."""
-    if not _dtypes.can_cast(value.dtype, target.dtype):
+    if name in TRUTHS:
+        if target.dtype not in (_dtypes.bool_, _dtypes.uint8):
+            raise RuntimeError(f"{name} only supports bool tensor for result, got: {target._type_name}")
+    elif name == "float_power" and value.dtype is not target.dtype:
+        raise RuntimeError(_refusals.power_dtype("output", name, target, value))
+    elif not _dtypes.can_cast(value.dtype, target.dtype):
         raise RuntimeError(_refusals.written_dtype(target, value, f"{name} with out="))
     check_writable(target, name)
     if tuple(value.shape) != tuple(target.shape) and target._node is not None:

@@ -50,6 +50,13 @@ def _summable(input: Any, dtype: Any) -> Any:
     return _converted(input, dtype)
 
 
+def scanned(name: str, input: Any, dtype: Any) -> Any:
+    """The operand of a running sum or product."""
+    if dtype is not None and _dtypes.as_dtype(dtype) is _dtypes.bool_:
+        raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool': convert the result, y.bool()")
+    return _summable(input, dtype)
+
+
 def sum(
     input: Any, dim: Dim = None, keepdim: bool = False, *, dtype: Any = None, axis: Dim = None, keepdims: bool = False
 ) -> Any:
@@ -420,7 +427,7 @@ def _along(name: str, primitive: Any, input: Any, dim: int | None, dtype: Any, a
 
 @in_both_spellings
 def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
-    """The running sum along a dim."""
-    input = _summable(input, dtype)
+    """The running sum along a dim; of integers and bools in int64."""
+    input = scanned("cumsum", input, dtype)
     place = normalize_axis(dim, input.ndim)
     return ops.cumsum(input, axis=place) if input.ndim else input.clone()

@@ -10,13 +10,13 @@ from .._core import Carrier
 from .._shapes import normalize_axes, normalize_axis
 from . import arithmetic, of_tensor, reductions, shapes
 from .indexing import getitem
-from .reductions import _summable
+from .reductions import scanned
 from .sorting import Selection, alone, gathered
 
 
 def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Any:
     """The running product along a dim; of integers and bools in int64."""
-    input = _summable(input, dtype)
+    input = scanned("cumprod", input, dtype)
     place = normalize_axis(dim, input.ndim, "cumprod")
     return ops.cumprod(input, axis=place, exclusive=False) if input.ndim else input.clone()
 
