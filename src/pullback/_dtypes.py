@@ -317,13 +317,18 @@ def of_tensor_type(value: Any) -> dtype:
     >>> of_tensor_type("torch.LongTensor")
     pullback.int64
     """
-    if isinstance(value, str) and value.endswith("Tensor"):
-        legacy = value.rpartition(".")[2].removesuffix("Tensor")
-        if value.count(".") > 1:
-            raise TypeError(f"invalid type: {value!r}: pullback computes on the CPU")
-        return next((each for each in DTYPES if each._legacy == legacy), None) or as_dtype(value)
     own = getattr(value, "dtype", None)
-    return own if isinstance(own, dtype) else as_dtype(value)
+    if isinstance(own, dtype):
+        return own
+    if isinstance(value, str) and value.endswith("Tensor") and value.count(".") < 2:
+        legacy = value.rpartition(".")[2].removesuffix("Tensor")
+        if (found := next((each for each in DTYPES if each._legacy == legacy), None)) is not None:
+            return found
+    if isinstance(value, str | type) and _found(value) is None:
+        given = value if isinstance(value, str) else value.__name__
+        where = " pullback computes on the CPU," if ".cuda." in given else ""
+        raise ValueError(f"invalid type: {given!r}:{where} types are those such as 'torch.FloatTensor', and dtypes")
+    return as_dtype(value)
 
 
 def promote_types(type1: Any, type2: Any) -> dtype:

@@ -22,7 +22,7 @@ from ._memory import storage_of
 from ._modes import RECORD, mode, quiet
 from ._nested import is_nested, read, sizes_of_old
 from ._node import AccumulateGrad, Node, new
-from ._promotion import cast, category
+from ._promotion import cast
 from ._shapes import broadcast_shapes, expand_shape
 from ._sites import function_of
 from ._tape import Tape
@@ -365,6 +365,7 @@ class Tensor(Conversions):
     __rrshift__ = operator(arithmetic.bitwise_right_shift, swapped=True)
     __getitem__ = indexing.getitem
     __setitem__ = indexing.setitem
+    __delitem__ = indexing.delitem
     __iadd__ = in_place(__add__)
     __isub__ = in_place(__sub__)
     __imul__ = in_place(__mul__)
@@ -456,7 +457,7 @@ class Tensor(Conversions):
     @fills
     def fill_(self, value: Any) -> Any:
         """In place: one value everywhere, a number or a 0-d tensor."""
-        if category(value)[0].kind == "c" and not self.is_complex():
+        if isinstance(value, complex) and not self.is_complex():
             raise RuntimeError(f"value cannot be converted to type {self.dtype} without overflow: it is complex")
         if getattr(value, "ndim", 0):
             raise RuntimeError(

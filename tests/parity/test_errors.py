@@ -21,6 +21,47 @@ NEGATION = (
 SUBTRACTION = "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead."
 BROADCAST = "The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 0"
 
+Z = "not implemented for 'ComplexFloat'"
+UNORDERED = {
+    **dict.fromkeys(
+        ("atan2", "copysign", "hypot", "nextafter", "logaddexp2", "remainder", "fmod"),
+        (NotImplementedError, '"{}_cpu" ' + Z),
+    ),
+    "floor_divide": (NotImplementedError, '"div_floor_cpu" ' + Z),
+    **dict.fromkeys(("maximum", "minimum", "fmax", "fmin"), (RuntimeError, "{} not implemented for complex tensors.")),
+}
+UNORDERED_ALONE = {
+    **dict.fromkeys(("argmax", "argmin"), (RuntimeError, "{}(): does not support complex input")),
+    **dict.fromkeys(("deg2rad", "rad2deg"), (RuntimeError, "{} is not supported for complex tensors.")),
+    **dict.fromkeys(("isposinf", "isneginf"), (RuntimeError, "{} does not support complex inputs")),
+    "signbit": (NotImplementedError, "{} is not implemented for complex tensors."),
+}
+
+
+@pytest.mark.parametrize("name", UNORDERED)
+@parity
+def test_complex_numbers_where_order_counts(t, name):
+    error, words = UNORDERED[name]
+    z, x = t.tensor([1 + 1j, 2]), t.tensor([1.0, 2.0])
+    function = getattr(t, name)
+    for pair in ((z, z), (z, x), (x, z)):
+        raises(error, words.format(name), lambda pair=pair: function(*pair))
+    if name == "remainder":
+        raises(error, words.format(name), lambda: z % 2)
+    if name == "floor_divide":
+        raises(error, words, lambda: z // x)
+        raises(error, words, lambda: t.div(z, 2, rounding_mode="floor"))
+        raises(error, '"div_trunc_cpu" ' + Z, lambda: t.div(z, 2, rounding_mode="trunc"))
+
+
+@pytest.mark.parametrize("name", UNORDERED_ALONE)
+@parity
+def test_complex_numbers_of_which_a_part_counts(t, name):
+    error, words = UNORDERED_ALONE[name]
+    raises(error, words.format(name), lambda: getattr(t, name)(t.tensor([1 + 1j, 2])))
+    raises(NotImplementedError, '"kthvalue_cpu" ' + Z, lambda: t.kthvalue(t.tensor([1 + 1j, 2]), 1))
+
+
 MISUSE = {
     "addition of two sizes": (lambda t: t.ones(2) + t.ones(3), RuntimeError, BROADCAST),
     "product of two sizes": (lambda t: t.ones(2) * t.ones(3), RuntimeError, BROADCAST),
@@ -115,6 +156,19 @@ MISUSE = {
     "negative index out of bounds": (lambda t: t.ones(2, 3)[0, -4], IndexError, "index -4 is out of bounds for dimension 1 with size 3"),
     "too many indices": (lambda t: t.ones(2)[0, 0], IndexError, "too many indices for tensor of dimension 1"),
     "index of a number": (lambda t: t.ones(())[0], IndexError, "invalid index of a 0-dim tensor. Use `tensor.item()`"),
+    "text as an index": (lambda t: t.ones(2)["a"], TypeError, "new(): invalid data type 'str'"),
+    "text in an index": (lambda t: t.ones(2, 2).__setitem__((0, "a"), 1.0), TypeError, "new(): invalid data type 'str'"),
+    "deletion": (lambda t: t.ones(2).__delitem__(0), TypeError, "Tensor does not support deleting items"),
+    "axes after a second ellipsis": (lambda t: t.ones(2, 3, 4)[..., ..., t.tensor([0])], IndexError, "too many indices for tensor"),
+    "norm by no name": (lambda t: t.ones(2, 2).norm("bad"), RuntimeError, "linalg.matrix_norm: Order bad not supported."),
+    "norm by a number as text": (lambda t: t.ones(2).norm("inf", dim=0), RuntimeError, "linalg.matrix_norm: Order inf not supported."),
+    "norm by a complex number": (lambda t: t.ones(2).norm(2j), RuntimeError, "linalg.vector_norm: Expected a non-complex scalar as the order of norm."),
+    "frobenius norm over three axes": (lambda t: t.ones(2, 2, 2).norm("fro", dim=(0, 1, 2)), RuntimeError, "linalg.matrix_norm: dim must be a 2-tuple. Got 0 1 2"),
+    "nuclear norm over three axes": (lambda t: t.ones(2, 2, 2).norm("nuc"), RuntimeError, "linalg.matrix_norm: dim must be a 2-tuple. Got 0 1 2"),
+    "nuclear norm of a vector": (lambda t: t.ones(2).norm("nuc"), RuntimeError, "linalg.matrix_norm: The input tensor A must have at least 2 dimensions"),
+    "unknown type": (lambda t: t.ones(2).type("foo"), ValueError, "invalid type: 'foo'"),
+    "unknown tensor type": (lambda t: t.ones(2).type("torch.FooTensor"), ValueError, "invalid type: 'torch.FooTensor'"),
+    "type that is no dtype": (lambda t: t.ones(2).type(str), ValueError, "invalid type: 'str'"),
     "float index": (lambda t: t.ones(2)[1.0], IndexError, "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got float)"),
     "float tensor as an index": (lambda t: t.ones(2)[t.ones(1)], IndexError, "tensors used as indices must be long, int, byte or bool tensors"),
     "list out of bounds": (lambda t: t.ones(2)[[0, 2]], IndexError, "index 2 is out of bounds for dimension 0 with size 2"),

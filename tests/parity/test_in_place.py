@@ -101,6 +101,28 @@ def test_assignment_through_an_index(t, index):
     return y.detach(), y.requires_grad, y._version, x.grad, value.grad
 
 
+@pytest.mark.parametrize(
+    "index",
+    [(..., 0, ...), (0, ..., ...), (..., ...), (0, ..., 0, ..., 0), (0, 1, ..., 0, ...), (..., None, ...)],
+    ids=str,
+)
+@parity
+def test_a_second_ellipsis_stands_for_nothing(t, index):
+    x = t.arange(24.0).reshape(2, 3, 4)
+    y = x.clone()
+    y[index] = -1.0
+    return x[index], y, x[..., t.tensor([0, 2]), ...]
+
+
+@parity
+def test_complex_numbers_are_copied_to_real_ones(t):
+    """The index of a copy: what is written through arrays is refused."""
+    x = t.zeros(2, 2)
+    x[0] = t.tensor(2 + 1j)
+    x[1, 1:] = t.tensor([3 + 1j])
+    return x, t.zeros(2).fill_(t.tensor(4 + 1j))
+
+
 @pytest.mark.parametrize("mask", ["y > 5", "y > 100", "y > -1", "(y > 5)[:, 0]"])
 @parity
 def test_assignment_through_a_mask(t, mask):

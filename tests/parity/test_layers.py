@@ -462,3 +462,44 @@ def test_refusals(expression):
             eval(f"t.nn.{expression}", {"t": t})
         types.append(caught.type)
     assert types[0] is types[1]
+
+
+HOLLOW = {
+    "of two": ((1, 1, 2, 2), {"kernel_size": 2, "dilation": 3, "padding": 1}),
+    "that move": ((2, 1, 3, 4), {"kernel_size": (2, 3), "dilation": (4, 1), "padding": 1, "stride": 1}),
+    "beyond the end": ((1, 2, 3, 3), {"kernel_size": 2, "dilation": 4, "padding": 1, "stride": 3, "ceil_mode": True}),
+    "of integers": ((1, 1, 2, 2), {"kernel_size": 2, "dilation": 3, "padding": 1, "dtype": "int32"}),
+}
+
+
+def hollow(t, case):
+    """Maxima over windows some of which lie wholly in the padding, on both sides of the image."""
+    shape, options = HOLLOW[case]
+    options = dict(options)
+    x = t.arange(float(np.prod(shape))).reshape(shape).to(getattr(t, options.pop("dtype", "float32"))) - 20
+    return x, lambda x, **more: t.nn.functional.max_pool2d(x, **options, **more)
+
+
+@pytest.mark.parametrize("case", HOLLOW)
+@parity
+def test_windows_without_an_element(t, case):
+    x, pool = hollow(t, case)
+    return pool(x)
+
+
+@pytest.mark.parametrize("case", [case for case in HOLLOW if case != "of integers"])
+def test_windows_without_an_element_have_no_gradient(case):
+    """torch's backward writes outside of its memory there."""
+    x, pool = hollow(pullback, case)
+    x.requires_grad_()
+    y = pool(x)
+    (y * pullback.arange(1.0, y.numel() + 1).reshape(y.shape)).nan_to_num(neginf=0.0).sum().backward()
+    weights = np.arange(1.0, y.numel() + 1).reshape(y.shape)
+    there = np.isfinite(y.detach().numpy())
+    assert (~there).sum() > 0
+    expected = np.zeros(x.shape, np.float32)
+    for place in zip(*np.nonzero(there), strict=True):
+        expected[np.asarray(x.detach()) == y.detach().numpy()[place]] += weights[place]
+    assert x.grad.tolist() == expected.tolist()
+    with pytest.raises(RuntimeError, match="a window has no element of the image"):
+        pool(x, return_indices=True)

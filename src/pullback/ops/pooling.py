@@ -175,7 +175,8 @@ def _spread_forward(g: Any, *, size: Sizes, kernel: Sizes, window: Window, divis
     return g
 
 
-def _lowest(dtype: Any) -> Any:
+def lowest(dtype: Any) -> Any:
+    """What is below all elements, and stands where there are none."""
     return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
 
 
@@ -247,7 +248,7 @@ def _max_forward(x: Any, *, kernel: Sizes, window: Window, lengths: Sizes) -> An
         return plan.highest(x)
     if _tiled(x.shape[2:], kernel, window):
         return np.maximum.reduce(_planes(x, kernel)).reshape(*x.shape[:2], *lengths)
-    return _reduced(x, np.maximum, _lowest(x.dtype), kernel, window, lengths)
+    return _reduced(x, np.maximum, lowest(x.dtype), kernel, window, lengths)
 
 
 def _steps(size: Sizes) -> Sizes:
@@ -391,7 +392,7 @@ def _largest(x: Any, spans: list[tuple[Any, Any]]) -> Any:
     rows = (*x.shape[:2], math.prod(index.shape[2:]))
     planes = x.reshape(*x.shape[:2], math.prod(x.shape[2:]))
     values = _gather_forward(planes, np.broadcast_to(index, shape).reshape(rows))
-    values = np.where(there, values.reshape(shape), _lowest(x.dtype))
+    values = np.where(there, values.reshape(shape), lowest(x.dtype))
     best = values.argmax(-1)[..., None] if values.size else np.zeros((*shape[:-1], 1), np.int64)
     places = np.take_along_axis(np.broadcast_to(index, shape), best, -1)
     return places.reshape(*x.shape[:2], *(start.shape[-1] for start, _ in spans))

@@ -98,14 +98,14 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
         raise RuntimeError(
             f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
         )
-    refuse_zero("div", input, other)
+    check_division("div", f"div_{rounding_mode}", input, other)
     return binary(ops.floor_quotient if rounding_mode == "floor" else ops.trunc_quotient, input, other)
 
 
 @is_primitive(ops.floor_divide)
 def floor_divide(input: Any, other: Any) -> Any:
     """The floor of input / other; it has no derivative."""
-    refuse_zero("floor_divide", input, other)
+    check_division("floor_divide", "div_floor", input, other)
     return binary(ops.floor_divide, input, other)
 
 
@@ -116,16 +116,18 @@ def require_numbers(function: str, **arguments: Any) -> None:
             raise TypeError(f"{function}(): argument '{name}' must be float, not {type(value).__name__}")
 
 
-def refuse_zero(name: str, input: Any, other: Any) -> None:
-    """Integers have no infinity: dividing them by zero is an error, as in torch."""
-    if common(input, other).kind in "biu" and not np.all(every(other)):
+def check_division(name: str, title: str, input: Any, other: Any) -> None:
+    """Refuse what has no whole quotient: complex numbers, by torch's title, and integers by zero, as they have no infinity."""
+    dtype = common(input, other)
+    refuse_unordered(title, dtype)
+    if dtype.kind in "biu" and not np.all(every(other)):
         raise RuntimeError(f"ZeroDivisionError: {name} of integers by zero")
 
 
 @is_primitive(ops.remainder)
 def remainder(input: Any, other: Any) -> Any:
     """What is left of input after floor division by other; the sign is that of other."""
-    refuse_zero("remainder", input, other)
+    check_division("remainder", "remainder", input, other)
     if isinstance(input, Carrier) and type(other) in (int, float) and input._dtype.kind == "f":
         return ops.modulo(input, divisor=_beside(other, input._dtype))
     return binary(ops.remainder, input, other)
@@ -291,20 +293,33 @@ def pair(name: str, primitive: Primitive, text: str, *, keeps_integers: bool = T
     return named(name, function, text)
 
 
+OWN_WORDS: dict[str, tuple[type[RuntimeError], str]] = {
+    **dict.fromkeys(("maximum", "minimum", "fmax", "fmin"), (RuntimeError, " not implemented for complex tensors.")),
+    **dict.fromkeys(("argmax", "argmin"), (RuntimeError, "(): does not support complex input")),
+    **dict.fromkeys(("deg2rad", "rad2deg"), (RuntimeError, " is not supported for complex tensors.")),
+    **dict.fromkeys(("isneginf", "isposinf"), (RuntimeError, " does not support complex inputs")),
+    "signbit": (NotImplementedError, " is not implemented for complex tensors."),
+}
+"""What torch says of complex numbers, where it does not say what it says of most functions."""
+
+
 def refuse_unordered(name: str, dtype: np.dtype[Any]) -> None:
-    """Complex numbers have no order: a function that needs one refuses them."""
-    if dtype.kind == "c":
-        raise NotImplementedError(
-            f"\"{name}_cpu\" not implemented for '{_dtypes.type_name(dtype)}': complex numbers have no order; take the "
-            "parts, x.real and x.imag, or x.abs()"
-        )
+    """Complex numbers have no order: a function that needs one refuses them, by the name that torch has for it."""
+    if dtype.kind != "c":
+        return
+    usual = NotImplementedError, f"_cpu\" not implemented for '{_dtypes.type_name(dtype)}'"
+    error, words = OWN_WORDS.get(name, usual)
+    quote = "" if name in OWN_WORDS else '"'
+    raise error(
+        f"{quote}{name}{words.rstrip('.')}. Complex numbers have no order: take the parts, x.real and x.imag, or x.abs()"
+    )
 
 
-def ordering(name: str, primitive: Primitive, text: str) -> Callable[[Any, Any], Any]:
-    """The function of two tensors of real numbers that torch has under a name, and that asks which is the larger."""
+def ordering(name: str, primitive: Primitive, text: str, *, keeps_integers: bool = True) -> Callable[[Any, Any], Any]:
+    """The function of two tensors of real numbers that torch has under a name; `keeps_integers` as for `pair`."""
 
     def function(input: Any, other: Any) -> Any:
-        input, other = together(input, other)
+        input, other = together(input, other) if keeps_integers else fractional(input, other)
         refuse_unordered(name, input._dtype if isinstance(input, Carrier) else input.dtype)
         return broadcast(primitive, input, other)
 

@@ -11,7 +11,7 @@ import numpy as np
 from .. import _dtypes, _refusals, ops
 from .._core import Carrier, Primitive
 from .._promotion import broadcast, category, together
-from .arithmetic import named, of_integers, require_numbers
+from .arithmetic import named, of_integers, refuse_unordered, require_numbers
 
 gcd = of_integers("gcd", ops.gcd, "The greatest common divisor of integers.")
 lcm = of_integers("lcm", ops.lcm, "The least common multiple of integers.")
@@ -19,8 +19,7 @@ lcm = of_integers("lcm", ops.lcm, "The least common multiple of integers.")
 
 def _of_reals(name: str, primitive: Primitive, text: str) -> Callable[[Any], Any]:
     def function(input: Any) -> Any:
-        if category(input)[0].kind == "c":
-            raise RuntimeError(f"{name} does not support complex inputs: ask it of the parts, .real and .imag")
+        refuse_unordered(name, category(input)[0])
         return primitive(input)
 
     return named(name, function, text)

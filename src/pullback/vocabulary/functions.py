@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import _refusals, ops
-from .._core import Carrier
+from .._core import Carrier, Primitive
 from .._eager import is_primitive
 from .._promotion import binary, broadcast, cast, category, common, fractional, inexact
 from .._views import write
@@ -16,6 +17,18 @@ from .arithmetic import elementwise, ordering, pair, require_numbers
 
 # One tensor
 
+
+def of_angle(name: str, primitive: Primitive, text: str) -> Callable[[Any], Any]:
+    """The function of one tensor of real numbers that torch has under a name; integers become floats."""
+
+    def function(input: Any) -> Any:
+        arithmetic.refuse_unordered(name, category(input)[0])
+        return primitive(inexact(input))
+
+    is_primitive(primitive)(function)
+    return arithmetic.named(name, function, text)
+
+
 acos = elementwise("acos", ops.acos, "The inverse cosine, elementwise; NaN outside [-1, 1].")
 acosh = elementwise("acosh", ops.acosh, "The inverse hyperbolic cosine, elementwise; NaN below 1.")
 asin = elementwise("asin", ops.asin, "The inverse sine, elementwise; NaN outside [-1, 1].")
@@ -23,11 +36,11 @@ asinh = elementwise("asinh", ops.asinh, "The inverse hyperbolic sine, elementwis
 atan = elementwise("atan", ops.atan, "The inverse tangent, elementwise.")
 atanh = elementwise("atanh", ops.atanh, "The inverse hyperbolic tangent, elementwise; NaN outside [-1, 1].")
 cbrt = elementwise("cbrt", ops.cbrt, "The cube root, elementwise, of negative numbers too.")
-deg2rad = elementwise("deg2rad", ops.deg2rad, "Degrees as radians.")
+deg2rad = of_angle("deg2rad", ops.deg2rad, "Degrees as radians.")
 exp2 = elementwise("exp2", ops.exp2, "2 to the input, elementwise.")
 log2 = elementwise("log2", ops.log2, "The logarithm to base 2, elementwise.")
 log10 = elementwise("log10", ops.log10, "The logarithm to base 10, elementwise.")
-rad2deg = elementwise("rad2deg", ops.rad2deg, "Radians as degrees.")
+rad2deg = of_angle("rad2deg", ops.rad2deg, "Radians as degrees.")
 sinc = elementwise("sinc", ops.sinc, "sin(pi * input) / (pi * input), elementwise; 1 at 0.")
 
 
@@ -85,12 +98,14 @@ def frexp(input: Any) -> Frexp:
 
 # Two tensors
 
-atan2 = pair("atan2", ops.atan2, "The angle of the point (other, input), from -pi to pi.", keeps_integers=False)
-copysign = pair("copysign", ops.copysign, "The size of input with the sign of other.", keeps_integers=False)
-hypot = pair("hypot", ops.hypot, "sqrt(input**2 + other**2), without overflow.")
-nextafter = pair("nextafter", ops.nextafter, "The next number after input in the direction of other.")
+atan2 = ordering("atan2", ops.atan2, "The angle of the point (other, input), from -pi to pi.", keeps_integers=False)
+copysign = ordering("copysign", ops.copysign, "The size of input with the sign of other.", keeps_integers=False)
+hypot = ordering("hypot", ops.hypot, "sqrt(input**2 + other**2), without overflow.")
+nextafter = ordering("nextafter", ops.nextafter, "The next number after input in the direction of other.")
 logaddexp = pair("logaddexp", ops.logaddexp, "log(exp(input) + exp(other)), without overflow.", keeps_integers=False)
-logaddexp2 = pair("logaddexp2", ops.logaddexp2, "log2(2**input + 2**other), without overflow.", keeps_integers=False)
+logaddexp2 = ordering(
+    "logaddexp2", ops.logaddexp2, "log2(2**input + 2**other), without overflow.", keeps_integers=False
+)
 fmax = ordering("fmax", ops.fmax, "The larger of two tensors, elementwise; NaN counts as missing, ties go to input.")
 fmin = ordering("fmin", ops.fmin, "The smaller of two tensors, elementwise; NaN counts as missing, ties go to input.")
 xlogy = of_tensors(pair("xlogy", ops.xlogy, "input * log(other); 0 where input is 0.", keeps_integers=False))
@@ -98,7 +113,7 @@ xlogy = of_tensors(pair("xlogy", ops.xlogy, "input * log(other); 0 where input i
 
 def fmod(input: Any, other: Any) -> Any:
     """What is left of input after truncated division by other; the sign is that of input."""
-    arithmetic.refuse_zero("fmod", input, other)
+    arithmetic.check_division("fmod", "fmod", input, other)
     return binary(ops.fmod, input, other)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 import warnings
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -60,6 +61,8 @@ def _entry(entry: Any) -> Any:
         raise IndexError(
             f"tensors used as indices must be long, int, byte or bool tensors: this one has dtype {entry.dtype}"
         )
+    if isinstance(entry, (str, bytes)):
+        raise TypeError(f"new(): invalid data type '{type(entry).__name__}': a tensor has no names for its parts")
     raise IndexError(
         "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
         f"(got {type(entry).__name__})"
@@ -117,11 +120,22 @@ def split_index(tensor: Any, index: Any) -> tuple[Index, list[Any]]:
         raise IndexError(f"too many indices for tensor of dimension {tensor.ndim}: the index has {axes}")
     dots = [i for i, entry in enumerate(spec) if entry is Ellipsis]
     if len(dots) > 1:
-        raise IndexError("an index can only have a single ellipsis ('...')")
+        spec = _of_one_ellipsis(spec, dots[0], tensor.ndim - axes)
     _check_bounds(tuple(tensor.shape), spec, arrays, axes)
     if not arrays and not dots:
         spec.append(Ellipsis)  # so that NumPy gives a view of one element, too, not a scalar
     return tuple(spec), arrays
+
+
+def _of_one_ellipsis(spec: list[Any], place: int, skipped: int) -> list[Any]:
+    """An index without the ellipses after its first: in torch each stands for as many axes, which are there once."""
+    rest = itertools.dropwhile(lambda entry: entry is not Ellipsis, spec[place + 1 :])
+    if skipped and any(entry is not Ellipsis for entry in rest):
+        raise IndexError(
+            f"too many indices for tensor: its second ellipsis stands for {skipped} axes that it does not have. An index "
+            "has one ellipsis for all axes that are not named"
+        )
+    return [entry for i, entry in enumerate(spec) if i == place or entry is not Ellipsis]
 
 
 def _consumed(array: Any) -> int:
@@ -223,7 +237,7 @@ def setitem(tensor: Any, index: Any, value: Any) -> None:
         return
     check_writable(tensor, "x[...] = value", region=None if arrays else spec)
     tensor, spec = _selected(tensor, spec, arrays)
-    value = _fitting(tensor, value)
+    value = _fitting(tensor, value, arrays)
     for given in (value, *arrays):
         if getattr(given, "level", 0) > tensor.level:
             raise RuntimeError(_refusals.captured_write(tensor, "x[...] = value", given))
@@ -254,14 +268,19 @@ def setitem(tensor: Any, index: Any, value: Any) -> None:
         current.watcher.wrote(tensor, False)
 
 
-def _fitting(tensor: Any, value: Any) -> Any:
-    """What is written, in the dtype of the tensor it is written to."""
+def _fitting(tensor: Any, value: Any, arrays: list[Any]) -> Any:
+    """What is written, in the dtype of the tensor it is written to: a copy converts as `copy_` does, also complex numbers."""
     source, strength = category(value)
     if strength == "scalar":
         return held(value, tensor._dtype)
-    if source.kind == "c" and tensor._dtype.kind != "c":
+    if arrays and source.kind == "c" and tensor._dtype.kind != "c":
         raise RuntimeError(f"value cannot be converted to type {tensor.dtype} without overflow: it is complex")
     return cast(value, tensor._dtype)
+
+
+def delitem(tensor: Any, index: Any) -> NoReturn:
+    """del tensor[index] raises TypeError: a tensor has all its elements."""
+    raise TypeError("Tensor does not support deleting items: pick those that stay, as in x[kept]")
 
 
 def _found(tensor: Any, array: Any, place: Index) -> Any:

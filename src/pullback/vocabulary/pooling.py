@@ -13,9 +13,9 @@ from .._shapes import parse_sizes
 from .._values import every
 from .._views import beside
 from ..ops.convolution import Window
-from ..ops.pooling import adaptive_spans
+from ..ops.pooling import adaptive_spans, lowest
 from ..ops.resampling import Taps
-from . import arithmetic
+from . import arithmetic, load
 from .convolution import Sizes, require
 
 NUMBERS = {1: "one int", 2: "two ints", 3: "three ints"}
@@ -163,6 +163,21 @@ def avg_pool3d(
     return _avg_pool(3, input, kernel_size, stride, padding, ceil_mode, not count_include_pad, divisor_override)
 
 
+@functools.lru_cache(maxsize=256)
+def _misses(size: Sizes, lengths: Sizes, kernel: Sizes, window: Window) -> bool:
+    """Whether a window lies wholly in the padding, on both sides of the image."""
+    axes = zip(size, lengths, kernel, window.stride, window.padding, window.dilation, strict=True)
+    return any(
+        d > n and any(all(not 0 <= i * s - p + j * d < n for j in range(k)) for i in range(length))
+        for n, length, k, s, p, d in axes
+    )
+
+
+def _around(window: Window) -> list[int]:
+    """The padding of a window as `pad` takes it."""
+    return [p for p in reversed(window.padding) for _ in range(2)]
+
+
 def _max_pool(
     dims: int, input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool, indices: bool
 ) -> Any:
@@ -171,6 +186,14 @@ def _max_pool(
     images = _images(name, input, dims)
     _numeric(name, images)
     lengths = _lengths(name, images, kernel, window, ceil_mode)
+    if _misses(tuple(images.shape[2:]), lengths, kernel, window):
+        if indices and images.numel():
+            raise RuntimeError(
+                f"{name}(): return_indices=True where a window has no element of the image: its maximum, -inf, stands "
+                f"nowhere. dilation={window.dilation} spreads a window of size {kernel} over the padding on both sides"
+            )
+        images = load("vocabulary.padding", "pad")(images, _around(window), value=lowest(images._dtype))
+        window = window._replace(padding=(0,) * dims)
     values = ops.max_pool(images, kernel=kernel, window=window, lengths=lengths)
     if not indices:
         return _like(values, input)

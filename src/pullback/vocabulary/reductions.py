@@ -347,20 +347,32 @@ def norm(input: Any, p: Any = 2, dim: Dim = None, keepdim: bool = False, *, dtyp
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {input._type_name}"
         )
     axes = normalize_axes(dim, input.ndim)
-    if p == "nuc":
-        return _nuclear_norm(input, axes, keepdim)
-    if p == "fro" or p is None:
-        p = 2
+    p = 2 if p is None else p
     if isinstance(p, str):
-        raise ValueError(f"norm: p must be a number, inf, -inf, 'fro' or 'nuc', not {p!r}")
+        _check_matrix_norm(p, input.ndim, axes, given=dim is not None)
+        if p == "nuc":
+            return _nuclear_norm(input, axes, keepdim)
+        p = 2
+    if isinstance(p, complex):
+        raise RuntimeError(f"linalg.vector_norm: Expected a non-complex scalar as the order of norm. Got {p}")
     if input.numel() == 0 and (p < 0 or p == math.inf) and math.prod(input.shape[i] for i in axes) == 0:
         raise RuntimeError(f"linalg.vector_norm cannot compute the {p} norm on an empty tensor: it has no identity")
     return ops.vector_norm(input, order=float(p), axis=axes, keepdims=keepdim)
 
 
+def _check_matrix_norm(order: str, ndim: int, axes: tuple[int, ...], *, given: bool) -> None:
+    """Refuse norms with a name that there are not; Frobenius' is that of a vector where it is over all or over one axis."""
+    if order not in ("fro", "nuc"):
+        raise RuntimeError(
+            f"linalg.matrix_norm: Order {order} not supported. p is a number, math.inf, -math.inf, 'fro' or 'nuc'"
+        )
+    if order == "nuc" and ndim < 2:
+        raise RuntimeError(f"linalg.matrix_norm: The input tensor A must have at least 2 dimensions, and has {ndim}")
+    if len(axes) != 2 and (order == "nuc" or (given and len(axes) > 2)):
+        raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, axes))}")
+
+
 def _nuclear_norm(input: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
-    if len(axes) != 2:
-        raise RuntimeError(f"nuclear norm: the 'dim' argument must be two axes, but the norm is over {len(axes)}")
     rest = [i for i in range(input.ndim) if i not in axes]
     total = sum(load("linalg", "svdvals")(shapes.permute(input, *rest, *axes)), -1)
     return shapes.reshape(total, [1 if i in axes else n for i, n in enumerate(input.shape)]) if keepdim else total

@@ -14,6 +14,7 @@ from .._core import Carrier
 from .._promotion import cast, category, common, together
 from .._shapes import normalize_axis
 from .._views import beside
+from . import arithmetic
 
 
 class Selection(NamedTuple):
@@ -84,7 +85,7 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
 
 def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Selection:
     """The k-th smallest element along a dim, k from 1, and where it stands: (values, indices)."""
-    _refuse_complex("kthvalue", input)
+    arithmetic.refuse_unordered("kthvalue", input._dtype)
     place = normalize_axis(dim, input.ndim, "kthvalue")
     if not 1 <= k <= (input.shape[place] if input.ndim else 1):
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {place}: k is {k}")
