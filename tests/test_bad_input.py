@@ -423,6 +423,7 @@ def test_reading_and_writing_as_numpy_does(array, index, data):
     # With arrays in an index, torch takes the integers first; an empty mask fits any axis in NumPy, and none in torch.
     hypothesis.assume(not listed or not any(isinstance(entry, int) for entry in entries))
     hypothesis.assume(not any(entry.dtype == bool and entry.size == 0 for entry in listed))
+    hypothesis.assume(sum(entry is Ellipsis for entry in entries) < 2)  # torch takes a second one
     x = pullback.from_numpy(array.copy())
     try:
         expected = array[index]

@@ -82,10 +82,11 @@ def sum(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any = None
 def prod(input: Any, dim: Dim = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
     """The product of the elements that count, of all or along dims; 1 where there are none.
 
-    Along no dims, `[]`, there is nothing to multiply, as in torch, whose other reductions take `[]` for all.
+    Along no dims, a list `[]`, there is nothing to multiply, as in torch; a tuple `()` stands for all dims, as in its other
+    reductions.
     """
     result = _filled("prod", input, mask, 1)
-    if isinstance(dim, tuple | list) and not dim:
+    if isinstance(dim, list) and not dim:
         return reductions.prod(result.unsqueeze(0), 0, dtype=dtype)
     axes = sorted(_axes(result, dim), reverse=True)
     if not axes:

@@ -174,9 +174,56 @@ def test_nansum_has_the_dtype_that_is_asked_for(t, dtype):
     )
 
 
+NO_AXES = [
+    "all", "amax", "amin", "any", "count_nonzero", "linalg.vector_norm", "logsumexp", "mean", "nanmean", "norm", "sum",
+    "nn.functional.normalize",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dim", [(), []], ids=str)
+@pytest.mark.parametrize("name", NO_AXES)
+@parity
+def test_reductions_along_no_axes(t, name, dim):
+    """Along all of them, for most: `all` and `any` ask each element, and torch's `logsumexp` needs keepdim."""
+    reduce = functools.reduce(getattr, name.split("."), t)
+    keeps = {"count_nonzero": [{}], "nn.functional.normalize": [{}], "logsumexp": [{"keepdim": True}]}
+    results = []
+    for shape in ((2, 3), (1,), ()):
+        for options in keeps.get(name, [{}, {"keepdim": True}]):
+            x = t.arange(float(np.prod(shape))).reshape(shape).requires_grad_()
+            found = reduce(x, dim=dim, **options)
+            results.append(found)
+            if getattr(found, "requires_grad", False):
+                found.sum().backward()
+                results.append(x.grad)
+    return results
+
+
+@pytest.mark.parametrize("name", ["nansum", "std", "std_mean", "var", "var_mean"])
+@parity
+def test_values_of_reductions_along_no_axes(t, name):
+    """Their gradients are infinite in torch 2.13, or their nodes have other names."""
+    x = t.arange(6.0).reshape(2, 3)
+    return getattr(t, name)(x, dim=()), getattr(t, name)(x, dim=[], keepdim=True)
+
+
+@pytest.mark.parametrize("name", ["amax", "amin"])
+@parity
+def test_extremes_of_nothing_along_no_axes(t, name):
+    wording = f"{name}(): Expected reduction dim to be specified for input.numel() == 0."
+    raises(RuntimeError, wording, lambda: getattr(t, name)(t.ones(0, 3), dim=()))
+    return raises(TypeError, "aminmax(): argument 'dim' must be int, not tuple", lambda: t.aminmax(t.ones(3), dim=()))
+
+
+@parity
+def test_answers_along_no_axes(t):
+    return [truth(t.tensor([[0, 2]], dtype=t.uint8), dim=()) for truth in (t.all, t.any)]
+
+
 @parity
 def test_a_masked_product_along_no_axes(t):
     x = t.arange(6.0).reshape(2, 3)
+    assert t.masked.prod(x, dim=()).shape == ()
     return [t.masked.prod(x, dim=[], mask=mask, keepdim=keepdim) for mask in (None, x > 2) for keepdim in (False, True)]
 
 

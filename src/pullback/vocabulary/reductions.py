@@ -36,7 +36,12 @@ def _axes(name: str, input: Any, dim: Dim, axis: Dim) -> tuple[int, ...]:
         dim = _one_of(name, "dim", dim, axis)
     if type(dim) is int and 0 <= dim < input.ndim:
         return (dim,)
-    return normalize_axes(None if isinstance(dim, tuple | list) and not dim else dim, input.ndim, name)
+    return normalize_axes(_or_all(dim), input.ndim, name)
+
+
+def _or_all(dim: Dim) -> Dim:
+    """The axes that are named; no axis, (), stands for all of them in most of torch's reductions."""
+    return None if isinstance(dim, tuple | list) and not dim else dim
 
 
 def _converted(input: Any, dtype: Any) -> Any:
@@ -264,7 +269,7 @@ def _nonempty_axes(name: str, input: Any, dim: Dim, axis: Dim) -> tuple[int, ...
     axes = _axes(name, input, dim, axis)
     arithmetic.refuse_unordered(name, input._dtype)
     if 0 in input.shape:
-        if len(axes) == input.ndim and dim is None and axis is None:
+        if _or_all(dim) is None and _or_all(axis) is None:
             raise _no_dim(name)
         for place in axes:
             _refuse_empty(name, input, place)
@@ -287,6 +292,8 @@ class LeastAndLargest(NamedTuple):
 
 def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> LeastAndLargest:
     """The smallest and the largest element, of all or along an axis; ties share the gradient."""
+    if dim is not None and not isinstance(dim, (int, np.integer)):
+        raise TypeError(f"aminmax(): argument 'dim' must be int, not {type(dim).__name__}")
     if input.numel() == 0 and dim is None:
         raise RuntimeError(
             "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity. Specify the "
@@ -321,18 +328,18 @@ def argmin(input: Any, dim: int | None = None, keepdim: bool = False, *, axis: i
 
 
 def all(input: Any, dim: Dim = None, keepdim: bool = False, *, axis: Dim = None, keepdims: bool = False) -> Any:
-    """Whether every element is nonzero, over everything or along axes."""
-    return _truth(ops.all, input, _axes("all", input, dim, axis), keepdim or keepdims)
+    """Whether every element is nonzero, over everything or along axes; with dim=(), along none: whether each is."""
+    return _truth(ops.all, input, _one_of("all", "dim", dim, axis), keepdim or keepdims)
 
 
 def any(input: Any, dim: Dim = None, keepdim: bool = False, *, axis: Dim = None, keepdims: bool = False) -> Any:
-    """Whether some element is nonzero, over everything or along axes."""
-    return _truth(ops.any, input, _axes("any", input, dim, axis), keepdim or keepdims)
+    """Whether some element is nonzero, over everything or along axes; with dim=(), along none: whether each is."""
+    return _truth(ops.any, input, _one_of("any", "dim", dim, axis), keepdim or keepdims)
 
 
-def _truth(primitive: Any, input: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+def _truth(primitive: Any, input: Any, dim: Dim, keepdims: bool) -> Any:
     """bool, but uint8 for uint8, as in torch."""
-    result = primitive(input, axis=axes, keepdims=keepdims)
+    result = primitive(input, axis=normalize_axes(dim, input.ndim, primitive.name), keepdims=keepdims)
     return cast(result, input._dtype) if input._dtype == np.uint8 else result
 
 
@@ -346,6 +353,7 @@ def norm(input: Any, p: Any = 2, dim: Dim = None, keepdim: bool = False, *, dtyp
         raise RuntimeError(
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {input._type_name}"
         )
+    dim = _or_all(dim)
     axes = normalize_axes(dim, input.ndim)
     p = 2 if p is None else p
     if isinstance(p, str):
@@ -406,7 +414,8 @@ def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
 @in_both_spellings
 def logsumexp(input: Any, dim: Dim, keepdim: bool = False, *, keepdims: bool = False) -> Any:
     """log(sum(exp(input))) along axes, without overflow."""
-    return ops.logsumexp(inexact(input), axis=normalize_axes(dim, input.ndim), keepdims=keepdim or keepdims)
+    axes = normalize_axes(_or_all(dim), input.ndim)
+    return ops.logsumexp(inexact(input), axis=axes, keepdims=keepdim or keepdims)
 
 
 def softmax(input: Any, dim: int | None = None, dtype: Any = None, *, axis: int | None = None) -> Any:

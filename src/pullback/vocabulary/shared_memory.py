@@ -40,7 +40,7 @@ FILLS: dict[str, Callable[..., Fill | None]] = {
     "tril_": lambda probe, diagonal=0: (~probe.tril(diagonal), 0),
     "triu_": lambda probe, diagonal=0: (~probe.triu(diagonal), 0),
     "fill_diagonal_": lambda probe, fill_value, wrap=False: (~probe.fill_diagonal_(False, wrap), fill_value),
-    "masked_fill_": lambda probe, mask, value: (mask, value),
+    "masked_fill_": lambda probe, mask, value: (~probe.masked_fill(mask, False), value),
     "index_fill_": lambda probe, dim, index, value: (~probe.index_fill(dim, index, False), value),
     "index_put_": lambda probe, indices, values, accumulate=False: _by_index(probe, tuple(indices), values, accumulate),
     "x[...] = value": _by_index,
@@ -62,6 +62,8 @@ def is_filled(name: str, target: Any, args: tuple[Any, ...], options: dict[str, 
         return False
     mask, value = fill
     tracked = base._node is not None or getattr(value, "_node", None) is not None
+    if tuple(mask.shape) != tuple(target.shape):
+        return False
     if tracked and mode.get().grad and overlaps(base._array):
         return False  # the history of a base is that of its elements, which do not each have memory
     if name in WARNS:
@@ -74,6 +76,6 @@ def is_filled(name: str, target: Any, args: tuple[Any, ...], options: dict[str, 
         )
     axes = tuple(i for i, step in enumerate(target._array.strides) if not step and target.shape[i] > 1)
     first = indexing.getitem(target, tuple(slice(0, 1) if i in axes else slice(None) for i in range(target.ndim)))
-    reached = load("vocabulary.shapes", "expand")(mask, tuple(target.shape)).any(axes, keepdim=True)
+    reached = mask.any(axes, keepdim=True)
     write(first, load("vocabulary.pieces", "masked_fill")(first, reached, value), name)
     return True
