@@ -44,6 +44,7 @@ FUNCTIONS: dict[str, str] = {
         "neg_ negative_ "
         "rad2deg_ reciprocal_ round_ rsqrt_ sigmoid_ sin_ sinc_ sinh_ sqrt_ square_ tan_ tanh_ trunc_ xlogy_"
     ),
+    "vocabulary.segments": "segment_reduce",
     "vocabulary.products": "chain_matmul",
     "vocabulary.contractions": "block_diag cartesian_prod cdist combinations tensordot",
     "vocabulary.decompositions": "lu_unpack",

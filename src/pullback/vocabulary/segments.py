@@ -1,0 +1,145 @@
+"""Reductions of segments: of parts of an axis that follow one another, each with a length of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _dtypes, _refusals
+from .._core import Carrier
+from .._promotion import held
+from .._shapes import normalize_axis
+from .._values import concrete
+from . import arithmetic, scatter
+from .pieces import narrow
+
+# The reduction that gathers elements at a place, and what stands there before.
+REDUCTIONS: dict[str, tuple[str, float]] = {
+    "sum": ("sum", 0.0),
+    "mean": ("sum", 0.0),
+    "prod": ("prod", 1.0),
+    "max": ("amax", -np.inf),
+    "min": ("amin", np.inf),
+    "amax": ("amax", -np.inf),
+    "amin": ("amin", np.inf),
+}
+
+
+def segment_reduce(
+    data: Any, reduce: str, *, lengths: Any = None, indices: Any = None, offsets: Any = None, axis: int = 0,
+    unsafe: bool = False, initial: float | None = None,
+) -> Any:  # fmt: skip
+    """The sums, means, maxima, minima or products of segments along an axis: of parts that follow one another.
+
+    `lengths` says how many elements each segment has, or `offsets`, which wins, where each begins and the last one ends.
+    They are tensors of integers, whose last axis is that of the segments; axes before are those of `data` before `axis`. So
+    each row may be cut in its own way. `reduce` is 'sum', 'mean', 'max', 'min' or 'prod'. What is reduced begins with
+    `initial`, so that this is the result of a segment without elements; without it such a sum is 0, a product 1, a maximum
+    -inf, a minimum inf and a mean NaN. Extremes that are equal share the gradient. Lengths must add up to the length of the
+    axis unless `unsafe` is True; elements that no segment has do not count then, as with offsets.
+
+    Raises
+    ------
+    RuntimeError
+        If neither lengths nor offsets are given, or these do not fit to the data, or the reduction is another, or if there
+        are indices, which torch has not built either.
+    NotImplementedError
+        If the data are not real floating-point numbers, or lengths or offsets neither int32 nor int64.
+
+    >>> import pullback
+    >>> data = pullback.tensor([1.0, 2.0, 4.0, 8.0], requires_grad=True)
+    >>> y = pullback.segment_reduce(data, "max", lengths=pullback.tensor([3, 0, 1]), initial=0)
+    >>> y
+    tensor([4., 0., 8.], grad_fn=<WhereBackward0>)
+    >>> y.sum().backward()
+    >>> data.grad
+    tensor([0., 0., 1., 1.])
+    """
+    if not isinstance(data, Carrier):
+        raise _refusals.no_tensor("segment_reduce", "data", 1, data)
+    if not isinstance(reduce, str):
+        raise TypeError(f"segment_reduce(): argument 'reduce' (position 2) must be str, not {type(reduce).__name__}")
+    if reduce not in REDUCTIONS:
+        raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
+    if indices is not None:
+        raise RuntimeError("segment_reduce(): indices based reduction is not supported yet. Pass lengths or offsets")
+    if data._dtype.kind != "f":
+        raise NotImplementedError(f"\"_segment_reduce_cpu\" not implemented for '{data._type_name}': x.float() first")
+    place, bounds = _bounds(data, lengths, offsets, axis, unsafe=unsafe)
+    start = None if initial is None else held(initial.item() if isinstance(initial, Carrier) else initial, data._dtype)
+    return _begun(_gathered(data, REDUCTIONS[reduce], place, bounds), reduce, np.diff(bounds), start)
+
+
+def _bounds(data: Any, lengths: Any, offsets: Any, axis: int, *, unsafe: bool) -> tuple[int, Any]:
+    """The axis, and where its segments begin, and the last one ends, as an array."""
+    name, given = ("lengths", lengths) if offsets is None else ("offsets", offsets)
+    if given is None:
+        raise RuntimeError("segment_reduce(): Either lengths or offsets must be defined.")
+    if not isinstance(given, (Carrier, np.ndarray)):
+        raise TypeError(f"segment_reduce(): argument '{name}' must be Tensor, not {type(given).__name__}")
+    found = concrete(given, "segment_reduce")
+    if found.dtype not in (np.int32, np.int64):
+        raise NotImplementedError(
+            f"\"_segment_reduce_{name}_cpu_kernel1\" not implemented for '{_dtypes.type_name(found.dtype)}': {name} are integers, "
+            f"{name}.long()"
+        )
+    place = normalize_axis(axis, data.ndim)
+    if not data.ndim or place != found.ndim - 1:
+        raise RuntimeError(
+            f"segment_reduce(): Expected axis to be the last dimension of {name} but got {place}. data has shape "
+            f"{tuple(data.shape)}, {name} {found.shape}"
+        )
+    if found.shape[:-1] != tuple(data.shape[:place]):
+        raise RuntimeError(
+            f"segment_reduce(): Expected {name} to have the axes of data before axis {place}: data has shape "
+            f"{tuple(data.shape)}, {name} {found.shape}"
+        )
+    size = data.shape[place]
+    if name == "lengths":
+        if (found < 0).any():
+            raise RuntimeError("lengths contains negative value! A segment has at least no element")
+        total = found.sum(-1)
+        if (total > size).any() or not (unsafe or (total == size).all()):
+            raise RuntimeError(
+                "segment_reduce(): Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1) when "
+                f"!unsafe. They sum to {total.tolist()}, and axis {place} has length {size}"
+            )
+        return place, np.concatenate([np.zeros((*found.shape[:-1], 1), np.int64), np.cumsum(found, -1)], -1)
+    if not found.shape[-1]:
+        raise RuntimeError(
+            "Trying to create tensor with negative dimension -1: offsets have the end of the last segment"
+        )
+    if (np.diff(found) < 0).any():
+        raise RuntimeError("Expected segment_length >= 0 to be true, but got false: offsets do not decrease")
+    if (found < 0).any() or (found > size).any():
+        raise RuntimeError(f"segment_reduce(): offsets lie outside of axis {place}, which has length {size}")
+    return place, found
+
+
+def _gathered(data: Any, reduction: tuple[str, float], axis: int, bounds: Any) -> Any:
+    """The elements of each segment, reduced; those of none meet in a place behind, which is left out."""
+    count, size = bounds.shape[-1] - 1, data.shape[axis]
+    rows = [np.searchsorted(row, np.arange(size), "right") - 1 for row in bounds.reshape(-1, count + 1)]
+    places = np.asarray(rows, np.int64).reshape(*data.shape[: axis + 1], *[1] * (data.ndim - axis - 1))
+    places = np.broadcast_to(np.where(places < 0, count, places), tuple(data.shape))
+    how, neutral = reduction
+    empty = data.new_full((*data.shape[:axis], count + 1, *data.shape[axis + 1 :]), neutral)
+    found = scatter.REDUCTIONS[how](empty, data, places, axis=axis, label="SegmentReduceBackward0")
+    return narrow(found, axis, 0, count)
+
+
+def _begun(found: Any, reduce: str, lengths: Any, start: Any) -> Any:
+    """The reductions that begin with a number; means of them."""
+    if start is not None:
+        if reduce == "prod":
+            found = arithmetic.mul(found, start)
+        elif reduce in ("sum", "mean"):
+            found = arithmetic.add(found, start)
+        else:
+            beyond = found < start if reduce in ("max", "amax") else found > start
+            found = arithmetic.where(arithmetic.logical_or(beyond, np.isnan(start)), start, found)
+    if reduce != "mean":
+        return found
+    count = lengths.reshape(*lengths.shape, *[1] * (found.ndim - lengths.ndim)).astype(found._dtype)
+    return arithmetic.div(found, count if start is None else np.maximum(count, 1))
