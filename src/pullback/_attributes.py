@@ -45,6 +45,7 @@ class _Defaults(Carrier):
     _leaf: Any = None
     _role: Any = None  # what a module takes the tensor for: see nn.parameter
     _held: tuple[str, ...] = ()
+    _takes_out = False  # whether `out=` may be a tensor of its level, and operands of it may be written there
     _transparent = True  # whether what it holds are the very numbers that it stands for
     _memory: Any = None  # what a carrier beneath the tape knows of the memory it stands for: see compile
 

@@ -2,6 +2,7 @@
 
 from . import custom as _custom  # noqa: F401  # tells the transforms how custom functions go through them
 from .forward import jvp, linearize
+from .functionalizing import functionalize
 from .jacobians import hessian, jacfwd, jacrev
 from .mapping import vmap
 from .modules import functional_call, replace_all_batch_norm_modules_, stack_module_state
@@ -9,6 +10,7 @@ from .reverse import grad, grad_and_value, vjp
 
 __all__ = [
     "functional_call",
+    "functionalize",
     "grad",
     "grad_and_value",
     "hessian",

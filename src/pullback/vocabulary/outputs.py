@@ -92,7 +92,7 @@ def _refuse_tracked(name: str, tensors: Sequence[Any], results: Sequence[Any]) -
     if not any(result._dtype.kind in "fc" for result in results):
         return
     for tensor in tensors:
-        if tensor.level or (tensor._node is not None and mode.get().grad):
+        if (tensor.level and not tensor._takes_out) or (tensor.requires_grad and mode.get().grad):
             raise RuntimeError(
                 f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
                 f"arguments requires grad. It is a {_refusals.kind(tensor)}. Leave out= away, write t.copy_({name}(...)) "

@@ -1,0 +1,124 @@
+"""functionalize: programs that write, as programs that do not."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._core import Carrier, Primitive
+from .._refusals import kind
+from .._trees import flatten, mapped, unflatten
+from .._views import steps, view
+from ..interpreters import Boxed, Interpreter
+from .levels import inner, rewritten, tensor_of
+from .mapping import name_of
+
+Function = Callable[..., Any]
+REMOVALS = ("mutations", "mutations_and_views")
+
+
+class FunctionalTensor(Boxed):
+    """A tensor inside `functionalize`."""
+
+    __slots__ = ()
+    _transparent = True
+    _takes_out = True
+
+
+class Functional(Interpreter):
+    """The interpreter that computes each operation one level further in, where nothing is written."""
+
+    carrier = FunctionalTensor
+
+    def adopt(self, made: Any) -> Any:
+        """A value of this interpreter, so that it can be written to with others."""
+        return self.box(inner(made))
+
+    def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+        """The operation on the values."""
+        result = primitive(*[arg._array if self.holds(arg) else inner(arg) for arg in args], **params)
+        return self.box(np.asarray(result) if isinstance(result, np.generic) else result)
+
+
+def functionalize(func: Function, *, remove: str = "mutations") -> Function:
+    """The function that computes what func computes without writing to tensors while it runs.
+
+    Inside it every tensor that is made, or given as an argument, has values that never change: a write such as
+    `t.add_(1)` gives t, and its views, new ones. An interpreter around or within sees operations without side effects.
+    When func is done, an argument that it has written to is written once, with `copy_`; so an exception in func leaves the
+    arguments as they were. A tensor that is given twice is one tensor, in func, too.
+
+    Parameters
+    ----------
+    func
+        A function of tensors, or of nested tuples, lists, dicts and dataclasses of these, and of anything else.
+    remove
+        'mutations', or 'mutations_and_views': then no result lies in the memory of an argument.
+
+    Raises
+    ------
+    RuntimeError
+        For another `remove`; when the new function is called, for a write to a tensor that is none of its arguments, for
+        `backward()` inside of func, and for a write to an argument that is a leaf and requires grad.
+
+    >>> import pullback
+    >>> def centred(x):
+    ...     y = x.clone()
+    ...     y.view(-1).sub_(x.mean())
+    ...     return y
+    >>> x = pullback.tensor([1.0, 3.0], requires_grad=True)
+    >>> y = pullback.func.functionalize(centred)(x)
+    >>> y
+    tensor([-1.,  1.], grad_fn=<CopySlices>)
+    """
+    if remove not in REMOVALS:
+        raise RuntimeError(
+            f"functionalize(f, remove='mutations'): received invalid argument for remove={remove}. Valid options are: "
+            f"remove='mutations', for in-place and out= operations, and remove='mutations_and_views', for views, too"
+        )
+
+    return functools.wraps(func)(lambda *args, **kwargs: _run(func, args, kwargs, views=remove == REMOVALS[0]))
+
+
+def _run(func: Function, args: Any, kwargs: Any, *, views: bool) -> Any:
+    """A call of a function whose writes are put off until its end."""
+    leaves, structure = flatten((args, kwargs))
+    tensors = {id(leaf): leaf for leaf in leaves if isinstance(leaf, Carrier)}
+    with Functional() as interpreter:
+        boxes = {key: interpreter.box(inner(tensor)) for key, tensor in tensors.items()}
+        before = {key: box._array for key, box in boxes.items()}
+        given, named = unflatten(structure, [boxes.get(id(leaf), leaf) for leaf in leaves])
+        result = func(*given, **named)
+    unwritten = {}
+    for key, box in boxes.items():
+        if box._array is before[key]:
+            unwritten[id(box)] = tensors[key]
+        elif not rewritten(box, before[key]):
+            raise RuntimeError(
+                f"functionalize: {name_of(func)} has changed the axes of an argument in place, which was a "
+                f"{kind(tensors[key])} and is one of shape {tuple(box.shape)}. Return the view instead, as t.t()"
+            )
+    answer = mapped(lambda value: _lowered(interpreter, value, unwritten, views), result)
+    for key, box in boxes.items():
+        if id(box) not in unwritten:
+            tensors[key].copy_(tensor_of(box._array))
+    return answer
+
+
+def _lowered(interpreter: Functional, value: Any, unwritten: dict[int, Any], views: bool) -> Any:
+    """A result outside: an argument that was not written is itself, and a view of it its view, if there are to be views."""
+    if not interpreter.holds(value):
+        return value
+    if id(value) in unwritten:
+        return unwritten[id(value)]
+    seen = None if value._base is None else unwritten.get(id(value._base))
+    if seen is None:
+        return tensor_of(value._array)
+    if not views:
+        return tensor_of(value._array).clone()
+    for primitive, params in steps(value._path):
+        seen = view(primitive, seen, **params)
+    return seen
