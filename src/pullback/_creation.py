@@ -18,7 +18,7 @@ from ._core import Carrier
 from ._cuts import cut
 from ._memory import storage_of
 from ._modes import innermost, quiet
-from ._nested import is_nested, read
+from ._nested import is_nested, numbers, read
 from ._placement import accept
 from ._promotion import common, limits, overflow
 from ._shapes import Shape, parse_sizes
@@ -64,10 +64,7 @@ def as_array(data: Any, dtype: Any) -> np.ndarray[Any, Any]:
     if is_nested(data):
         array, inferred = read(data, target)
     else:
-        large = type(data) is int and not -(1 << 63) <= data < 1 << 64  # beyond NumPy's integers
-        if large and (target is None or target.kind not in "fc"):
-            raise ValueError(f"Overflow when unpacking long long: {data} is no {'int64' if dtype is None else dtype}")
-        array = np.array(float(data) if large else data)
+        array = numbers(data, {int}, target) if type(data) is int else np.array(data)
         inferred = _inferred(data, array)
     if target is not None and array.dtype.kind == "c" and target.kind != "c":
         raise RuntimeError(f"value cannot be converted to type {dtype} without overflow: it is complex")

@@ -74,10 +74,35 @@ def read(data: Any, target: np.dtype[Any] | None) -> tuple[Array, np.dtype[Any]]
     """
     kinds: set[Any] = set()
     lengths = _lengths(data)
-    array = np.array(_read(data, lengths, 0, kinds, target))
-    if array.dtype.kind == "O":
-        raise RuntimeError("Could not infer dtype of int: a tensor holds 64-bit integers at most, and one is larger")
-    return array, _promoted(kinds)
+    values = _read(data, lengths, 0, kinds, target)
+    return numbers(values, kinds, target), _promoted(kinds)
+
+
+def numbers(values: Any, kinds: set[Any], target: np.dtype[Any] | None) -> Array:
+    """An array of what was read; Python's integers beyond those of 64 bits are held by uint64 and by floats alone.
+
+    NumPy would make floats of them beside others, which lose digits.
+    """
+    array = np.array(values)
+    if array.dtype.kind in "bi" or not kinds or kinds - {bool, int}:
+        if array.dtype.kind == "O":
+            raise RuntimeError(
+                "Could not infer dtype of int: a tensor holds 64-bit integers at most, and one is larger"
+            )
+        return array
+    if target is not None and target.kind in "fcb":
+        return np.array(values, np.float64)
+    if target != np.uint64:
+        wanted = "int64" if target is None else target
+        raise ValueError(
+            f"Overflow when unpacking long long: a number is no {wanted}; dtype=pullback.uint64 holds more"
+        )
+    exact = np.array(values, object)
+    if np.any(exact < 0):
+        raise OverflowError(f"can't convert negative int to unsigned: {exact.min()} for uint64")
+    if np.any(exact >= 1 << 64):
+        raise OverflowError(f"int too big to convert: {exact.max()} for uint64")
+    return exact.astype(np.uint64)
 
 
 def _lengths(data: Any) -> tuple[int, ...]:

@@ -90,7 +90,7 @@ def held(value: Any, dtype: np.dtype[Any]) -> Any:
         lost = np.isinf(made) and not np.isinf(number)
     elif dtype.kind in "iu":
         least, largest = limits(dtype)
-        lost = not least <= number <= largest
+        lost = not least <= number.item() <= largest
     else:
         lost = False
     if lost:

@@ -127,3 +127,42 @@ def test_old_constructors_refuse_what_is_neither(t):
     whole = t.Tensor(t.tensor([1, 2]))
     tracked = t.ones(2, requires_grad=True)
     return [whole, t.Tensor(tracked).requires_grad, t.Tensor(t.tensor([1.0])) * 2]
+
+
+LARGE = {
+    "beside small ones": "t.tensor([0, 2**63 + 1, 2**64 - 1], dtype=t.uint64)",
+    "alone": "t.tensor(2**64 - 1, dtype=t.uint64)",
+    "in rows": "t.tensor([[True, 2**63], [1, 2]], dtype=t.uint64)",
+    "full": "t.full((2,), 2**64 - 1, dtype=t.uint64)",
+    "sorted": "t.tensor([2**63, 2**64 - 1, 1], dtype=t.uint64).sort()[0]",
+    "compared": "t.tensor([2**64 - 1, 1], dtype=t.uint64) == 2**64 - 1",
+    "as floats": "t.tensor([2**64, 1], dtype=t.float64)",
+    "beside floats": "t.tensor([2**63, 1.5])",
+    "as bools": "t.tensor([2**63, 0], dtype=t.bool)",
+    "as complex numbers": "t.tensor([2**63, 0], dtype=t.complex128)",
+}
+TOO_LARGE = {
+    "int64": ("t.tensor([0, 2**63])", ValueError, "Overflow when unpacking long long"),
+    "a number": ("t.tensor(2**63)", ValueError, "Overflow when unpacking long long"),
+    "int32": ("t.tensor([2**63], dtype=t.int32)", ValueError, "Overflow when unpacking long long"),
+    "uint64": ("t.tensor([0, 2**64], dtype=t.uint64)", OverflowError, "int too big to convert"),
+    "below zero": ("t.tensor([-1, 2**63], dtype=t.uint64)", OverflowError, "can't convert negative int to unsigned"),
+    "float64": ("t.tensor([10**400], dtype=t.float64)", OverflowError, "int too large to convert to float"),
+    "a bound": ("t.ones(2, dtype=t.int8).clamp(300)", RuntimeError, "value cannot be converted to type int8_t without overflow"),
+    "a lower bound": ("t.ones(2, dtype=t.int64).clamp(min=2**63)", RuntimeError, "value cannot be converted to type int64_t without overflow"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", LARGE)
+@parity
+def test_integers_of_more_than_63_bits(t, case):
+    found = eval(LARGE[case], {"t": t})
+    return found, found.tolist()
+
+
+@pytest.mark.parametrize("case", TOO_LARGE)
+@parity
+def test_integers_that_no_dtype_holds(t, case):
+    text, error, wording = TOO_LARGE[case]
+    raises(error, wording, lambda: eval(text, {"t": t}))
+    return t.ones(1, dtype=t.uint8).clamp(min=-1), t.tensor([3, 0], dtype=t.uint64).pow(True)

@@ -465,6 +465,8 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
         return ops.clip(input, lower=min, upper=max)
     dtype = common(*[value for value in (input, min, max) if value is not None])
     if by_numbers and dtype.kind != "c":
+        if dtype.kind in "iu":
+            min, max = (None if bound is None else held(bound, dtype).item() for bound in (min, max))
         return ops.clip(cast(input, dtype), lower=min, upper=max)
     if dtype.kind == "c":
         raise NotImplementedError("clamp is not supported for complex types: complex numbers have no order")
