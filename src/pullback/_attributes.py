@@ -45,6 +45,8 @@ class _Defaults(Carrier):
     _leaf: Any = None
     _role: Any = None  # what a module takes the tensor for: see nn.parameter
     _held: tuple[str, ...] = ()
+    _histories: tuple[str, ...] = ()  # those of what is held that follow from how the values were computed
+    _origin: Any = None  # of what was detached inside a transform: the base that it lies in, and the way there
     _takes_out = False  # whether `out=` may be a tensor of its level, and operands of it may be written there
     _transparent = True  # whether what it holds are the very numbers that it stands for
     _memory: Any = None  # what a carrier beneath the tape knows of the memory it stands for: see compile
@@ -491,6 +493,8 @@ def _untracked_alias(tensor: Any, reason: str) -> Any:
     result._cut_off(reason)
     if tensor._inference:
         result._inference = True
+    if tensor.level:
+        result._origin = (tensor, ()) if tensor._base is None else (tensor._base, tensor._path)
     if tensor._node is not None:
         result._cut = cut_off(reason, (tensor,), asked=3)
     elif tensor._cut is not None:

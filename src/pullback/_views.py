@@ -182,6 +182,48 @@ def exchange_all(target: Any, result: Any) -> None:
     for member in base._storage.tensors() if base._storage is not None else ():
         if member._base is base:
             _take(member, ops.replay(base, path=steps(member._path)))
+    _tell(base, {id(base)})
+
+
+def _tell(base: Any, told: set[int]) -> None:
+    """Give the values of a base at a level to what lies in its memory by `detach`, which keeps a history of its own."""
+    for other in base._storage.tensors() if base._storage is not None else ():
+        if other._base is not None or id(other) in told:
+            continue
+        if other._origin is not None and other._origin[0] is base:
+            _see(other, ops.replay(_plain(base), path=steps(other._origin[1])))
+        elif base._origin is not None and base._origin[0] is other:
+            _see(other, ops.overwrite(_plain(other), _plain(base), path=steps(base._origin[1])))
+        else:
+            continue
+        told.add(id(other))
+        for member in other._storage.tensors():
+            if member._base is other:
+                _see(member, ops.replay(_plain(other), path=steps(member._path)))
+        _tell(other, told)
+
+
+def _plain(tensor: Any) -> Any:
+    """The values of a tensor of a level alone."""
+    values = tensor._twin()
+    values._cut_off("detach")
+    return values
+
+
+def _see(target: Any, value: Any) -> None:
+    """Make a tensor hold the values of another of its level, and keep its histories, here and on the levels below."""
+    inner, found = target._array, value._array
+    if isinstance(inner, Carrier) and (not inner.level or (isinstance(found, Carrier) and found.level == inner.level)):
+        beneath = inner._twin()
+        if isinstance(found, Carrier):
+            _see(beneath, found)
+        else:
+            exchange(beneath, found)
+        found = beneath
+    exchange(target, found)
+    for name in target._held:
+        if name not in target._histories:
+            setattr(target, name, getattr(value, name))
 
 
 def _take(target: Any, value: Any) -> None:

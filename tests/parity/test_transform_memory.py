@@ -157,3 +157,75 @@ def test_a_strided_view_that_leaves_the_example_is_refused():
         pullback.func.vmap(lambda a: a.as_strided((2,), (6,), 0))(x)
     with pytest.raises(RuntimeError, match="not supported inside of vmap"):
         pullback.func.vmap(lambda a: a.as_strided((2,), (1,), 0), in_dims=1)(pullback.arange(6.0).reshape(3, 2))
+
+
+def through_the_whole(a):
+    a = a * 1
+    a.detach().add_(1)
+    return a * a
+
+
+def through_a_row(a):
+    a = a * 1
+    a.detach()[0] = 5.0
+    return a * a
+
+
+def seen_from_before(a):
+    a = a * 1
+    before = a.detach()
+    a.mul_(3)
+    return a * before
+
+
+def through_a_view(a):
+    a = a * 1
+    a[1:].detach().mul_(2)
+    return a * a
+
+
+def seen_from_a_view(a):
+    a = a * 1
+    part = a[1:]
+    a.detach().mul_(2)
+    return part * part
+
+
+def detached_twice(a):
+    a = a * 1
+    first = a.detach()
+    first.detach().add_(1)
+    return a * first
+
+
+DETACHED = [
+    through_the_whole, through_a_row, seen_from_before, through_a_view, seen_from_a_view, detached_twice,
+]  # fmt: skip
+TRANSFORMED = {
+    "itself": lambda f, t, x: f(x),
+    "vjp": lambda f, t, x: t.func.vjp(f, x)[0],
+    "grad": lambda f, t, x: t.func.grad(lambda a: f(a).sum())(x),
+    "jvp": lambda f, t, x: t.func.jvp(f, (x,), (t.ones(3),)),
+    "vmap": lambda f, t, x: t.func.vmap(f)(t.stack([x, x * 2])),
+    "grad of grad": lambda f, t, x: t.func.grad(lambda b: t.func.grad(lambda a: f(a).sum())(b).sum())(x),
+    "vmap of grad": lambda f, t, x: t.func.vmap(t.func.grad(lambda a: f(a).sum()))(t.stack([x, x * 2])),
+    "grad of vmap": lambda f, t, x: t.func.grad(lambda b: t.func.vmap(f)(b).sum())(t.stack([x, x * 2])),
+    "jvp of grad": lambda f, t, x: t.func.jvp(t.func.grad(lambda a: f(a).sum()), (x,), (t.ones(3),)),
+}
+
+
+@pytest.mark.parametrize("transform", TRANSFORMED)
+@pytest.mark.parametrize("f", DETACHED, ids=lambda f: f.__name__)
+@parity
+def test_writes_through_what_was_detached(t, f, transform):
+    """One memory, here as outside of transforms: the values change, the histories stay."""
+    found = TRANSFORMED[transform](f, t, t.tensor([1.0, 2.0, 3.0]))
+    return [part.detach() for part in found] if isinstance(found, tuple) else found.detach()
+
+
+@pytest.mark.parametrize("f", DETACHED, ids=lambda f: f.__name__)
+@parity
+def test_writes_through_what_was_detached_and_a_graph_around(t, f):
+    x = t.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    t.func.vmap(f)(t.stack([x, x * 2])).sum().backward()
+    return x.grad

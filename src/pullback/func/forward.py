@@ -25,6 +25,7 @@ class DualTensor(Boxed):
 
     tangent: Any
     _held = (*Boxed._held, "tangent")
+    _histories = ("tangent",)
     _transparent = True
 
     def __repr__(self) -> str:
