@@ -319,7 +319,8 @@ def set_node(tensor: Any, node: Node | None) -> None:
 def become(target: Any, function: Any, operation: str) -> Any:
     """Make a tensor the view that a function gives of it: the same memory, other axes.
 
-    What it was stays behind as an unseen tensor: the base of the target, and of all that were views of the target.
+    What it was stays behind as an unseen tensor: the base of all that were views of the target, and of the target. Where
+    there are none, and it is no view itself, it stays none.
     """
     if mode.get().grad and isinstance((target if target._base is None else target._base)._node, AccumulateGrad):
         refusal = _refusals.leaf_write if target._base is None else _refusals.leaf_view_write
@@ -329,11 +330,12 @@ def become(target: Any, function: Any, operation: str) -> Any:
         setattr(before, name, getattr(target, name))
     storage_of(target).join(before)
     result = function(before)
-    for member in storage_of(target).tensors():
-        if member._base is target:
-            member._base = before
+    views = [member for member in storage_of(target).tensors() if member._base is target]
+    for member in views:
+        member._base = before
     exchange(target, result._array)
-    target._base, target._path, target._made_untracked = result._base, result._path, result._made_untracked
+    if views or target._base is not None:
+        target._base, target._path, target._made_untracked = result._base, result._path, result._made_untracked
     if not isinstance(target._node, AccumulateGrad):
         set_node(target, result._node)
     written(target)

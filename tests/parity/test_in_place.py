@@ -115,6 +115,33 @@ def test_a_second_ellipsis_stands_for_nothing(t, index):
 
 
 @parity
+def test_axes_that_are_turned_in_place_make_no_view(t):
+    x = t.arange(6.0).reshape(2, 3).requires_grad_()
+    turned = x * 2
+    turned.t_()
+    first = turned._base, turned.shape
+    row = turned[0]
+    row.mul_(2)
+    seen = row._base is turned
+    del row
+    turned.unsqueeze_(0).squeeze_()
+    (turned * turned).sum().backward()
+    turned.detach_()
+    under = x * 3
+    column = under[:, 0]
+    under.transpose_(0, 1)
+    under[0] = 5.0
+    return first, seen, turned, x.grad, under.detach(), column
+
+
+@parity
+def test_a_slope_of_what_is_not_a_number(t):
+    x = t.tensor([float("nan"), 0.05, 0.5], requires_grad=True)
+    x.logit(0.1).sum().backward()
+    return x.grad
+
+
+@parity
 def test_complex_numbers_are_copied_to_real_ones(t):
     """The index of a copy: what is written through arrays is refused."""
     x = t.zeros(2, 2)

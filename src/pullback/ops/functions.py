@@ -73,7 +73,7 @@ def _sinc_pullback(xp: Any, g: Any, x: Any, y: Any) -> Any:
 def _logit_pullback(xp: Any, g: Any, x: Any, *, eps: float | None) -> Any:
     outside = 0 if eps is not None else math.nan
     low = eps or 0
-    return xp.where((x >= low) & (x <= 1 - low), g / xp.abs(x * (1 - x)), outside)
+    return xp.where((x < low) | (x > 1 - low), outside, g / xp.abs(x * (1 - x)))
 
 
 def _over_square(xp: Any, g: Any, a: Any, b: Any) -> Any:
