@@ -45,6 +45,7 @@ class _Defaults(Carrier):
     _leaf: Any = None
     _role: Any = None  # what a module takes the tensor for: see nn.parameter
     _held: tuple[str, ...] = ()
+    _detached = False  # whether it has lost a history in place, which views may still have
     _histories: tuple[str, ...] = ()  # those of what is held that follow from how the values were computed
     _origin: Any = None  # of what was detached inside a transform: the base that it lies in, and the way there
     _takes_out = False  # whether `out=` may be a tensor of its level, and operands of it may be written there
@@ -421,6 +422,7 @@ class Autograd(Attributes):
             return self.requires_grad_(False)
         if self._node is not None:
             self._cut = cut("detach", (self,))
+            self._detached = self._storage is not None
         self._cut_off("detach")
         return self
 

@@ -133,7 +133,7 @@ def check_writable(tensor: Any, operation: str, *, region: Any = None) -> None:
     if isinstance(array, np.ndarray) and not tensor.level:
         if region is not None and 0 in array.strides:
             array = array[region]
-        if overlaps(array):
+        if 0 in array.strides and overlaps(array):
             raise RuntimeError(_refusals.overlapping(tensor, operation))
         if not array.flags.writeable:
             raise ValueError(_refusals.read_only(tensor, operation))
@@ -272,8 +272,9 @@ def rebase(target: Any, result: Any) -> None:
         rebase_region(target._base, result, steps(target._path))
         return
     current = mode.get()
-    if current.grad and (result._node is not None or target._node is not None):
+    if current.grad and (result._node is not None or target._node is not None or target._detached):
         set_node(target, result._node)
+        target._detached = False
         target._cut = result._cut
         refresh(target)
     elif current.watcher is not None:

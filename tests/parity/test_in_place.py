@@ -135,6 +135,18 @@ def test_axes_that_are_turned_in_place_make_no_view(t):
 
 
 @parity
+def test_a_write_to_a_base_that_has_lost_its_history(t):
+    """Its views have the values of the write, and no gradient of what was there before."""
+    x, y = leaf(t, 1, 2), leaf(t, 3, 4)
+    h = x * 2
+    view = h[:]
+    h.detach_()
+    h.mul_(3)
+    (view * y).sum().backward()
+    return h, view.detach(), x.grad, y.grad
+
+
+@parity
 def test_a_slope_of_what_is_not_a_number(t):
     x = t.tensor([float("nan"), 0.05, 0.5], requires_grad=True)
     x.logit(0.1).sum().backward()

@@ -22,6 +22,7 @@ from .._sites import depth
 from .._views import overlaps
 
 Function = Callable[..., Any]
+ndarray = np.ndarray
 Named = TypeVar("Named", bound=Function)
 
 # pullback.<name>(...), as it is defined
@@ -399,8 +400,12 @@ def fills(method: Named) -> Named:
 
     @functools.wraps(method)
     def filled(self: Any, *args: Any, **options: Any) -> Any:
-        if overlaps(self._array) and load("vocabulary.shared_memory", "is_filled")(
-            method.__name__, self, args, options
+        array = self._array
+        if (
+            type(array) is ndarray
+            and 0 in array.strides
+            and overlaps(array)
+            and load("vocabulary.shared_memory", "is_filled")(method.__name__, self, args, options)
         ):
             return self
         return method(self, *args, **options)
