@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import _creation, _refusals, ops
+from . import _creation, ops
 from ._core import Carrier
 from ._creation import named
 from ._promotion import cast, category
+from ._values import require_tensors
 
 
 def _new(name: str, make: Callable[..., Any], text: str, example: str) -> Callable[..., Any]:
@@ -41,8 +42,7 @@ def fill(input: Any, value: Any) -> Any:
     >>> pullback.fill(pullback.ones(2), 5)
     tensor([5., 5.])
     """
-    if not isinstance(input, Carrier):
-        raise _refusals.no_tensor("fill", "input", 1, input)
+    require_tensors("fill", input=input)
     if isinstance(value, Carrier) and value.ndim:
         raise RuntimeError(
             f"fill only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions: use copy_"

@@ -23,7 +23,7 @@ from ._placement import accept
 from ._promotion import common, limits, overflow
 from ._shapes import Shape, parse_sizes
 from ._tensor import Tensor
-from ._values import untracked
+from ._values import require_tensors, untracked
 from .vocabulary import taking_out
 
 
@@ -267,8 +267,10 @@ def eye(n: int, m: int | None = None, *, dtype: Any = None, requires_grad: bool 
 
 def bound(function: str, value: Any) -> Any:
     """The bound of a range: a number, or the element of a tensor or array without axes."""
-    if not isinstance(value, (Carrier, np.ndarray, np.generic)):
+    if isinstance(value, (bool, int, float, complex)):
         return value
+    if not isinstance(value, (Carrier, np.ndarray, np.generic)):
+        raise TypeError(f"{function}(): a bound must be Number or Tensor, not {type(value).__name__}")
     if value.ndim:
         raise RuntimeError(
             f"{function} only supports 0-dimensional start and end tensors, but got {value.ndim} dimension(s)"
@@ -453,8 +455,7 @@ def alike(name: str, make: Callable[..., Any], text: str) -> Callable[..., Any]:
     """`name_like`: the same, with the shape and dtype of another tensor."""
 
     def function(input: Any, *args: Any, dtype: Any = None, **options: Any) -> Any:
-        if not isinstance(input, Carrier):
-            raise _refusals.no_tensor(name, "input", 1, input)
+        require_tensors(name, input=input)
         return make(tuple(input.shape), *args, dtype=input.dtype if dtype is None else dtype, **options)
 
     function.__doc__ = f"""{text} in the shape and dtype of another tensor.

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _refusals
-from ._core import Carrier
+from ._values import require_tensors
 from .vocabulary import arithmetic
 
 
@@ -97,8 +96,7 @@ def values(self: Any) -> Any:
 
 def sparse_mask(self: Any, mask: Any) -> Any:
     """This tensor where another has elements, and zero elsewhere."""
-    if not isinstance(mask, Carrier):
-        raise _refusals.no_tensor("sparse_mask", "mask", 1, mask)
+    require_tensors("sparse_mask", mask=mask)
     there: Any = arithmetic.ne(mask, 0)
     if (pattern := _pattern(mask)) is not None:
         there = there.index_put(tuple(pattern), there.new_ones(()))

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from . import _creation, _dtypes, _placement, _refusals, vocabulary
+from . import _creation, _dtypes, _placement, vocabulary
 from ._core import Carrier
 from ._creation import as_tensor, bound, chosen_dtype, from_numpy, made, tensor
 from ._nested import sizes_of_old
 from ._placement import accept
 from ._shapes import Shape, parse_sizes
+from ._values import require_tensors
 from ._views import write
 
 
@@ -53,8 +54,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     tensor([[2, 1],
             [3, 1]])
     """
-    if not isinstance(x, Carrier):
-        raise _refusals.no_tensor("vander", "x", 1, x)
+    require_tensors("vander", x=x)
     if x.ndim != 1:
         raise RuntimeError(f"x must be a one-dimensional tensor, got the shape {tuple(x.shape)}: see linalg.vander")
     if N is not None and N < 0:
@@ -176,7 +176,8 @@ def detach(input: Any) -> Any:
     >>> pullback.detach(pullback.ones(2, requires_grad=True)).requires_grad
     False
     """
-    return _tensor("detach", "input", 1, input).detach()
+    require_tensors("detach", input=input)
+    return input.detach()
 
 
 def is_same_size(input: Any, other: Any) -> bool:
@@ -186,14 +187,8 @@ def is_same_size(input: Any, other: Any) -> bool:
     >>> pullback.ones(2).is_same_size(pullback.zeros(2))
     True
     """
-    shape = _tensor("is_same_size", "input", 1, input).shape
-    return bool(shape == _tensor("is_same_size", "other", 2, other).shape)
-
-
-def _tensor(function: str, argument: str, position: int, value: Any) -> Any:
-    if not isinstance(value, Carrier):
-        raise _refusals.no_tensor(function, argument, position, value)
-    return value
+    require_tensors("is_same_size", input=input, other=other)
+    return bool(input.shape == other.shape)
 
 
 def new(self: Any, *args: Any, size: Any = None, device: Any = None) -> Any:
@@ -240,7 +235,8 @@ def map_(self: Any, tensor: Any, callable: Callable[[Any, Any], Any]) -> Any:
     >>> pullback.arange(3).map_(pullback.arange(3), lambda a, b: a * b)
     tensor([0, 1, 4])
     """
-    return _elementwise("map_", callable, (self, _tensor("map_", "tensor", 1, tensor)))
+    require_tensors("map_", tensor=tensor)
+    return _elementwise("map_", callable, (self, tensor))
 
 
 def cuda(self: Any, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
@@ -279,8 +275,7 @@ def resize(self: Any, *sizes: Any) -> Any:
 
 def resize_as(self: Any, tensor: Any) -> Any:
     """The elements in the shape of another tensor, with a warning: the old name of `reshape_as`."""
-    if not isinstance(tensor, Carrier):
-        raise _refusals.no_tensor("resize_as", "tensor", 1, tensor)
+    require_tensors("resize_as", tensor=tensor)
     return _resized("resize_as", self, tuple(tensor.shape))
 
 

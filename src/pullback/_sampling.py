@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from . import _dtypes, _random, _refusals, _xp, ops
+from . import _dtypes, _random, _xp, ops
 from ._core import Carrier
 from ._creation import alike, chosen_dtype, made, named, sizes_of
 from ._placement import accept
 from ._promotion import cast, common
 from ._shapes import Shape, broadcast_shapes
 from ._tensor import Tensor
+from ._values import require_tensors
 
 
 def _drawn(name: str, draw: Callable[..., Any], text: str) -> Callable[..., Any]:
@@ -106,8 +107,7 @@ def randint_like(input: Any, low: Any = 0, high: Any = None, **options: Any) -> 
     >>> pullback.randint_like(pullback.ones(2), 5).shape
     pullback.Size([2])
     """
-    if not isinstance(input, Carrier):
-        raise _refusals.no_tensor("randint_like", "input", 1, input)
+    require_tensors("randint_like", input=input)
     low, high = (0, low) if high is None else (low, high)
     return randint(low, high, tuple(input.shape), **{"dtype": input.dtype, **options})
 
@@ -135,8 +135,7 @@ def randperm(
 
 
 def _floating(name: str, tensor: Any) -> Any:
-    if not isinstance(tensor, Carrier):
-        raise _refusals.no_tensor(name, "input", 1, tensor)
+    require_tensors(name, input=tensor)
     if tensor._dtype.kind != "f":
         raise NotImplementedError(f'"{name}" not implemented for {tensor._type_name!r}: convert first, x.float()')
     return tensor

@@ -29,6 +29,20 @@ def every(value: Any) -> Any:
     return value._elements() if isinstance(value, Carrier) else value
 
 
+def require_tensors(function: str, *, first: int = 1, **arguments: Any) -> None:
+    """Refuse arguments, in their order from a position on, that are no tensors."""
+    for position, (argument, value) in enumerate(arguments.items(), first):
+        if not isinstance(value, Carrier):
+            raise _refusals.no_tensor(function, argument, position, value)
+
+
+def require_operands(function: str, *, first: int = 1, **arguments: Any) -> None:
+    """The same where a NumPy array will do, as it does beside a tensor."""
+    for position, (argument, value) in enumerate(arguments.items(), first):
+        if not isinstance(value, (Carrier, ndarray)):
+            raise _refusals.no_tensor(function, argument, position, value)
+
+
 def untracked(function: str, value: Any) -> Any:
     """A value by which a function has no derivative; TypeError for a tensor that requires grad, which would get none."""
     if isinstance(value, Carrier) and value._node is not None:

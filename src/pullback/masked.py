@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from . import _dtypes, _refusals, ops
+from . import _dtypes, ops
 from ._core import Carrier
 from ._promotion import cast, category, inexact
 from ._shapes import expand_shape, normalize_axes, normalize_axis
+from ._values import require_operands, require_tensors
 from .vocabulary import arithmetic, functions, reductions, scans, shapes, statistics
 
 Dim = int | tuple[int, ...] | list[int] | None
@@ -24,12 +25,10 @@ Dim = int | tuple[int, ...] | list[int] | None
 
 def _mask_of(name: str, input: Any, mask: Any) -> Any:
     """The mask as bools, in a shape that broadcasts to the input's."""
-    if not isinstance(input, Carrier):
-        raise _refusals.no_tensor(f"masked.{name}", "input", 1, input)
+    require_tensors(f"masked.{name}", input=input)
     if mask is None:
         return None
-    if not isinstance(mask, (Carrier, np.ndarray)):
-        raise _refusals.no_tensor(f"masked.{name}", "mask", 2, mask)
+    require_operands(f"masked.{name}", first=2, mask=mask)
     if mask.ndim > input.ndim:
         raise IndexError(
             "_input_mask expected broadcastable mask (got mask dimensionality higher than of the input): shapes "

@@ -22,6 +22,7 @@ from ._node import AccumulateGrad, Node
 from ._pass import restrict, youngest_first
 from ._sites import Site, describe
 from ._tape import Freed
+from ._values import require_tensors
 
 
 class Reason(str):
@@ -92,9 +93,7 @@ def why(x: Any, loss: Any, *, gradient: Any = None, optimizer: Any = None) -> Re
     >>> pullback.why(x, loss).cause
     'zero factor'
     """
-    for name, position, value in (("x", 1, x), ("loss", 2, loss)):
-        if not isinstance(value, Carrier):
-            raise _refusals.no_tensor("why", name, position, value)
+    require_tensors("why", x=x, loss=loss)
     return _reason(x, loss, gradient, _grad(x), optimizer)
 
 

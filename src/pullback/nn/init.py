@@ -16,10 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from .._core import Carrier
 from .._modes import no_grad
-from .._refusals import no_tensor
 from .._tensor import Tensor
+from .._values import require_tensors
 
 Initialiser = Callable[..., Any]
 
@@ -29,8 +28,7 @@ def _unrecorded(initialise: Initialiser) -> Initialiser:
 
     @functools.wraps(initialise)
     def wrapper(tensor: Any, *args: Any, **options: Any) -> Any:
-        if not isinstance(tensor, Carrier):
-            raise no_tensor(initialise.__name__, "tensor", 1, tensor)
+        require_tensors(initialise.__name__, tensor=tensor)
         with no_grad():
             initialise(tensor, *args, **options)
         return tensor

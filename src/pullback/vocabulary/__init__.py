@@ -514,7 +514,7 @@ def of_pair(function: Function) -> Function:
         if not isinstance(input, Carrier) and not (isinstance(input, np.ndarray) and isinstance(other, Carrier)):
             raise _refusals.no_tensor(function.__name__, "input", 1, input)
         if not isinstance(other, (Carrier, np.ndarray)):
-            raise _refusals.no_tensor(function.__name__, "other", 2, other)
+            raise _refusals.no_tensor(function.__name__, second, 2, other)
         return function(input, other) if out is None else written(out, function, input, other)
 
     return checked

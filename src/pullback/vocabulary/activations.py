@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes, _random, _refusals, ops
-from .._core import Carrier
+from .. import _dtypes, _random, ops
 from .._eager import is_primitive
 from .._promotion import cast
 from .._shapes import normalize_axis
+from .._values import require_tensors
 from .._views import write
 from . import arithmetic, reductions, shapes
 
@@ -20,16 +20,9 @@ from . import arithmetic, reductions, shapes
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 
 
-def _tensor(name: str, input: Any) -> Any:
-    if not isinstance(input, Carrier):
-        raise _refusals.no_tensor(name, "input", 1, input)
-    return input
-
-
-def _real(name: str, input: Any, kinds: str = "f") -> Any:
+def of_kind(name: str, input: Any, kinds: str = "f") -> Any:
     """The input of a function that is there for some kinds of dtypes only."""
-    if not isinstance(input, Carrier):
-        raise _refusals.no_tensor(name, "input", 1, input)
+    require_tensors(name, input=input)
     if input._dtype.kind not in kinds:
         raise NotImplementedError(f'"{name}" not implemented for {input._type_name!r}: convert first, x.float()')
     return input
@@ -60,7 +53,7 @@ def relu(input: Any, inplace: bool = False) -> Any:
 @is_primitive(ops.leaky_relu, slope=0.01)
 def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
     """The input above 0, `negative_slope` times the input elsewhere."""
-    result = ops.leaky_relu(_real("leaky_relu", input), slope=negative_slope)
+    result = ops.leaky_relu(of_kind("leaky_relu", input), slope=negative_slope)
     return _placed("leaky_relu", input, result, inplace)
 
 
@@ -71,8 +64,8 @@ def prelu(input: Any, weight: Any) -> Any:
     >>> pullback.prelu(pullback.tensor([-2.0, 3.0]), pullback.tensor([0.5]))
     tensor([-1.,  3.])
     """
-    _real("prelu", input)
-    _tensor("prelu", weight)
+    of_kind("prelu", input)
+    require_tensors("prelu", first=2, weight=weight)
     if weight._dtype != input._dtype:
         raise RuntimeError(f"prelu: Type promoting not supported. Got {input.dtype} and {weight.dtype}")
     if weight.ndim > 1:
@@ -95,7 +88,7 @@ def prelu(input: Any, weight: Any) -> Any:
 @is_primitive(ops.elu, alpha=1.0, scale=1.0, input_scale=1.0)
 def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     """The input above 0, alpha * (exp(input) - 1) elsewhere."""
-    result = ops.elu(_real("elu", input), alpha=alpha, scale=1.0, input_scale=1.0)
+    result = ops.elu(of_kind("elu", input), alpha=alpha, scale=1.0, input_scale=1.0)
     return _placed("elu", input, result, inplace)
 
 
@@ -103,20 +96,20 @@ def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     """The input above 0, alpha * (exp(input / alpha) - 1) elsewhere."""
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU: use relu")
-    result = ops.elu(_real("celu", input), alpha=alpha, scale=1.0, input_scale=1 / alpha)
+    result = ops.elu(of_kind("celu", input), alpha=alpha, scale=1.0, input_scale=1 / alpha)
     return _placed("celu", input, result, inplace)
 
 
 @is_primitive(ops.elu, alpha=SELU_ALPHA, scale=SELU_SCALE, input_scale=1.0)
 def selu(input: Any, inplace: bool = False) -> Any:
     """The elu that keeps mean 0 and variance 1 from layer to layer."""
-    result = ops.elu(_real("selu", input), alpha=SELU_ALPHA, scale=SELU_SCALE, input_scale=1.0)
+    result = ops.elu(of_kind("selu", input), alpha=SELU_ALPHA, scale=SELU_SCALE, input_scale=1.0)
     return _placed("selu", input, result, inplace)
 
 
 def rrelu(input: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False) -> Any:
     """A leaky relu whose slope is drawn for each element while training, and is the mean of its bounds otherwise."""
-    _real("rrelu", input)
+    of_kind("rrelu", input)
     lower, upper = float(lower), float(upper)
     if lower > upper:
         raise RuntimeError(f"Lower bound should be less than or equal to the upper bound, not {lower} > {upper}")
@@ -133,7 +126,7 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: b
     """The input limited to [min_val, max_val]; its slope at the bounds is 0."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
-    if _real("hardtanh", input, "fiu")._dtype.kind == "u" and (min_val < 0 or max_val < 0):
+    if of_kind("hardtanh", input, "fiu")._dtype.kind == "u" and (min_val < 0 or max_val < 0):
         raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
     return _placed("hardtanh", input, ops.hardtanh(input, lower=min_val, upper=max_val), inplace)
 
@@ -141,37 +134,37 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: b
 @is_primitive(ops.hardtanh, lower=0, upper=6)
 def relu6(input: Any, inplace: bool = False) -> Any:
     """The input limited to [0, 6]."""
-    return _placed("relu6", input, ops.hardtanh(_real("relu6", input, "fiu"), lower=0, upper=6), inplace)
+    return _placed("relu6", input, ops.hardtanh(of_kind("relu6", input, "fiu"), lower=0, upper=6), inplace)
 
 
 def threshold(input: Any, threshold: float, value: float, inplace: bool = False) -> Any:
     """The input above the threshold, the value elsewhere."""
-    result = ops.threshold(_real("threshold", input, "fiu"), bound=threshold, value=value)
+    result = ops.threshold(of_kind("threshold", input, "fiu"), bound=threshold, value=value)
     return _placed("threshold", input, result, inplace)
 
 
 @is_primitive(ops.hardsigmoid)
 def hardsigmoid(input: Any, inplace: bool = False) -> Any:
     """input / 6 + 1 / 2, limited to [0, 1]."""
-    return _placed("hardsigmoid", input, ops.hardsigmoid(_real("hardsigmoid", input)), inplace)
+    return _placed("hardsigmoid", input, ops.hardsigmoid(of_kind("hardsigmoid", input)), inplace)
 
 
 @is_primitive(ops.hardswish)
 def hardswish(input: Any, inplace: bool = False) -> Any:
     """input * hardsigmoid(input)."""
-    return _placed("hardswish", input, ops.hardswish(_real("hardswish", input)), inplace)
+    return _placed("hardswish", input, ops.hardswish(of_kind("hardswish", input)), inplace)
 
 
 @is_primitive(ops.silu)
 def silu(input: Any, inplace: bool = False) -> Any:
     """input * sigmoid(input)."""
-    return _placed("silu", input, ops.silu(_real("silu", input, "fc")), inplace)
+    return _placed("silu", input, ops.silu(of_kind("silu", input, "fc")), inplace)
 
 
 @is_primitive(ops.mish)
 def mish(input: Any, inplace: bool = False) -> Any:
     """input * tanh(softplus(input))."""
-    return _placed("mish", input, ops.mish(_real("mish", input)), inplace)
+    return _placed("mish", input, ops.mish(of_kind("mish", input)), inplace)
 
 
 elu_, celu_, selu_, rrelu_ = _in_place(elu), _in_place(celu), _in_place(selu), _in_place(rrelu)
@@ -189,7 +182,7 @@ def gelu(input: Any, approximate: str = "none") -> Any:
     >>> pullback.nn.functional.gelu(pullback.tensor([-1.0, 0.0, 1.0]))
     tensor([-0.1587,  0.0000,  0.8413])
     """
-    _real("gelu", input)
+    of_kind("gelu", input)
     if approximate == "none":
         return ops.gelu(input)
     if approximate == "tanh":
@@ -200,29 +193,31 @@ def gelu(input: Any, approximate: str = "none") -> Any:
 @is_primitive(ops.softplus, beta=1.0, threshold=20)
 def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Any:
     """log(1 + exp(beta * input)) / beta; the input itself where beta * input is above the threshold."""
-    return ops.softplus(_real("softplus", input), beta=float(beta), threshold=threshold)
+    return ops.softplus(of_kind("softplus", input), beta=float(beta), threshold=threshold)
 
 
 @is_primitive(ops.logsigmoid)
 def logsigmoid(input: Any) -> Any:
     """log(sigmoid(input)), without overflow."""
-    return ops.logsigmoid(_real("logsigmoid", input))
+    return ops.logsigmoid(of_kind("logsigmoid", input))
 
 
 def softsign(input: Any) -> Any:
     """input / (1 + abs(input))."""
-    return _tensor("softsign", input) / (arithmetic.abs(input) + 1)
+    require_tensors("softsign", input=input)
+    return input / (arithmetic.abs(input) + 1)
 
 
 def tanhshrink(input: Any) -> Any:
     """input - tanh(input)."""
-    return _tensor("tanhshrink", input) - arithmetic.tanh(input)
+    require_tensors("tanhshrink", input=input)
+    return input - arithmetic.tanh(input)
 
 
 @is_primitive(ops.hardshrink, bound=0.5)
 def hardshrink(input: Any, lambd: float = 0.5) -> Any:
     """0 within `lambd` of 0, the input elsewhere."""
-    return ops.hardshrink(_real("hardshrink", input), bound=lambd)
+    return ops.hardshrink(of_kind("hardshrink", input), bound=lambd)
 
 
 @is_primitive(ops.softshrink, bound=0.5)
@@ -230,17 +225,18 @@ def softshrink(input: Any, lambd: float = 0.5) -> Any:
     """The input moved towards 0 by `lambd`, and 0 within that of 0."""
     if not lambd >= 0:
         raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
-    return ops.softshrink(_real("softshrink", input), bound=lambd)
+    return ops.softshrink(of_kind("softshrink", input), bound=lambd)
 
 
 def glu(input: Any, dim: int = -1) -> Any:
     """The first half of an axis times the sigmoid of its second half."""
-    if _tensor("glu", input).ndim == 0:
+    require_tensors("glu", input=input)
+    if input.ndim == 0:
         raise RuntimeError("glu does not support 0-dimensional tensors: it halves an axis")
     length = input.shape[normalize_axis(dim, input.ndim)]
     if length % 2:
         raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {length}")
-    first, second = shapes.split(_real("glu", input), length // 2, dim) if length else (input, input)
+    first, second = shapes.split(of_kind("glu", input), length // 2, dim) if length else (input, input)
     return first * arithmetic.sigmoid(second)
 
 
@@ -256,19 +252,20 @@ def _softmax_dim(name: str, ndim: int) -> int:
 
 def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """exp(input) divided by its sum along a dim."""
-    _tensor("softmax", input)
+    require_tensors("softmax", input=input)
     return reductions.softmax(input, _softmax_dim("softmax", input.ndim) if dim is None else dim, dtype=dtype)
 
 
 def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """The logarithm of softmax along a dim, without overflow."""
-    _tensor("log_softmax", input)
+    require_tensors("log_softmax", input=input)
     return reductions.log_softmax(input, _softmax_dim("log_softmax", input.ndim) if dim is None else dim, dtype=dtype)
 
 
 def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """The softmax of -input."""
-    negated = -_tensor("softmin", input) if dtype is None else -cast(input, _dtypes.as_dtype(dtype).numpy)
+    require_tensors("softmin", input=input)
+    negated = -input if dtype is None else -cast(input, _dtypes.as_dtype(dtype).numpy)
     return reductions.softmax(negated, _softmax_dim("softmin", negated.ndim) if dim is None else dim)
 
 
@@ -277,7 +274,7 @@ def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float =
 
     With `hard`, one-hot, with the gradient of the soft sample.
     """
-    _real("gumbel_softmax", logits)
+    of_kind("gumbel_softmax", logits)
     kind = logits._dtype
 
     def draw(rng: Any, shape: tuple[int, ...]) -> Any:

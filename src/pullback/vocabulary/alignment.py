@@ -10,10 +10,10 @@ import numpy as np
 from .. import _xp, ops
 from .._core import Carrier
 from .._promotion import cast
-from .._values import concrete, data, every
+from .._values import concrete, data, every, require_tensors
 from ..ops.losses import IMPOSSIBLE
 from . import arithmetic, reductions
-from .losses import chosen, reduced, require_tensors
+from .losses import chosen, reduced
 
 DOUBLE, INTEGER = np.dtype(np.float64), np.dtype(np.int64)
 

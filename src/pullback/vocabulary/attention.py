@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _refusals, ops
-from .._core import Carrier
+from .. import ops
 from .._modes import quiet
 from .._promotion import cast, category
-from .._values import data, every
+from .._values import data, every, require_tensors
 from ..ops.heads import known_weights, small
 from . import arithmetic, layers, products, reductions, shapes
 from .dropout import dropout
@@ -40,9 +39,8 @@ def scaled_dot_product_attention(
     >>> pullback.nn.functional.scaled_dot_product_attention(q, k, v)
     tensor([[1., 2.]])
     """
-    for position, (name, part) in enumerate((("query", query), ("key", key), ("value", value)), 1):
-        if not isinstance(part, Carrier):
-            raise _refusals.no_tensor("scaled_dot_product_attention", name, position, part)
+    require_tensors("scaled_dot_product_attention", query=query, key=key, value=value)
+    for name, part in (("query", query), ("key", key), ("value", value)):
         if part.ndim < 2:
             raise RuntimeError(
                 "scaled_dot_product_attention: Expected query, key, and value to all be  at least 2 dimensional, but got "

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes, _refusals, ops
-from .._core import Carrier
+from .. import _dtypes, ops
 from .._promotion import broadcast, cast
+from .._values import require_tensors
 from .._views import view
 from .arithmetic import elementwise, sign
 
@@ -16,8 +16,7 @@ angle = elementwise("angle", ops.angle, "The angle of complex numbers; pi for ne
 
 
 def _is_complex(name: str, input: Any) -> bool:
-    if not isinstance(input, Carrier):
-        raise _refusals.no_tensor(name, "input", 1, input)
+    require_tensors(name, input=input)
     return bool(input._dtype.kind == "c")
 
 
@@ -124,9 +123,7 @@ def polar(abs: Any, angle: Any) -> Any:
 
 def _parts(name: str, **arguments: Any) -> list[Any]:
     """Two real tensors of one dtype, of which there are complex numbers."""
-    for position, (argument, value) in enumerate(arguments.items(), 1):
-        if not isinstance(value, Carrier):
-            raise _refusals.no_tensor(name, argument, position, value)
+    require_tensors(name, **arguments)
     first, second = (value._dtype for value in arguments.values())
     types = [_dtypes.type_name(_dtypes.from_numpy(dtype)) for dtype in (first, second)]
     if first.kind != "f" or second.kind != "f":

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import _refusals, _xp, ops
+from .. import _xp, ops
 from .._core import Carrier
 from .._promotion import binary, cast, together
 from .._shapes import broadcast_shapes, normalize_axes, normalize_axis
+from .._values import require_operands, require_tensors
 from . import arithmetic, products, scans
 from .decompositions import constant, require_same_dtype
 
@@ -20,9 +21,7 @@ from .decompositions import constant, require_same_dtype
 
 def inner(input: Any, other: Any) -> Any:
     """The sums of products along the last axes of two tensors, for all pairs; with a number, the product."""
-    for place, value in enumerate((input, other), 1):
-        if not isinstance(value, (Carrier, np.ndarray)):
-            raise _refusals.no_tensor("inner", ("input", "other")[place - 1], place, value)
+    require_operands("inner", input=input, other=other)
     if input.ndim == 0 or other.ndim == 0:
         return arithmetic.mul(input, other)
     if input.shape[-1] != other.shape[-1]:
@@ -41,9 +40,7 @@ def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
     >>> pullback.tensordot(a, b, dims=([2, 1], [0, 1]))
     tensor([12., 12.])
     """
-    for place, (name, value) in enumerate((("a", a), ("b", b)), 1):
-        if not isinstance(value, (Carrier, np.ndarray)):
-            raise _refusals.no_tensor("tensordot", name, place, value)
+    require_operands("tensordot", a=a, b=b)
     left, right = _summed(a, b, dims.tolist() if isinstance(dims, Carrier) else dims)
     for i, j in zip(left, right, strict=True):
         if a.shape[i] != b.shape[j] and 1 not in (a.shape[i], b.shape[j]):
@@ -86,8 +83,7 @@ def _narrowed(x: Any, axes: tuple[int, ...], other: Any, others: tuple[int, ...]
 
 def vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
     """The sum of conj(x) * y along an axis, with broadcasting of the others."""
-    if not isinstance(x, Carrier):
-        raise _refusals.no_tensor("linalg_vecdot", "x", 1, x)
+    require_tensors("linalg_vecdot", x=x)
     require_same_dtype("linalg.vecdot", x, y, ("x", "y"))
     if x._dtype.kind == "b":
         raise RuntimeError("\"linalg.vecdot\" not implemented for 'Bool': convert first, x.long()")
@@ -128,9 +124,7 @@ def cross(input: Any, other: Any, dim: int | None = None) -> Any:
 
 
 def _cross(name: str, a: Any, b: Any, dim: int) -> Any:
-    for place, value in enumerate((a, b), 1):
-        if not isinstance(value, Carrier):
-            raise _refusals.no_tensor("linalg_cross", ("input", "other")[place - 1], place, value)
+    require_tensors("linalg_cross", input=a, other=b)
     if a.ndim != b.ndim:
         raise RuntimeError(
             f"{name}: inputs must have the same number of dimensions. They have shapes {tuple(a.shape)} and "
@@ -157,8 +151,7 @@ def vander(x: Any, N: int | None = None) -> Any:
     tensor([[1, 2, 4],
             [1, 3, 9]])
     """
-    if not isinstance(x, Carrier):
-        raise _refusals.no_tensor("linalg_vander", "x", 1, x)
+    require_tensors("linalg_vander", x=x)
     if x._dtype.kind in "bui":
         x = cast(x, np.dtype(np.int64))
     if x.ndim == 0:
@@ -207,8 +200,7 @@ def cartesian_prod(*tensors: Any) -> Any:
     """All combinations of an element of each vector, one in a row; of one vector, itself."""
     vectors = list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else list(tensors)
     for place, vector in enumerate(vectors, 1):
-        if not isinstance(vector, Carrier):
-            raise _refusals.no_tensor("cartesian_prod", "tensors", place, vector)
+        require_tensors("cartesian_prod", first=place, tensors=vector)
         if vector.ndim != 1:
             raise RuntimeError(f"Expect a 1D vector, but got shape {list(vector.shape)}")
     if len(vectors) == 1:
@@ -223,8 +215,7 @@ def cartesian_prod(*tensors: Any) -> Any:
 
 def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
     """All choices of r elements of a vector in their order, one in a row; with replacement, one as often as wanted."""
-    if not isinstance(input, Carrier):
-        raise _refusals.no_tensor("combinations", "input", 1, input)
+    require_tensors("combinations", input=input)
     if input.ndim != 1:
         raise RuntimeError(f"Expect a 1D vector, but got shape {list(input.shape)}")
     if r < 0:
@@ -243,9 +234,8 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str | None = None) -> 
 
     The slope at distance 0 is 0. `compute_mode` changes nothing here.
     """
+    require_tensors("cdist", x1=x1, x2=x2)
     for place, x in enumerate((x1, x2), 1):
-        if not isinstance(x, Carrier):
-            raise _refusals.no_tensor("cdist", f"x{place}", place, x)
         if x._dtype.kind != "f":
             raise RuntimeError(f"cdist only supports floating-point dtypes, X{place} got: {x._type_name}")
         if x.ndim < 2:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .. import _refusals, ops
-from .._core import Carrier
+from .. import ops
 from .._promotion import together
 from .._shapes import parse_sizes
+from .._values import require_tensors
 from ..ops.convolution import Window
 
 Sizes = tuple[int, ...]
@@ -32,13 +32,6 @@ def per_axis(name: str, value: Any, dims: int, argument: str) -> Sizes:
             f"but got {argument}={list(sizes)}"
         )
     return tuple(sizes)
-
-
-def require(name: str, **arguments: Any) -> None:
-    """Refuses arguments that are no tensors."""
-    for position, (argument, value) in enumerate(arguments.items(), 1):
-        if not isinstance(value, Carrier):
-            raise _refusals.no_tensor(name, argument, position, value)
 
 
 def batched(name: str, input: Any, dims: int) -> Any:
@@ -121,7 +114,7 @@ def _same(name: str, input: Any, weight: Any, stride: Sizes, dilation: Sizes) ->
 def _convolve(
     name: str, dims: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
 ) -> Any:
-    require(name, input=input, weight=weight, **({} if bias is None else {"bias": bias}))
+    require_tensors(name, input=input, weight=weight, **({} if bias is None else {"bias": bias}))
     images = batched(name, input, dims)
     steps, spread = per_axis(name, stride, dims, "stride"), per_axis(name, dilation, dims, "dilation")
     if isinstance(padding, str) and padding not in ("same", "valid"):
@@ -189,7 +182,7 @@ def conv3d(
 def _transposed(
     name: str, dims: int, input: Any, weight: Any, bias: Any, window: tuple[Any, Any, Any, int], output_padding: Any
 ) -> Any:
-    require(name, input=input, weight=weight, **({} if bias is None else {"bias": bias}))
+    require_tensors(name, input=input, weight=weight, **({} if bias is None else {"bias": bias}))
     images = batched(name, input, dims)
     *sizes, groups = window
     stride, padding, dilation = map(per_axis, [name] * 3, sizes, [dims] * 3, ("stride", "padding", "dilation"))
@@ -224,7 +217,7 @@ def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
     >>> pullback.nn.functional.conv_tbc(x, weight, pullback.zeros(1)).flatten()
     tensor([1., 2.])
     """
-    require("conv_tbc", input=input, weight=weight, bias=bias)
+    require_tensors("conv_tbc", input=input, weight=weight, bias=bias)
     for value, axes, text in (
         (input, 3, "Input must have 3 dims: time, batch, in_channel"),
         (weight, 3, "Weight tensor must have 3 dims: kernel_width, in_channels, out_channels"),
@@ -299,7 +292,7 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
              [3., 4.],
              [4., 5.]]])
     """
-    require("unfold", input=input)
+    require_tensors("unfold", input=input)
     kernel, window = _folding("unfold", kernel_size, dilation, padding, stride)
     if input.ndim not in (3, 4) or 0 in input.shape[-3:]:
         raise RuntimeError(
@@ -327,7 +320,7 @@ def fold(input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padd
     tensor([[[[1., 2., 1.],
               [1., 2., 1.]]]])
     """
-    require("fold", input=input)
+    require_tensors("fold", input=input)
     size = per_axis("fold", output_size, 2, "output_size")
     kernel, window = _folding("fold", kernel_size, dilation, padding, stride)
     if input.ndim not in (2, 3):

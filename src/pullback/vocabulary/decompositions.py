@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _dtypes, _refusals, ops
-from .._core import Carrier
-from .._values import every
+from .. import _dtypes, ops
+from .._values import every, require_tensors
 from ..ops import lapack
 
 
@@ -92,10 +91,14 @@ class LDLFactorExResult(NamedTuple):
 # What is accepted
 
 
+def path(name: str) -> str:
+    """The name that torch's errors about arguments have for a function: `linalg_inv`, where others say `linalg.inv`."""
+    return name.removeprefix("torch.").replace(".", "_")
+
+
 def require_matrices(name: str, x: Any, argument: str = "A") -> None:
     """Refuse what is no tensor of matrices of real or complex numbers."""
-    if not isinstance(x, Carrier):
-        raise _refusals.no_tensor(name, argument, 1, x)
+    require_tensors(path(name), **{argument: x})
     require_inexact(name, x)
     if x.ndim < 2:
         raise RuntimeError(
@@ -123,10 +126,9 @@ def require_square(name: str, x: Any, argument: str = "A") -> None:
         )
 
 
-def require_same_dtype(name: str, a: Any, b: Any, arguments: tuple[str, str] = ("A", "B")) -> None:
-    """Refuse a second operand that is no tensor, or one of another dtype: solvers do not promote."""
-    if not isinstance(b, Carrier):
-        raise _refusals.no_tensor(name, arguments[1], 2, b)
+def require_same_dtype(name: str, a: Any, b: Any, arguments: tuple[str, str] = ("A", "B"), position: int = 2) -> None:
+    """Refuse another operand, at some position, that is no tensor, or one of another dtype: solvers do not promote."""
+    require_tensors(path(name), first=position, **{arguments[1]: b})
     if a._dtype != b._dtype:
         first, second = (_dtypes.type_name(_dtypes.from_numpy(each._dtype)) for each in (a, b))
         raise RuntimeError(
@@ -371,8 +373,7 @@ def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_piv
 
 def require_pivots(name: str, pivots: Any, argument: str) -> None:
     """Refuse pivots that are no tensor of int32."""
-    if not isinstance(pivots, Carrier):
-        raise _refusals.no_tensor(name, argument, 2, pivots)
+    require_tensors(path(name), first=2, **{argument: pivots})
     if pivots._dtype != np.dtype(np.int32):
         raise RuntimeError(
             f"{name}: {argument} is expected to be a contiguous tensor of torch.int32 dtype, not {pivots.dtype}. Note: "
@@ -405,9 +406,8 @@ def ldl_factor_ex(A: Any, *, hermitian: bool = False, check_errors: bool = False
 def ldl_solve(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False) -> Any:
     """The solution of A @ X = B from what `ldl_factor` has made of A; it has no derivative."""
     require_square("torch.linalg.ldl_solve", LD, "LD")
-    require_same_dtype("torch.linalg.ldl_solve", LD, B, ("LD", "B"))
-    if not isinstance(pivots, Carrier):
-        raise _refusals.no_tensor("linalg_ldl_solve", "pivots", 2, pivots)
+    require_same_dtype("torch.linalg.ldl_solve", LD, B, ("LD", "B"), 3)
+    require_tensors("linalg_ldl_solve", first=2, pivots=pivots)
     if pivots._dtype.kind not in "iu":
         raise RuntimeError(f"torch.linalg.ldl_solve: Expected pivots to be integers. Got {pivots._type_name}")
     if tuple(pivots.shape) != tuple(LD.shape[:-1]):

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _random, _refusals, ops
-from .._core import Carrier
-from .._values import untracked
+from .. import _random, ops
+from .._values import require_tensors, untracked
 from .._views import write
 from . import shapes
 
@@ -18,8 +17,7 @@ SATURATION = 1.7580993408473766  # what selu approaches far below zero, without 
 
 
 def _check(name: str, input: Any, p: float) -> None:
-    if not isinstance(input, Carrier):
-        raise _refusals.no_tensor(name, "input", 1, input)
+    require_tensors(name, input=input)
     if not 0 <= untracked(name, p) <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
+from types import NoneType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _refusals, ops
+from .. import ops
 from .._core import Carrier
 from .._modes import quiet
 from .._promotion import cast
 from .._shapes import broadcast_shapes, normalize_axes
-from .._values import data, every
+from .._values import data, every, require_operands, require_tensors
 from . import spelled_as
 from .decompositions import (
     adjoint,
     constant,
+    path,
     require_inexact,
     require_matrices,
     require_pivots,
@@ -139,7 +141,7 @@ def lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool =
     """The X with A @ X = B from what `lu_factor` has made of A; X @ A = B if not `left`, A.mH for A if `adjoint`."""
     name = "torch.linalg.lu_solve"
     require_square(name, LU, "LU")
-    require_same_dtype(name, LU, B, ("LU", "B"))
+    require_same_dtype(name, LU, B, ("LU", "B"), 3)
     require_pivots(name, pivots, "pivots")
     if tuple(pivots.shape) != tuple(LU.shape[:-1]):
         raise RuntimeError(
@@ -188,11 +190,13 @@ def bounds(name: str, x: Any, atol: Any, rtol: Any) -> list[Any]:
     """What counts as zero, for each matrix: a number, and a part of the largest value."""
     eps = float(np.finfo(x._dtype).eps) * max(x.shape[-2:])
     given = []
-    for bound in (atol, rtol):
+    for argument, bound in (("atol", atol), ("rtol", rtol)):
         if isinstance(bound, Carrier):
             if bound._dtype.kind == "c":
                 raise RuntimeError(f"{name}: atol and rtol tensors of complex type are not supported.")
             bound = data(bound)  # noqa: PLW2901
+        elif not isinstance(bound, (int, float, np.generic, NoneType)):
+            require_operands(path(name), first=2, **{argument: bound})
         given.append(bound)
     if given[1] is None:
         # torch: where an absolute bound is given, and is above zero, there is no relative one
@@ -214,8 +218,7 @@ def lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = No
     """
     name = "torch.linalg.lstsq"
     require_matrices(name, A, "input")
-    if not isinstance(B, Carrier):
-        raise _refusals.no_tensor("linalg_lstsq", "b", 2, B)
+    require_tensors("linalg_lstsq", first=2, b=B)
     if A._dtype != B._dtype:
         raise RuntimeError(
             f"{name}: Expected input and other to have the same dtype, but got input's dtype {A._type_name}"
@@ -259,6 +262,7 @@ def counted(holds: Any) -> Any:
 
 def tensorinv(A: Any, ind: int = 2) -> Any:
     """The inverse of a tensor as a linear map from its last axes, behind the first `ind`, to those."""
+    require_tensors("linalg_tensorinv", A=A)
     require_inexact("tensorinv", A)
     if ind <= 0:
         raise RuntimeError(f"Expected a strictly positive integer for 'ind', got {ind}")
@@ -275,6 +279,7 @@ def tensorinv(A: Any, ind: int = 2) -> Any:
 @spelled_as(other="B")
 def tensorsolve(A: Any, B: Any, dims: Any = None) -> Any:
     """The X for which tensordot(A, X, X.ndim) is B; `dims` are moved to the end of A first."""
+    require_tensors("linalg_tensorsolve", A=A)
     require_inexact("tensorsolve", A)
     require_same_dtype("linalg.tensorsolve", A, B)
     if dims is not None:

@@ -11,6 +11,7 @@ from .. import _refusals, ops
 from .._core import Carrier, Primitive
 from .._eager import is_primitive
 from .._promotion import binary, broadcast, cast, category, common, fractional, inexact
+from .._values import require_operands
 from .._views import write
 from . import arithmetic, of_tensors
 from .arithmetic import elementwise, ordering, pair, require_numbers
@@ -169,21 +170,15 @@ def clamp_max(input: Any, max: Any) -> Any:
 # Three tensors
 
 
-def _require_tensors(name: str, **arguments: Any) -> None:
-    for argument, value in arguments.items():
-        if not isinstance(value, (Carrier, np.ndarray)):
-            raise _refusals.no_tensor(name, argument, list(arguments).index(argument) + 1, value)
-
-
 def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
     """input + value * tensor1 * tensor2."""
-    _require_tensors("addcmul", input=input, tensor1=tensor1, tensor2=tensor2)
+    require_operands("addcmul", input=input, tensor1=tensor1, tensor2=tensor2)
     return arithmetic.add(input, arithmetic.mul(tensor1, tensor2), alpha=value)
 
 
 def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
     """input + value * tensor1 / tensor2."""
-    _require_tensors("addcdiv", input=input, tensor1=tensor1, tensor2=tensor2)
+    require_operands("addcdiv", input=input, tensor1=tensor1, tensor2=tensor2)
     if common(tensor1, tensor2).kind in "biu":
         raise RuntimeError(
             "Integer division with addcdiv is no longer supported: convert tensor1 or tensor2 to float first, or use "
@@ -199,7 +194,7 @@ def lerp(input: Any, end: Any, weight: Any) -> Any:
     >>> pullback.lerp(pullback.tensor([0.0, 10.0]), pullback.tensor([4.0, 20.0]), 0.25)
     tensor([ 1.0000, 12.5000])
     """
-    _require_tensors("lerp", input=input, end=end)
+    require_operands("lerp", input=input, end=end)
     start = category(input)[0]
     for name, value in (("end", end), ("weight", weight)):
         found, strength = category(value)

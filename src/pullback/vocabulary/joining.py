@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import _refusals, ops
+from .. import ops
 from .._core import Carrier
 from .._promotion import category
 from .._shapes import broadcast_shapes, normalize_axis, parse_sizes
-from .._values import concrete
+from .._values import concrete, require_tensors
 from .._views import view as view_of
 from . import shapes
 
@@ -26,9 +26,8 @@ def _listed(name: str, tensors: Any) -> list[Any]:
 
 
 def _each(name: str, tensors: Sequence[Any]) -> list[Any]:
-    for place, tensor in enumerate(tensors):
-        if not isinstance(tensor, Carrier):
-            raise _refusals.no_tensor(name, "tensors", place + 1, tensor)
+    for place, tensor in enumerate(tensors, 1):
+        require_tensors(name, first=place, tensors=tensor)
     return list(tensors)
 
 

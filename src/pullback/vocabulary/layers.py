@@ -6,19 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import _refusals, _xp, ops
+from .. import _xp, ops
 from .._core import Carrier
 from .._modes import no_grad
 from .._promotion import cast
-from .._values import concrete, data, every
+from .._values import concrete, data, every, require_tensors
 from .._views import write
 from . import arithmetic, products, reductions, shapes
-
-
-def _require_tensors(name: str, **arguments: Any) -> None:
-    for position, (argument, value) in enumerate(arguments.items(), 1):
-        if not isinstance(value, Carrier):
-            raise _refusals.no_tensor(name, argument, position, value)
 
 
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:
@@ -29,7 +23,7 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     tensor([3., 4.])
     """
     if not (isinstance(input, Carrier) and isinstance(weight, Carrier)):
-        _require_tensors("linear", input=input, weight=weight)
+        require_tensors("linear", input=input, weight=weight)
     shape = tuple(input.shape)
     fits = weight.ndim == 2 and input.ndim and shape[-1] == weight.shape[1] and input._dtype == weight._dtype
     if not fits:
@@ -37,6 +31,8 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
         return product if bias is None else product + bias
     if bias is None:
         return ops.project(input, weight)
+    if not isinstance(bias, Carrier):
+        require_tensors("linear", first=3, bias=bias)
     if bias._dtype == input._dtype and tuple(bias.shape) == tuple(weight.shape[:1]):
         return ops.affine(input, weight, bias)
     return ops.project(input, weight) + bias
@@ -44,7 +40,7 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
 
 def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     """input1 @ weight[k] @ input2 for each k, plus a bias, over the last axes of the inputs."""
-    _require_tensors("bilinear", input1=input1, input2=input2, weight=weight)
+    require_tensors("bilinear", input1=input1, input2=input2, weight=weight)
     if tuple(input1.shape[:-1]) != tuple(input2.shape[:-1]):
         raise RuntimeError(
             f"bilinear(): input batch dimensions do not match: got {tuple(input1.shape)} and {tuple(input2.shape)}"
@@ -58,8 +54,7 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     result = products.einsum("...i,kij,...j->...k", input1, weight, input2)
     if bias is None:
         return result
-    if not isinstance(bias, Carrier):
-        raise _refusals.no_tensor("bilinear", "bias", 4, bias)
+    require_tensors("bilinear", first=4, bias=bias)
     if tuple(bias.shape) != (outputs,):
         raise RuntimeError(
             f"bilinear(): bias size does not match weight size: got {tuple(bias.shape)} but expected {outputs}"
@@ -75,7 +70,7 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     tensor([[1, 0, 0],
             [0, 0, 1]])
     """
-    _require_tensors("one_hot", tensor=tensor)
+    require_tensors("one_hot", tensor=tensor)
     if tensor._dtype != np.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
     numbers = every(tensor) if num_classes != -1 else concrete(tensor, "one_hot")
@@ -153,7 +148,7 @@ def embedding(
     tensor([[3., 4.],
             [3., 4.]])
     """
-    _require_tensors("embedding", input=input, weight=weight)
+    require_tensors("embedding", input=input, weight=weight)
     if weight.ndim != 2:
         raise RuntimeError("'weight' must be 2-D: a vector in each row")
     numbers = _indices("embedding", input, weight.shape[0])
@@ -186,7 +181,7 @@ def embedding_bag(
     tensor([[5.],
             [4.]])
     """
-    _require_tensors("embedding_bag", input=input, weight=weight)
+    require_tensors("embedding_bag", input=input, weight=weight)
     _check_mode(mode, input, weight, per_sample_weights)
     numbers = _indices("embedding_bag", input, weight.shape[0]).reshape(-1)
     bags, count = _bags(input, offsets, include_last_offset)

@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _random, _refusals, ops
-from .._core import Carrier
+from .. import _random, ops
 from .._promotion import cast
-from .._values import every
+from .._values import every, require_tensors
 from . import decompositions, equations, spelled_as
 from .decompositions import LUFactorExResult, LUFactorResult, QRResult, adjoint, constant, identity
 
@@ -36,11 +35,6 @@ class TriangularSolveResult(NamedTuple):
     cloned_coefficient: Any
 
 
-def _require_tensor(name: str, argument: str, value: Any) -> None:
-    if not isinstance(value, Carrier):
-        raise _refusals.no_tensor(name, argument, 2, value)
-
-
 # Cholesky
 
 
@@ -53,7 +47,7 @@ def cholesky(input: Any, upper: bool = False) -> Any:
 
 def cholesky_solve(input: Any, L: Any, upper: bool = False) -> Any:
     """The X with A @ X = input, where A = L @ L.mH, or L.mH @ L with `upper`."""
-    _require_tensor("cholesky_solve", "input2", L)
+    require_tensors("cholesky_solve", first=2, input2=L)
     for name, x in (("b", input), ("u", L)):
         if x.ndim < 2:
             raise RuntimeError(f"{name} should have at least 2 dimensions, but has {x.ndim} dimensions instead")
@@ -97,7 +91,7 @@ def geqrf(input: Any) -> GeqrfResult:
 def ormqr(input: Any, tau: Any, other: Any, left: bool = True, transpose: bool = False) -> Any:
     """Q @ other for the square Q of `geqrf`, other @ Q if not `left`, with Q.mH for Q if `transpose`."""
     decompositions.require_reflections("torch.ormqr", input, tau)
-    decompositions.require_same_dtype("torch.ormqr", input, other, ("input", "other"))
+    decompositions.require_same_dtype("torch.ormqr", input, other, ("input", "other"), 3)
     if other.ndim != input.ndim or tuple(other.shape[:-2]) != tuple(input.shape[:-2]):
         raise RuntimeError(
             "torch.ormqr: Expected batch dimensions of input to be equal to those of other: they have shapes "
@@ -128,7 +122,7 @@ def lu(A: Any, pivot: bool = True, get_infos: bool = False) -> LUFactorResult | 
 
 def lu_solve(input: Any, LU_data: Any, LU_pivots: Any) -> Any:
     """The X with A @ X = input from what `lu` has made of A."""
-    _require_tensor("lu_solve", "LU_data", LU_data)
+    require_tensors("lu_solve", first=2, LU_data=LU_data)
     return equations.lu_solve(LU_data, LU_pivots, input)
 
 
@@ -137,7 +131,7 @@ def triangular_solve(
 ) -> TriangularSolveResult:
     """The X with A @ X = input for a triangular A, or A.mT @ X = input with `transpose`, and a copy of A."""
     name = "torch.triangular_solve"
-    _require_tensor("triangular_solve", "A", A)
+    require_tensors("triangular_solve", first=2, A=A)
     for place, (argument, flag) in enumerate((("upper", upper), ("transpose", transpose)), 3):
         if not isinstance(flag, bool):
             raise TypeError(

@@ -16,18 +16,11 @@ from .._core import Carrier
 from .._modes import quiet
 from .._promotion import cast, together
 from .._shapes import broadcast_shapes
-from .._values import data, every, shared
+from .._values import data, every, require_operands, require_tensors, shared
 from ..ops.exponentials import known_losses
 from . import arithmetic, products, reductions, shapes
 
 REDUCTIONS = ("mean", "sum", "none")
-
-
-def require_tensors(name: str, **arguments: Any) -> None:
-    """Refuse arguments that are no tensors."""
-    for argument, value in arguments.items():
-        if not isinstance(value, Carrier):
-            raise _refusals.no_tensor(name, argument, list(arguments).index(argument) + 1, value)
 
 
 def chosen(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
@@ -98,8 +91,7 @@ def _check_weight(name: str, weight: Any, classes: int) -> Any:
     """The weights of classes as an array, which has no derivative, as in torch."""
     if weight is None:
         return None
-    if not isinstance(weight, Carrier):
-        raise _refusals.no_tensor(name, "weight", 5 if name == "huber_loss" else 6, weight)
+    require_tensors(name, first=5 if name == "huber_loss" else 6, weight=weight)
     if tuple(weight.shape) != (classes,):
         raise RuntimeError(
             f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of "
@@ -328,6 +320,8 @@ def linear_cross_entropy(
             f"got {features} and {linear_weight.shape[-1]}, respectively"
         )
     outputs = tuple(linear_weight.shape[:-1])
+    if linear_bias is not None:
+        require_operands("linear_cross_entropy", first=4, linear_bias=linear_bias)
     if linear_bias is not None and tuple(linear_bias.shape) != outputs:
         raise RuntimeError(f"expected linear_bias shape {outputs}, got {tuple(linear_bias.shape)}")
     if len(outputs) > 1 and input.ndim == 1:
@@ -366,8 +360,7 @@ def _weighed(name: str, losses: Any, input: Any, weight: Any, reduction: str, la
     """Losses reduced, with a weight for each where weights are given: a mean is over the sum of the weights."""
     if weight is None:
         return reduced(losses, reduction, label)
-    if not isinstance(weight, Carrier):
-        raise _refusals.no_tensor(name, "weight", 5 if name == "huber_loss" else 6, weight)
+    require_tensors(name, first=5 if name == "huber_loss" else 6, weight=weight)
     if tuple(weight.shape) != tuple(input.shape):
         raise ValueError("Weights and input must have the same size.")
     losses = losses * weight
@@ -473,6 +466,8 @@ def binary_cross_entropy(
     if not ((values >= 0) & (values <= 1)).all():
         raise RuntimeError("all elements of input should be between 0 and 1")
     losses = ops.binary_cross_entropy(input, target)
+    if weight is not None:
+        require_operands("binary_cross_entropy", first=3, weight=weight)
     return reduced(losses if weight is None else losses * weight, reduction, "BinaryCrossEntropyBackward0")
 
 
@@ -500,7 +495,10 @@ def binary_cross_entropy_with_logits(
         )
     x, target = together(input, target)
     log_success = ops.logsigmoid(x)
+    if weight is not None:
+        require_operands("binary_cross_entropy_with_logits", first=3, weight=weight)
     if pos_weight is not None:
+        require_operands("binary_cross_entropy_with_logits", first=4, pos_weight=pos_weight)
         log_success = log_success * ((pos_weight - 1) * target + 1)
     losses = (1 - target) * x - log_success
     return reduced(losses if weight is None else losses * weight, reduction, "BinaryCrossEntropyWithLogitsBackward0")
@@ -581,7 +579,7 @@ def _variances(input: Any, var: Any) -> Any:
         if var < 0:
             raise ValueError("var has negative entry/entries")
         return ops.fill(input.detach(), cast(var, input._dtype))
-    require_tensors("gaussian_nll_loss", var=var)
+    require_tensors("gaussian_nll_loss", first=3, var=var)
     if (every(var) < 0).any():
         raise ValueError("var has negative entry/entries")
     have, want = tuple(var.shape), tuple(input.shape)

@@ -10,9 +10,9 @@ import numpy as np
 from .. import _xp, ops
 from .._promotion import together
 from .._shapes import broadcast_shapes, normalize_axis
-from .._values import data, every
+from .._values import data, every, require_operands, require_tensors
 from . import arithmetic, reductions
-from .losses import REDUCTIONS, chosen, reduced, require_tensors
+from .losses import REDUCTIONS, chosen, reduced
 
 # Distances
 
@@ -155,6 +155,8 @@ def multi_margin_loss(
         raise ValueError("only p == 1 and p == 2 supported")
     rows = _samples("multi_margin_loss", input)
     count, classes = rows.shape
+    if weight is not None:
+        require_operands("multi_margin_loss", first=5, weight=weight)
     if weight is not None and weight.ndim != 1:
         raise ValueError("weight must be one-dimensional")
     if weight is not None and tuple(weight.shape) != (classes,):

@@ -12,20 +12,13 @@ from .._core import Carrier
 from .._modes import no_grad, quiet
 from .._promotion import cast
 from .._shapes import parse_sizes
-from .._values import data
+from .._values import data, require_operands, require_tensors
 from .._views import write
 from ..ops.normalization import Known, count, statistics
 from . import arithmetic, reductions, shapes
+from .activations import of_kind
 
 HALF, SINGLE = np.dtype(np.float16), np.dtype(np.float32)
-
-
-def _real(name: str, input: Any, kinds: str = "f") -> Any:
-    if not isinstance(input, Carrier):
-        raise _refusals.no_tensor(name, "input", 1, input)
-    if input._dtype.kind not in kinds:
-        raise NotImplementedError(f'"{name}" not implemented for {input._type_name!r}: convert first, x.float()')
-    return input
 
 
 def _statistics(input: Any, axis: tuple[int, ...], eps: float) -> Known | None:
@@ -68,9 +61,10 @@ def _normalized_axes(input: Any, normalized_shape: Any, **parts: Any) -> tuple[t
             "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element"
         )
     for place, (name, part) in enumerate(parts.items(), 3):
-        if part is not None and not isinstance(part, (Carrier, np.ndarray)):
-            raise _refusals.no_tensor("layer_norm", name, place, part)
-        if part is not None and tuple(part.shape) != shape:
+        if part is None:
+            continue
+        require_operands("layer_norm", first=place, **{name: part})
+        if tuple(part.shape) != shape:
             raise RuntimeError(
                 f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape {list(part.shape)} "
                 f"and normalized_shape = {list(shape)}"
@@ -92,7 +86,7 @@ def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any 
     >>> pullback.nn.functional.layer_norm(pullback.tensor([[1.0, 3.0]]), (2,))
     tensor([[-1.0000,  1.0000]])
     """
-    axes, shape = _normalized_axes(_real("layer_norm", input), normalized_shape, weight=weight, bias=bias)
+    axes, shape = _normalized_axes(of_kind("layer_norm", input), normalized_shape, weight=weight, bias=bias)
     return _standardized(input, weight, bias, shape, axes, eps)
 
 
@@ -103,7 +97,7 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float |
     >>> pullback.nn.functional.rms_norm(pullback.tensor([3.0, 4.0]), (2,))
     tensor([0.8485, 1.1314])
     """
-    axes, _ = _normalized_axes(_real("rms_norm", input, "fc"), normalized_shape, weight=weight)
+    axes, _ = _normalized_axes(of_kind("rms_norm", input, "fc"), normalized_shape, weight=weight)
     dtype = input._dtype
     values = cast(input, SINGLE) if dtype == HALF else input
     result = ops.rms_normalize(values, axis=axes, eps=float(np.finfo(values._dtype).eps) if eps is None else eps)
@@ -117,9 +111,10 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float |
 def _check_channels(name: str, channels: int, **parts: Any) -> None:
     """Refuse what does not have one element for each channel."""
     for place, (part, value) in enumerate(parts.items(), 2):
-        if value is not None and not isinstance(value, Carrier):
-            raise _refusals.no_tensor(name, part, place, value)
-        if value is not None and value.numel() != channels:
+        if value is None:
+            continue
+        require_tensors(name, first=place, **{part: value})
+        if value.numel() != channels:
             raise RuntimeError(
                 f"{part} should contain {channels} elements not {value.numel()}: {name} has one a channel"
             )
@@ -154,13 +149,13 @@ def batch_norm(
     >>> mean, var
     (tensor([0.2000]), tensor([1.1000]))
     """
-    sizes = tuple(_real("batch_norm", input).shape)
+    sizes = tuple(of_kind("batch_norm", input).shape)
     if len(sizes) < 2:
         if 0 in sizes:
             return ops.clone(input)
         raise RuntimeError(f"batch_norm expects at least 2 dimensions, batch and channels, but got {len(sizes)}")
     _check_channels(
-        "batch_norm", sizes[1], running_mean=running_mean, running_var=running_var, weight=weight, bias=bias
+        "batch_norm", sizes[1], weight=weight, bias=bias, running_mean=running_mean, running_var=running_var
     )
     if not training:
         if running_mean is None or running_var is None:
@@ -220,11 +215,11 @@ def instance_norm(
     eps: float = 1e-5,
 ) -> Any:
     """Each channel of each sample less its mean, over its deviation, times a weight plus a bias for each channel."""
-    sizes = tuple(_real("instance_norm", input).shape)
+    sizes = tuple(of_kind("instance_norm", input).shape)
     if len(sizes) < 3:
         raise RuntimeError(f"instance_norm expects samples with channels and elements, not shape {sizes}")
     _check_channels(
-        "instance_norm", sizes[1], running_mean=running_mean, running_var=running_var, weight=weight, bias=bias
+        "instance_norm", sizes[1], weight=weight, bias=bias, running_mean=running_mean, running_var=running_var
     )
     if not use_input_stats:
         if running_mean is None or running_var is None:
@@ -246,7 +241,7 @@ def instance_norm(
 
 def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
     """Groups of consecutive channels of each sample with mean 0 and variance 1, times a weight plus a bias a channel."""
-    if _real("group_norm", input).ndim < 2:
+    if of_kind("group_norm", input).ndim < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.ndim}")
     channels = input.shape[1]
     if num_groups <= 0:
@@ -257,9 +252,10 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
             f"{list(input.shape)} and num_groups={num_groups}"
         )
     for place, (name, part) in enumerate((("weight", weight), ("bias", bias)), 3):
-        if part is not None and not isinstance(part, (Carrier, np.ndarray)):
-            raise _refusals.no_tensor("group_norm", name, place, part)
-        if part is not None and tuple(part.shape) != (channels,):
+        if part is None:
+            continue
+        require_operands("group_norm", first=place, **{name: part})
+        if tuple(part.shape) != (channels,):
             raise RuntimeError(
                 f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of "
                 f"shape {list(part.shape)} and input of shape {list(input.shape)}"
@@ -287,7 +283,7 @@ def native_group_norm(
 
 def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Any:
     """The input over (k + alpha * the mean of the squares of `size` neighbouring channels) ** beta."""
-    if _real("local_response_norm", input, "fiu").ndim < 3:
+    if of_kind("local_response_norm", input, "fiu").ndim < 3:
         raise ValueError(f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)")
     if input.numel() == 0:
         return input
@@ -308,7 +304,6 @@ def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> A
     >>> pullback.nn.functional.normalize(pullback.tensor([[3.0, 4.0]]))
     tensor([[0.6000, 0.8000]])
     """
-    if not isinstance(input, Carrier):
-        raise _refusals.no_tensor("normalize", "input", 1, input)
+    require_tensors("normalize", input=input)
     length = arithmetic.clamp(reductions.norm(input, p, dim, keepdim=True), min=eps)
     return input / shapes.expand_as(length, input)

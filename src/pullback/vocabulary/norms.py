@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes, _refusals, ops
-from .._core import Carrier
+from .. import _dtypes, ops
 from .._promotion import cast
 from .._shapes import normalize_axes
+from .._values import require_tensors
 from .decompositions import constant, eigvalsh, require_inexact, require_matrices, require_square, svdvals
 from .equations import bounds, counted, inv_ex
 
@@ -18,8 +18,7 @@ Dim = int | tuple[int, ...] | list[int] | None
 
 
 def _converted(name: str, input: Any, dtype: Any) -> Any:
-    if not isinstance(input, Carrier):
-        raise _refusals.no_tensor(name, "input", 1, input)
+    require_tensors(name, input=input)
     require = input._dtype
     if require.kind not in "fc":
         raise RuntimeError(
@@ -151,8 +150,7 @@ def norm(
     """A norm of vectors or matrices: of all elements or one axis `vector_norm`, of two axes, or with a text,
     `matrix_norm`; without `ord`, the root of the sum of squares.
     """
-    if not isinstance(A, Carrier):
-        raise _refusals.no_tensor("linalg_norm", "A", 1, A)
+    require_tensors("linalg_norm", A=A)
     count = None if dim is None else 1 if isinstance(dim, int | np.integer) else len(dim)
     if ord is None:
         return vector_norm(A, 2, dim, keepdim, dtype=dtype)

@@ -10,13 +10,13 @@ import numpy as np
 
 from .. import _random, ops
 from .._shapes import parse_sizes
-from .._values import every
+from .._values import every, require_tensors
 from .._views import beside
 from ..ops.convolution import Window
 from ..ops.pooling import adaptive_spans, lowest
 from ..ops.resampling import Taps
 from . import arithmetic, load
-from .convolution import Sizes, require
+from .convolution import Sizes
 
 NUMBERS = {1: "one int", 2: "two ints", 3: "three ints"}
 
@@ -34,7 +34,7 @@ def _sizes(name: str, value: Any, dims: int, argument: str) -> Sizes:
 
 def _images(name: str, input: Any, dims: int) -> Any:
     """An input with a batch axis, checked: only the batch may be empty."""
-    require(name, input=input)
+    require_tensors(name, input=input)
     shape = list(input.shape)
     if len(shape) not in (dims + 1, dims + 2):
         if dims == 1:
@@ -240,7 +240,7 @@ def _places(images: Any, places: Any) -> Any:
 def _adaptive(kind: str, dims: int, input: Any, output_size: Any) -> tuple[Any, Sizes]:
     """The images and the lengths of an adaptive pool."""
     name = f"adaptive_{kind}_pool{dims}d"
-    require(name, input=input)
+    require_tensors(name, input=input)
     if input.ndim not in (dims + 1, dims + 2):
         least = f"Input dimension should be at least {dims + 1}: {name} got shape {list(input.shape)}"
         if input.ndim < dims + 1 and dims > 1:
@@ -434,7 +434,7 @@ def _max_unpool(
     dims: int, input: Any, indices: Any, kernel_size: Any, stride: Any, padding: Any, output_size: Any
 ) -> Any:
     name = f"max_unpool{dims}d"
-    require(name, input=input, indices=indices)
+    require_tensors(name, input=input, indices=indices)
     kernel = _sizes(name, kernel_size, dims, "kernel_size")
     steps = kernel if stride is None else _sizes(name, stride, dims, "stride")
     around = _sizes(name, padding, dims, "padding")

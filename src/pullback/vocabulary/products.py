@@ -12,6 +12,7 @@ from .._core import Carrier
 from .._eager import is_primitive
 from .._promotion import binary, cast, category, common
 from .._shapes import broadcast_shapes, expand_shape
+from .._values import require_operands, require_tensors
 from .._views import view
 from . import arithmetic
 
@@ -49,15 +50,9 @@ def _beside(array: Any, tensor: Any) -> tuple[Any, Any]:
     return cast(array, dtype), cast(tensor, dtype)
 
 
-def _require_tensors(name: str, input: Any, other: Any) -> None:
-    for position, value in enumerate((input, other)):
-        if not isinstance(value, (Carrier, np.ndarray)):
-            raise _refusals.no_tensor(name, ("input", "other")[position], position + 1, value)
-
-
 def mm(input: Any, mat2: Any) -> Any:
     """The product of two matrices."""
-    _require_tensors("mm", input, mat2)
+    require_operands("mm", input=input, mat2=mat2)
     for name, value in (("self", input), ("mat2", mat2)):
         if value.ndim != 2:
             raise RuntimeError(
@@ -68,7 +63,7 @@ def mm(input: Any, mat2: Any) -> Any:
 
 def matmul(input: Any, other: Any) -> Any:
     """input @ other: matrices, vectors, and batches of them, with broadcasting of the batch axes."""
-    _require_tensors("matmul", input, other)
+    require_operands("matmul", input=input, other=other)
     a, b = matching(input, other, "matmul")
     dims = a.ndim, b.ndim
     if 0 in dims:
@@ -111,7 +106,7 @@ def _check_product(a: tuple[int, ...], b: tuple[int, ...]) -> None:
 @is_primitive(ops.matmul, ndim=1, label="DotBackward0")
 def dot(input: Any, tensor: Any) -> Any:
     """The sum of the products of two vectors."""
-    _require_tensors("dot", input, tensor)
+    require_operands("dot", input=input, tensor=tensor)
     for value in (input, tensor):
         if value.ndim != 1:
             raise RuntimeError(
@@ -122,7 +117,7 @@ def dot(input: Any, tensor: Any) -> Any:
 
 def mv(input: Any, vec: Any) -> Any:
     """The product of a matrix and a vector."""
-    _require_tensors("mv", input, vec)
+    require_operands("mv", input=input, vec=vec)
     if input.ndim != 2 or vec.ndim != 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got {input.ndim}D and {vec.ndim}D tensors")
     return matmul(input, vec)
@@ -130,7 +125,7 @@ def mv(input: Any, vec: Any) -> Any:
 
 def bmm(input: Any, mat2: Any) -> Any:
     """The products of two batches of matrices."""
-    _require_tensors("bmm", input, mat2)
+    require_operands("bmm", input=input, mat2=mat2)
     if input.ndim != 3 or mat2.ndim != 3:
         raise RuntimeError(
             f"batch1 must be a 3D tensor: bmm multiplies batches of matrices, and got {input.ndim}D and {mat2.ndim}D"
@@ -145,7 +140,7 @@ def bmm(input: Any, mat2: Any) -> Any:
 
 def outer(input: Any, vec2: Any) -> Any:
     """All products of an element of one vector with one of another."""
-    _require_tensors("outer", input, vec2)
+    require_operands("outer", input=input, vec2=vec2)
     if input.ndim != 1 or vec2.ndim != 1:
         raise RuntimeError(f"outer: Expected 1-D arguments, got {input.ndim}D and {vec2.ndim}D")
     column = view(ops.expand_dims, input, axis=1) if isinstance(input, Carrier) else input[:, None]
@@ -154,7 +149,7 @@ def outer(input: Any, vec2: Any) -> Any:
 
 def vdot(input: Any, other: Any) -> Any:
     """The sum of the products of two vectors, the first of which is conjugated."""
-    _require_tensors("vdot", input, other)
+    require_operands("vdot", input=input, other=other)
     return dot(ops.conj(input) if isinstance(input, Carrier) and input._dtype.kind == "c" else input, other)
 
 
@@ -172,16 +167,16 @@ def _scaled(argument: str, x: Any, factor: Any) -> Any:
     return arithmetic.mul(x, factor)
 
 
-def _tensors(name: str, *operands: Any) -> list[Any]:
+def _tensors(name: str, **operands: Any) -> list[Any]:
     """Operands as tensors, at least one of which is one: a NumPy array follows it in its dtype."""
-    found = next((operand for operand in operands if isinstance(operand, Carrier)), None)
-    for position, operand in enumerate(operands, 1):
-        if found is None or not isinstance(operand, (Carrier, np.ndarray)):
-            raise _refusals.no_tensor(name, "input" if position == 1 else "other", position, operand)
+    require_operands(name, **operands)
+    tensors = [operand for operand in operands.values() if isinstance(operand, Carrier)]
+    if not tensors:
+        require_tensors(name, **operands)
+    for operand in operands.values():
         category(operand)  # refuses what is no number
-    assert found is not None
-    wrap = found.interpreter.wrap
-    return [x if isinstance(x, Carrier) else wrap(cast(x, found._dtype), None) for x in operands]
+    found, wrap = tensors[0], tensors[0].interpreter.wrap
+    return [x if isinstance(x, Carrier) else wrap(cast(x, found._dtype), None) for x in operands.values()]
 
 
 def _added(name: str, input: Any, product: Any, beta: Any, alpha: Any) -> Any:
@@ -197,7 +192,7 @@ def _added(name: str, input: Any, product: Any, beta: Any, alpha: Any) -> Any:
 
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * (mat1 @ mat2) for matrices; the input is broadcast."""
-    input, mat1, mat2 = _tensors("addmm", input, mat1, mat2)
+    input, mat1, mat2 = _tensors("addmm", input=input, mat1=mat1, mat2=mat2)
     for name, value in (("mat1", mat1), ("mat2", mat2)):
         if value.ndim != 2:
             raise RuntimeError(f"{name} must be a matrix, got {value.ndim}-D tensor")
@@ -206,26 +201,26 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) ->
 
 def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * (mat @ vec) for a matrix and a vector; the input is broadcast."""
-    input, mat, vec = _tensors("addmv", input, mat, vec)
+    input, mat, vec = _tensors("addmv", input=input, mat=mat, vec=vec)
     return _added("addmv", input, mv(mat, vec), beta, alpha)
 
 
 def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * (batch1 @ batch2) for batches of matrices; the input is broadcast."""
-    input, batch1, batch2 = _tensors("baddbmm", input, batch1, batch2)
+    input, batch1, batch2 = _tensors("baddbmm", input=input, batch1=batch1, batch2=batch2)
     return _added("baddbmm", input, bmm(batch1, batch2), beta, alpha)
 
 
 def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * the sum of the products of two batches of matrices; the input is broadcast."""
-    input, batch1, batch2 = _tensors("addbmm", input, batch1, batch2)
+    input, batch1, batch2 = _tensors("addbmm", input=input, batch1=batch1, batch2=batch2)
     product = ops.sum(bmm(batch1, batch2), axis=(0,), keepdims=False)
     return _added("addbmm", input, product, beta, alpha)
 
 
 def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * outer(vec1, vec2); the input is broadcast."""
-    input, vec1, vec2 = _tensors("addr", input, vec1, vec2)
+    input, vec1, vec2 = _tensors("addr", input=input, vec1=vec1, vec2=vec2)
     if vec1.ndim != 1 or vec2.ndim != 1:
         raise RuntimeError(f"addr: Expected 1-D argument vec1 and vec2, but got {vec1.ndim}-D and {vec2.ndim}-D")
     dtype = common(input, vec1, vec2)
@@ -251,8 +246,7 @@ def multi_dot(tensors: Any) -> Any:
     if len(factors) < 2:
         raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(factors)}")
     for place, factor in enumerate(factors):
-        if not isinstance(factor, Carrier):
-            raise _refusals.no_tensor("multi_dot", "tensors", place + 1, factor)
+        require_tensors("multi_dot", first=place + 1, tensors=factor)
         end = place in (0, len(factors) - 1)
         if factor.ndim != 2 and not (end and factor.ndim == 1):
             kind = "1D or 2D" if end else "2D"
@@ -315,8 +309,7 @@ def einsum(equation: Any, *operands: Any) -> Any:
     if not operands:
         raise RuntimeError("einsum(): must provide at least one operand")
     for position, operand in enumerate(operands, 1):
-        if not isinstance(operand, (Carrier, np.ndarray)):
-            raise _refusals.no_tensor("einsum", "operands", position, operand)
+        require_operands("einsum", first=position, operands=operand)
     terms, result = _parsed(equation, operands)
     dtype = common(*operands)
     if len(terms) == 1 and dtype.kind in "biu" and not set(terms[0]) <= set(result):  # a sum

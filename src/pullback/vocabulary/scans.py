@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .. import _refusals, ops
+from .. import ops
 from .._core import Carrier
 from .._shapes import normalize_axes, normalize_axis
+from .._values import require_tensors
 from . import arithmetic, of_tensor, reductions, shapes
 from .indexing import getitem
 from .reductions import scanned
@@ -64,8 +65,8 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
         raise RuntimeError(f"order must be non-negative but got {n}")
     place = normalize_axis(dim, input.ndim, "diff")
     for argument, position, value in (("prepend", 4, prepend), ("append", 5, append)):
-        if value is not None and not isinstance(value, Carrier):
-            raise _refusals.no_tensor("diff", argument, position, value)
+        if value is not None:
+            require_tensors("diff", first=position, **{argument: value})
     if n and (prepend is not None or append is not None):
         input = shapes.cat([part for part in (prepend, input, append) if part is not None], place)
     subtract = arithmetic.logical_xor if input._dtype.kind == "b" else arithmetic.sub
@@ -162,9 +163,7 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -
 
 def _trapezoids(name: str, y: Any, x: Any, dx: Any, dim: int) -> Any:
     """The areas between neighbours."""
-    for argument, position, value in (("y", 1, y), *([] if x is None else [("x", 2, x)])):
-        if not isinstance(value, Carrier):
-            raise _refusals.no_tensor(name, argument, position, value)
+    require_tensors(name, y=y, **({} if x is None else {"x": x}))
     if not y.ndim:
         raise IndexError(f"{name}(): Dimension specified as {dim} but tensor has no dimensions")
     place = normalize_axis(dim, y.ndim, name)

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes, _refusals, _xp, ops
+from .. import _dtypes, _xp, ops
 from .._core import Carrier, Primitive
 from .._promotion import category, held
 from .._shapes import broadcast_shapes, normalize_axis
-from .._values import every
+from .._values import every, require_operands
 from .._views import view
 from . import shapes
 
@@ -28,8 +28,7 @@ UNSIGNED: dict[Any, Any] = {np.dtype(np.int64): np.dtype(np.uint64), np.dtype(np
 
 def _indices(name: str, index: Any, error: type[Exception] = RuntimeError, *, wide: bool = False) -> Any:
     """An index that is a tensor or array of int64, or of int32 unless only the `wide` will do."""
-    if not isinstance(index, (Carrier, np.ndarray)):
-        raise _refusals.no_tensor(name, "index", 2, index)
+    require_operands(name.rstrip("_"), first=2 if name in ("put_", "take") else 3, index=index)
     dtype = category(index)[0]
     if dtype == np.int64 or (dtype == np.int32 and not wide):
         return index
@@ -130,8 +129,7 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, axis: in
     tensor([[1.]])
     """
     dim = axis if dim is None else dim
-    if not isinstance(indices, (Carrier, np.ndarray)):
-        raise _refusals.no_tensor("take_along_dim", "indices", 2, indices)
+    require_operands("take_along_dim", first=2, indices=indices)
     if category(indices)[0] != np.int64:
         raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {_type_name(indices)}")
     if dim is None:
@@ -184,9 +182,10 @@ def _source(input: Any, axis: int, index: Any, src: Any) -> Any:
     return seen(ops.getitem, src, index=(*(slice(0, size) for size in index.shape), ...))
 
 
-def _scattered(combine: Any, input: Any, dim: int, index: Any, src: Any) -> Any:
+def _scattered(name: str, combine: Any, input: Any, dim: int, index: Any, src: Any) -> Any:
     """`combine(input, src, index, axis)` of operands that fit together."""
     axis = normalize_axis(dim, input.ndim)
+    require_operands(name, first=3, index=index)
     index = _indices("scatter", index)
     if 0 in index.shape:
         return ops.clone(input)
@@ -222,7 +221,7 @@ def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = N
     combine = combines[reduce]
     if reduce is None and not isinstance(source, (Carrier, np.ndarray)):
         combine = functools.partial(combine, label="ScatterBackward1")
-    return _scattered(combine, input, dim, index, source)
+    return _scattered("scatter_reduce", combine, input, dim, index, source)
 
 
 def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
@@ -232,9 +231,8 @@ def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
     >>> pullback.zeros(3).scatter_add(0, pullback.tensor([0, 2, 2]), pullback.tensor([1.0, 2.0, 3.0]))
     tensor([1., 0., 5.])
     """
-    if not isinstance(src, (Carrier, np.ndarray)):
-        raise _refusals.no_tensor("scatter_add", "src", 4, src)
-    return _scattered(ops.scatter_add, input, dim, index, src)
+    require_operands("scatter_add", first=4, src=src)
+    return _scattered("scatter_add", ops.scatter_add, input, dim, index, src)
 
 
 def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True) -> Any:
@@ -250,13 +248,12 @@ def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, *, i
     """
     if reduce not in REDUCTIONS and reduce != "mean":
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
-    if not isinstance(src, (Carrier, np.ndarray)):
-        raise _refusals.no_tensor("scatter_reduce", "src", 4, src)
+    require_operands("scatter_reduce", first=4, src=src)
 
     def combine(target: Any, source: Any, places: Any, *, axis: int) -> Any:
         return _reduced(target, source, places, axis, reduce, include_self, "ScatterReduceBackward0")
 
-    return _scattered(combine, input, dim, index, src)
+    return _scattered("scatter_reduce", combine, input, dim, index, src)
 
 
 def _reduced(input: Any, src: Any, index: Any, axis: int, reduce: str, include_self: bool, label: str) -> Any:
@@ -344,8 +341,7 @@ def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: float = 1
 
 def _check_slices(name: str, input: Any, axis: int, index: Any, source: Any) -> None:
     """Refuse slices to write that differ from those along an axis in dtype, number or shape."""
-    if not isinstance(source, (Carrier, np.ndarray)):
-        raise _refusals.no_tensor(name.rstrip("_"), "source", 4, source)
+    require_operands(name.rstrip("_"), first=4, source=source)
     if category(source)[0] != input._dtype:
         raise RuntimeError(
             f"{name}(): self ({_type_name(input)}) and source ({_type_name(source)}) must have the same scalar type"
@@ -372,8 +368,7 @@ def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
     """
     axis = normalize_axis(dim, input.ndim)
     index = _vector("index_copy_", index, wide=True)
-    if not isinstance(source, (Carrier, np.ndarray)):
-        raise _refusals.no_tensor("index_copy", "source", 4, source)
+    require_operands("index_copy", first=4, source=source)
     if category(source)[0] != input._dtype:
         raise RuntimeError(
             "index_copy_(): self and source expected to have the same dtype, but got (self) "
@@ -487,8 +482,7 @@ def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
             [0., 2.]])
     """
     index = _flat_places("put_", input, index)
-    if not isinstance(source, (Carrier, np.ndarray)):
-        raise _refusals.no_tensor("put", "source", 3, source)
+    require_operands("put", first=3, source=source)
     if category(source)[0] != input._dtype:
         raise RuntimeError(
             "put_(): self and source expected to have the same dtype, but got self.dtype = "

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes, _refusals, ops
+from .. import _dtypes, ops
 from .._core import Carrier
 from .._promotion import cast, common
 from .._shapes import Shape, expand_shape, infer_shape, normalize_axes, normalize_axis, parse_sizes, sum_to
+from .._values import require_tensors
 from .._views import view as view_of
 from . import in_both_spellings
 from .reinterpreting import reinterpreted
@@ -44,20 +45,15 @@ def view(input: Any, *shape: Any, size: Any = None, dtype: Any = None) -> Any:
     return view_of(ops.reshape, input, shape=target)
 
 
-def _require_tensor(name: str, other: Any) -> None:
-    if not isinstance(other, Carrier):
-        raise _refusals.no_tensor(name, "other", 1, other)
-
-
 def view_as(input: Any, other: Any) -> Any:
     """input.view(other.shape)."""
-    _require_tensor("view_as", other)
+    require_tensors("view_as", other=other)
     return view(input, other.shape)
 
 
 def reshape_as(input: Any, other: Any) -> Any:
     """input.reshape(other.shape)."""
-    _require_tensor("reshape_as", other)
+    require_tensors("reshape_as", other=other)
     return reshape(input, other.shape)
 
 
@@ -250,7 +246,7 @@ def expand(input: Any, *sizes: Any, size: Any = None, implicit: bool = False) ->
 
 def expand_as(input: Any, other: Any) -> Any:
     """input.expand(other.shape)."""
-    _require_tensor("expand_as", other)
+    require_tensors("expand_as", other=other)
     return expand(input, other.shape)
 
 

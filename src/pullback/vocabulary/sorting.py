@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _refusals, ops
+from .. import ops
 from .._core import Carrier
 from .._promotion import cast, category, common, together
 from .._shapes import normalize_axis
+from .._values import require_tensors
 from .._views import beside
 from . import arithmetic
 
@@ -145,8 +146,7 @@ def searchsorted(
     >>> pullback.searchsorted(pullback.tensor([1, 3, 5]), pullback.tensor([3, 4]))
     tensor([1, 2])
     """
-    if not isinstance(sorted_sequence, Carrier):
-        raise _refusals.no_tensor("searchsorted", "sorted_sequence", 1, sorted_sequence)
+    require_tensors("searchsorted", sorted_sequence=sorted_sequence)
     if side not in (None, "left", "right"):
         raise RuntimeError(f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}")
     if side == "left" and right:
@@ -177,8 +177,7 @@ def _check_searched(ordered: Any, values: Any, sorter: Any) -> None:
         )
     if sorter is None:
         return
-    if not isinstance(sorter, Carrier):
-        raise _refusals.no_tensor("searchsorted", "sorter", 3, sorter)
+    require_tensors("searchsorted", first=3, sorter=sorter)
     if tuple(sorter.shape) != shape:
         raise RuntimeError(
             "torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor "
@@ -197,8 +196,7 @@ def bucketize(input: Any, boundaries: Any, *, out_int32: bool = False, right: bo
     >>> pullback.bucketize(pullback.tensor([0, 3, 9]), pullback.tensor([1, 3, 5]))
     tensor([0, 1, 3])
     """
-    if not isinstance(boundaries, Carrier):
-        raise _refusals.no_tensor("bucketize", "boundaries", 2, boundaries)
+    require_tensors("bucketize", first=2, boundaries=boundaries)
     if boundaries.ndim != 1:
         raise RuntimeError(f"bucketize(): boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
     return searchsorted(boundaries, input, out_int32=out_int32, right=right)

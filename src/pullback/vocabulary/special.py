@@ -13,6 +13,7 @@ from .. import _refusals, ops
 from .._core import Carrier, Primitive
 from .._eager import is_primitive
 from .._promotion import broadcast, category, common, fractional, inexact, together
+from .._values import require_tensors
 
 MOST_TERMS = 1 << 27
 """How many numbers `mvlgamma` adds at most."""
@@ -22,8 +23,7 @@ def of_one(primitive: Primitive, name: str, text: str, **params: Any) -> Callabl
     """A function of one real tensor: a primitive with its metadata."""
 
     def function(input: Any) -> Any:
-        if not isinstance(input, Carrier):
-            raise _refusals.no_tensor(name, "input", 1, input)
+        require_tensors(name, input=input)
         _refuse_complex(name, input)
         return primitive(inexact(input), **params)
 
@@ -138,9 +138,7 @@ def _incomplete(primitive: Primitive, name: str, text: str) -> Callable[[Any, An
     """A function of two tensors of real numbers, the first of which is a shape."""
 
     def function(input: Any, other: Any) -> Any:
-        for position, (argument, value) in enumerate({"input": input, "other": other}.items(), 1):
-            if not isinstance(value, Carrier):
-                raise _refusals.no_tensor(name, argument, position, value)
+        require_tensors(name, input=input, other=other)
         if common(input, other).kind != "f":
             raise NotImplementedError(
                 f'"{name}" not implemented for {input.dtype} and {other.dtype}: convert to floats first, as in a.double()'

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import _refusals, _xp, ops
+from .. import _xp, ops
 from .._core import Carrier
 from .._promotion import cast
-from .._values import every
+from .._values import every, require_operands, require_tensors
 from .._views import view
 from . import arithmetic, shapes
 
@@ -32,8 +32,8 @@ def _window(name: str, input: Any, window: Any, win_length: int, n_fft: int) -> 
     """The window in the middle of a frame; all ones, of the signal's dtype, unless one is given."""
     if window is None:
         window = np.ones(win_length, np.finfo(input._dtype).dtype)
-    elif not isinstance(window, (Carrier, np.ndarray)):
-        raise _refusals.no_tensor(name, "window", 5, window)
+    else:
+        require_operands(name, first=5, window=window)
     if tuple(window.shape) != (win_length,):
         raise _refusal(
             name,
@@ -86,8 +86,7 @@ def _checked(name: str, input: Any, n_fft: int, hop_length: int | None, win_leng
 
 
 def _check_signal(input: Any) -> None:
-    if not isinstance(input, Carrier):
-        raise _refusals.no_tensor("stft", "input", 1, input)
+    require_tensors("stft", input=input)
     if input._dtype.kind not in "fc":
         raise _refusal("stft", input, "expected a tensor of floating point or complex values")
     if input.ndim not in (1, 2):
@@ -156,8 +155,7 @@ def _spectrum(frames: Any, n_fft: int, onesided: bool, normalized: bool) -> Any:
 
 
 def _check_spectra(input: Any) -> None:
-    if not isinstance(input, Carrier):
-        raise _refusals.no_tensor("istft", "input", 1, input)
+    require_tensors("istft", input=input)
     if input._dtype.kind != "c":
         raise RuntimeError(
             "istft requires a complex-valued input tensor matching the output from stft with return_complex=True."

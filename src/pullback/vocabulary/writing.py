@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .. import _refusals
-from .._core import Carrier
+from .._values import require_tensors
 from . import published
 from .arithmetic import named
 
@@ -19,8 +18,7 @@ def __getattr__(name: str) -> Callable[..., Any]:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
     def function(input: Any, *args: Any, **options: Any) -> Any:
-        if not isinstance(input, Carrier):
-            raise _refusals.no_tensor(name, "input", 1, input)
+        require_tensors(name, input=input)
         return getattr(input, name)(*args, **options)
 
     return published(named(name, function, f"In place: `input.{name}(...)`."), "pullback", name)
