@@ -18,6 +18,8 @@ from ._modes import losses
 from ._node import Node, count
 from ._sites import Site, caller, internal
 
+HIDING = {"detach", "data", "no_grad", "inference_mode", "numpy"}
+
 
 class Cut:
     """Why a value that depends on tracked tensors is not tracked itself, and where that happened; when, and to whom."""
@@ -39,7 +41,6 @@ class Cut:
         return self.reason in HIDING
 
 
-HIDING = {"detach", "data", "no_grad", "inference_mode", "numpy"}
 REACH = 8
 recent: collections.deque[Cut] = collections.deque(maxlen=1024)
 """The latest cuts, for `reasons`: a value may be gone by the time that somebody misses its gradient."""

@@ -102,6 +102,14 @@ def clean(value: Any, index: Index) -> bool:
 # 3. What an entry did
 
 
+POLES = {
+    "sqrt": "The derivative of sqrt at 0 is inf: for a length use norm, whose gradient is 0 there, or add a small number",
+    "log": "The derivative of log at 0 is inf: add a small number, or use log_softmax, log1p or xlogy where they fit",
+    "divide": "The divisor is 0: add a small number to it, or leave such elements out",
+    "reciprocal": "The divisor is 0: add a small number to it, or leave such elements out",
+}
+
+
 class Cause(NamedTuple):
     """An entry at which something began, with the numbers that met there."""
 
@@ -159,14 +167,6 @@ class Cause(NamedTuple):
     def kind(self) -> str:
         """What the factor is: 'inf' or 'nan'."""
         return "nan" if self.factor is not None and np.isnan(self.factor) else "inf"
-
-
-POLES = {
-    "sqrt": "The derivative of sqrt at 0 is inf: for a length use norm, whose gradient is 0 there, or add a small number",
-    "log": "The derivative of log at 0 is inf: add a small number, or use log_softmax, log1p or xlogy where they fit",
-    "divide": "The divisor is 0: add a small number to it, or leave such elements out",
-    "reciprocal": "The divisor is 0: add a small number to it, or leave such elements out",
-}
 
 
 def cause(ledger: Ledger, entry: Entry, index: Index) -> Cause:
@@ -235,13 +235,13 @@ def _mask(ledger: Ledger, entry: Entry, index: Index) -> Entry | None:
     return None
 
 
+MASKS = {"where", "masked_fill", "select"}
+
+
 def _masks(entry: Entry, index: Index) -> bool:
     """Whether an operation lets some elements through and others not: `where`, masks, and products with zeros."""
     name = entry.node.primitive.name
     return name in MASKS or (name == "multiply" and any(not value for value in operands(entry, index).values()))
-
-
-MASKS = {"where", "masked_fill", "select"}
 
 
 # 4. Where it began

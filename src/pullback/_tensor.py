@@ -51,6 +51,9 @@ class Eager(Tape):
         return tensor
 
 
+OPERANDS = (Carrier, np.ndarray, np.generic, int, float, complex)
+
+
 class Conversions(Autograd):
     """Ways out of a tensor: to NumPy, to Python numbers, to text, and to other dtypes."""
 
@@ -272,9 +275,6 @@ def in_place(general: Callable[..., Any]) -> Callable[..., Any]:
     method.__name__ = method.__qualname__ = f"{general.__name__}_"
     method.__doc__ = f"In place: {general.__doc__}"
     return fills(method) if method.__name__ in vocabulary.FILLS else method
-
-
-OPERANDS = (Carrier, np.ndarray, np.generic, int, float, complex)
 
 
 def operator(general: Callable[[Any, Any], Any], *, swapped: bool = False) -> Callable[[Any, Any], Any]:

@@ -328,6 +328,9 @@ def index_in_order(x: Array, *arrays: Any, spec: tuple[Any, ...]) -> Any:
     return in_order(index(x, *arrays, spec=spec))
 
 
+WHOLE = slice(None)
+
+
 def _sole_axis(spec: tuple[Any, ...]) -> int | None:
     """The axis that the one array of an index stands for, where all others are taken whole, else None."""
     for place, entry in enumerate(spec):
@@ -337,9 +340,6 @@ def _sole_axis(spec: tuple[Any, ...]) -> int | None:
         elif entry is not array and (entry is not Ellipsis or place < spec.index(array)):
             return None
     return spec.index(array)
-
-
-WHOLE = slice(None)
 
 
 def index_add(g: Any, *arrays: Any, spec: tuple[Any, ...], shape: tuple[int, ...]) -> Array:

@@ -478,6 +478,9 @@ def _check_reentrant(kwargs: dict[str, Any], context_fn: Contexts, debug: bool) 
         raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
 
 
+CHECKS = ["default", "none"]
+
+
 def _options(context_fn: Contexts, determinism_check: str, debug: bool, early_stop: bool) -> dict[str, bool]:
     """The options of a block, as the settings around it have them."""
     if determinism_check not in CHECKS:
@@ -486,9 +489,6 @@ def _options(context_fn: Contexts, determinism_check: str, debug: bool, early_st
     if debug and context_fn is not noop_context_fn:
         raise ValueError("debug=True is incompatible with non-default context_fn")
     return {"early_stop": early_stop, "compare": determinism_check == "default", "debug": debug}
-
-
-CHECKS = ["default", "none"]
 
 
 def _forced(setting: contextvars.ContextVar[bool | None], otherwise: bool) -> bool:

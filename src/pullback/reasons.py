@@ -446,6 +446,20 @@ def _because(found: Cause) -> str:
     return "".join([f": {text}" if text else "", f" ({numbers})" if numbers else ""])
 
 
+COMMON = {"multiply", "matmul", "abs", "divide"}  # in nearly every program
+POLES = {
+    "sqrt": "at 0 its derivative is inf",
+    "rsqrt": "at 0 it is inf",
+    "log": "at 0 its derivative is inf",
+    "divide": "0 as a divisor",
+    "reciprocal": "0 as a divisor",
+    "power": "a base of 0",
+    "pow": "a base of 0",
+    "exp": "overflow",
+    "vector_norm": "some norms at 0",
+}
+
+
 def _guessed(way: Sequence[Node], site: Site, kind: str) -> Found:
     """What may have happened in a graph whose numbers are gone."""
     again = (
@@ -460,17 +474,3 @@ def _guessed(way: Sequence[Node], site: Site, kind: str) -> Found:
     lines = "; ".join(dict.fromkeys(f"{made_at(node)} ({known[node.primitive.name]})" for node in suspects[:3]))
     could = f"what can have done it is {lines}"
     return Found("zero factor" if kind == "0" else kind, f"{could}, and {again}", suspects[0].site)
-
-
-COMMON = {"multiply", "matmul", "abs", "divide"}  # in nearly every program
-POLES = {
-    "sqrt": "at 0 its derivative is inf",
-    "rsqrt": "at 0 it is inf",
-    "log": "at 0 its derivative is inf",
-    "divide": "0 as a divisor",
-    "reciprocal": "0 as a divisor",
-    "power": "a base of 0",
-    "pow": "a base of 0",
-    "exp": "overflow",
-    "vector_norm": "some norms at 0",
-}

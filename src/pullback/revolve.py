@@ -155,6 +155,9 @@ class Nested(Exception):  # noqa: N818  # no error: a way out of the loop
     """Says that a loop runs inside a transform that has to see it whole."""
 
 
+UNHOOKED = functools.partial(FieldBlock, pack=None, unpack=None)  # what a step saves is dropped, or used soon
+
+
 class Loop:
     """What the node of a loop keeps: states, and how to get from one to another."""
 
@@ -352,9 +355,6 @@ class Loop:
         finally:
             running.reset(token)
         return [None if start is None else pending.pop(start, None) for start in taken.starts]
-
-
-UNHOOKED = functools.partial(FieldBlock, pack=None, unpack=None)  # what a step saves is dropped, or used soon
 
 
 def _leaf(node: Node) -> Any:

@@ -496,6 +496,12 @@ def lost_by(tensor: Any, noted: Sequence[Cut]) -> Cut | None:
 # 4. The class
 
 
+NO_JVP = (
+    "You must implement the jvp function for custom autograd.Function to use it with forward mode AD. {} has none: add a "
+    "static method jvp(ctx, *tangents) that returns a tangent for each output."
+)
+
+
 class Function:
     """An operation whose derivative you write: subclass it, define `forward` and `backward`, and call `apply`.
 
@@ -604,12 +610,6 @@ class Function:
             "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
             "generate_vmap_rule=True."
         )
-
-
-NO_JVP = (
-    "You must implement the jvp function for custom autograd.Function to use it with forward mode AD. {} has none: add a "
-    "static method jvp(ctx, *tangents) that returns a tangent for each output."
-)
 
 
 def _equip(function: type[Function]) -> None:

@@ -104,6 +104,12 @@ _COUNTED: dict[str, Callable[[Equation], int]] = {
 }
 
 
+_COMPARISONS = set(
+    """equal not_equal less less_equal greater greater_equal isnan isinf isfinite logical_and logical_or logical_xor
+    logical_not""".split()
+)
+
+
 def flops(equation: Equation) -> int:
     """How many additions and multiplications an equation takes, about."""
     name = equation.name
@@ -114,12 +120,6 @@ def flops(equation: Equation) -> int:
     if equation.primitive.kind == "elementwise" or name in _COMPARISONS:
         return PER_ELEMENT.get(name, 1) * sum(value.size for value in equation.outputs)
     return 0
-
-
-_COMPARISONS = set(
-    """equal not_equal less less_equal greater greater_equal isnan isinf isfinite logical_and logical_or logical_xor
-    logical_not""".split()
-)
 
 
 def moved(equation: Equation) -> tuple[int, int]:

@@ -234,6 +234,9 @@ def _named(node: ast.FunctionDef | ast.Lambda, name: str) -> ast.FunctionDef:
     return made
 
 
+_MISSING = object()
+
+
 class _Written(ast.NodeTransformer):
     """A function or a class whose free names are exchanged for those of the text, without annotations."""
 
@@ -288,9 +291,6 @@ class _Written(ast.NodeTransformer):
 
     def _value(self, name: str) -> Any:
         return _MISSING if name in self.local else self.scope.get(name, _MISSING)
-
-
-_MISSING = object()
 
 
 def _expression(text: str) -> ast.expr:

@@ -241,6 +241,10 @@ class _NoTextError(Exception):
     """Metadata have no text that says all of them."""
 
 
+_LENGTH = struct.Struct("<q")
+_SIMPLE = {int, bool, str, bytes, type(None), type(Ellipsis)}
+
+
 class _Text:
     """A program, part by part: each part with its length, so that no two programs have the same parts."""
 
@@ -312,10 +316,6 @@ class _Text:
             self.add(inside.digest())
         elif entry is not _xp.array:
             raise _NoTextError
-
-
-_LENGTH = struct.Struct("<q")
-_SIMPLE = {int, bool, str, bytes, type(None), type(Ellipsis)}
 
 
 @functools.cache

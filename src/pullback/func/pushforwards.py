@@ -32,6 +32,9 @@ class _Edge(NamedTuple):
     shape: tuple[int, ...]
 
 
+ARRAYS = {ndarray, type(None)}
+
+
 def pushforward(primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: Params) -> Any:
     """The tangent of the result, a tuple of several; None for no tangent of an input, and where there is none."""
     push = PUSHFORWARDS.get(primitive.kind)
@@ -172,5 +175,3 @@ PUSHFORWARDS: dict[str, Callable[..., Any]] = {
 
 RAW = {_elementwise, _linear, _jointly, _multilinear, _of_number}
 """Those that ask for nothing but the values they are given."""
-
-ARRAYS = {ndarray, type(None)}

@@ -95,6 +95,9 @@ def _neighbours(name: str, below: int, above: int, scale: Callable[[Any, Any], A
     return rule
 
 
+REAL: Any = {"complex": "refused"}
+
+
 def _bessel(name: str, scipy_name: str, first: tuple[str, str], below: int, above: int, scale: Any = None) -> Any:
     rule = _neighbours(name, below, above, scale)
     return elementwise(name, rule, forward=_of_order(scipy_name, first), **REAL)
@@ -163,8 +166,6 @@ def _log_ndtr(xp: Any, g: Any, x: Any) -> Any:
     below = xp.erfcx(xp.clip(x * -ROOT_HALF, lower=-26, upper=None))
     return xp.select(x < 26 / ROOT_HALF, g) / below * (2 / ROOT_TWO_PI)
 
-
-REAL: Any = {"complex": "refused"}
 
 # fmt: off
 #                         name         pullback per input

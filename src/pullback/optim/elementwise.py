@@ -114,6 +114,9 @@ def _without_axes(value: Any) -> Any:
 # Formulas
 
 
+_NOTHING: dict[str, Any] = {}
+
+
 class Elementwise(Optimizer):
     """The base of optimizers that are a formula.
 
@@ -201,9 +204,6 @@ class Elementwise(Optimizer):
                 f"{tuple(parameter.shape)}"
             )
         return fitting
-
-
-_NOTHING: dict[str, Any] = {}
 
 
 def _called(function: Callable[..., None], *args: Any) -> None:

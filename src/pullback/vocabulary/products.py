@@ -61,6 +61,14 @@ def mm(input: Any, mat2: Any) -> Any:
     return matmul(input, mat2)
 
 
+_LABELS: dict[tuple[int, int], dict[str, str]] = {
+    (1, 1): {"label": "DotBackward0"},
+    (2, 1): {"label": "MvBackward0"},
+    (1, 2): {"label": "MvBackward0"},
+    (2, 2): {},
+}
+
+
 def matmul(input: Any, other: Any) -> Any:
     """input @ other: matrices, vectors, and batches of them, with broadcasting of the batch axes."""
     require_operands("matmul", input=input, other=other)
@@ -76,14 +84,6 @@ def matmul(input: Any, other: Any) -> Any:
     except ValueError:
         _check_product(tuple(a.shape), tuple(b.shape))  # says which axes do not fit
         raise
-
-
-_LABELS: dict[tuple[int, int], dict[str, str]] = {
-    (1, 1): {"label": "DotBackward0"},
-    (2, 1): {"label": "MvBackward0"},
-    (1, 2): {"label": "MvBackward0"},
-    (2, 2): {},
-}
 
 
 def _check_product(a: tuple[int, ...], b: tuple[int, ...]) -> None:

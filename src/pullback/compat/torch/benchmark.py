@@ -164,6 +164,9 @@ class Timer:
         return self._measured(measure)  # type: ignore[no-any-return]  # what it was given
 
 
+_WORDS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
+
+
 class Compare:
     """A table of measurements: a row for each statement and number of threads, a column for each description."""
 
@@ -212,6 +215,3 @@ class Compare:
             )
         heading = f"[{'-' * 4} {label or ''} {'-' * 4}]".center(len(lines[0]))
         return "\n".join([heading, *lines, f"\nTimes are in {_WORDS[name]} ({name}).\n"])
-
-
-_WORDS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}

@@ -57,6 +57,10 @@ REDUCED = "reduced"
 """What `library` calls the function for what is left of an angle."""
 
 
+OF_ANGLE = {"sin": trigonometry.sine, "cos": trigonometry.cosine}
+"""Functions of what is left of an angle, and of the quarter turns before: sine and cosine of one angle share these."""
+
+
 def call(name: str, *words: Word) -> Word:
     """A function of mathematics, by its name as NumPy's ufunc: written out, or by a call of the one in `library`."""
     desk, kind, module = words[0].desk, words[0].kind, words[0].desk.builder.module
@@ -90,10 +94,6 @@ def written(name: str, words: Sequence[Word]) -> Word:
         return OF_ANGLE[name](words[0], _reduced(words[0]))
     emit = scalars.emit_by_case if desk.branching else scalars.emit
     return Word(desk, kind, emit(desk.builder, name, kind, *[word.value for word in words], target=desk.target))
-
-
-OF_ANGLE = {"sin": trigonometry.sine, "cos": trigonometry.cosine}
-"""Functions of what is left of an angle, and of the quarter turns before: sine and cosine of one angle share these."""
 
 
 def _reduced(x: Word) -> trigonometry.Rest:

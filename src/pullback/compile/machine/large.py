@@ -131,6 +131,10 @@ failed:
 """
 
 
+SEVERAL = 4
+"""Parts from which on threads take part."""
+
+
 @native.once
 def _method() -> Any:
     """The built-in function of all kernels; None where there can be none."""
@@ -139,6 +143,10 @@ def _method() -> Any:
 
 
 Function = Callable[..., Any]
+
+
+SAMPLE = (3,)
+"""The shape of what is recorded: what is done to three elements is done to any number."""
 
 
 def _recorded(function: Function, arrays: Sequence[Array], *, whole: bool) -> Program | None:
@@ -176,10 +184,6 @@ def _compiled(known: str, function: Function, arrays: Sequence[Array], *, whole:
     return native.builtin(method, np.array(words, np.int64))  # type: ignore[no-any-return]  # as Python makes it
 
 
-SEVERAL = 4
-"""Parts from which on threads take part."""
-SAMPLE = (3,)
-"""The shape of what is recorded: what is done to three elements is done to any number."""
 MOST = 1000
 """Operations, with their dtypes and metadata, for which there is code at most."""
 _met: dict[Any, int] = {}

@@ -51,12 +51,12 @@ def of_entry(entry: Any) -> Hashable:
     return (kind, id(entry))
 
 
+LARGEST = 1 << 12
+"""Bytes of a constant that is compared element by element."""
+
+
 def of_constant(array: Any) -> Hashable:
     """The key of a small constant; a large one equals itself alone."""
     if array.nbytes > LARGEST:
         return ("array", id(array))
     return (array.shape, array.dtype.str, array.flags.c_contiguous, array.tobytes())
-
-
-LARGEST = 1 << 12
-"""Bytes of a constant that is compared element by element."""
