@@ -121,11 +121,6 @@ class Cause(NamedTuple):
     operands: dict[str, Any]
     mask: Entry | None
 
-    @property
-    def trap(self) -> bool:
-        """Whether a zero that a mask had made met a factor that is not finite."""
-        return self.mask is not None
-
     def numbers(self) -> str:
         """The element, the numbers that met in it, and what the rule had kept of it."""
         place = "" if not self.at else f" at index {self.at}"

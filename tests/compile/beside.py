@@ -24,3 +24,13 @@ def same(left, right):
 def plain(function):
     """A compiled function without machine code and fusion, which agrees to the bit."""
     return Compiled(function, fuse=False)
+
+
+def follows(function, changes):
+    """Assert that a compiled function goes along with changes of what it reads."""
+    compiled = plain(function)
+    x = pullback.arange(3.0)
+    for change in (lambda: None, lambda: None, *changes):
+        change()
+        for _ in range(2):
+            same(function(x), compiled(x))

@@ -12,7 +12,7 @@ from pullback.compile import CaptureError
 from pullback.testing.samples import rows
 
 from ..rows import each_row
-from .beside import plain, same
+from .beside import follows, plain, same
 
 F = pullback.nn.functional
 
@@ -396,12 +396,7 @@ def changes_of_globals():
 
 @pytest.mark.parametrize(("function", "changes"), list(changes_of_globals()))
 def test_changed_globals(function, changes):
-    compiled = plain(function)
-    x = pullback.arange(3.0)
-    for change in (lambda: None, lambda: None, *changes):
-        change()
-        for _ in range(2):
-            same(function(x), compiled(x))
+    follows(function, changes)
 
 
 @pytest.mark.filterwarnings("ignore:compile")

@@ -13,6 +13,8 @@ pytest.importorskip("llvmlite", reason="machine code is made by llvmlite, which 
 import pullback
 from pullback import _blas
 
+from .beside import same
+
 
 @pytest.fixture(autouse=True)
 def _threads_as_before():
@@ -31,11 +33,6 @@ def work(x, y):
     """Nests and a product that threads share."""
     z = pullback.tanh(x @ y)
     return (z * z).sum(0), pullback.softmax(z, 1), z.mean()
-
-
-def same(left, right):
-    for a, b in zip(left, right, strict=True):
-        np.testing.assert_array_equal(a.numpy(), b.numpy())
 
 
 def made():

@@ -17,7 +17,7 @@ from typing import Any
 from llvmlite import ir
 
 from .mathematics import arcs, arithmetic, errors, exponentials, gamma, logarithms, powers, remainders, trigonometry
-from .mathematics.lanes import ORDERED, REALS, TYPES, UNSIGNED, Desk, Target, Word
+from .mathematics.lanes import ORDERED, REALS, UNSIGNED, Desk, Target, Word
 
 Value = Any  # llvmlite has no annotations
 
@@ -209,8 +209,3 @@ def cast(builder: Value, operand: Value, source: str, destination: str) -> Value
 def _desk(builder: Value, operand: Value, target: Target | None) -> Desk:
     lanes = operand.type.count if isinstance(operand.type, ir.VectorType) else None
     return Desk(builder, Target.host() if target is None else target, lanes)
-
-
-def type_of(dtype: str) -> Value:
-    """The LLVM type of a scalar of a dtype."""
-    return TYPES[dtype]

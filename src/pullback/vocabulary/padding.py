@@ -46,6 +46,17 @@ def _widths(pad: Sequence[int], ndim: int) -> Widths:
     return [(0, 0)] * (ndim - len(pairs)) + pairs[::-1]
 
 
+def _require_pairs(sizes: Sequence[int], dims: int) -> None:
+    """Refuse what is no pair of widths for each of some last axes."""
+    if len(sizes) % 2:
+        raise RuntimeError(f"Padding length must be divisible by 2: a pair for each axis, not {list(sizes)}")
+    if len(sizes) > 2 * dims:
+        raise RuntimeError(
+            "Padding length should be less than or equal to two times the input dimension but got padding length "
+            f"{len(sizes)} and input of dimension {dims}"
+        )
+
+
 def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Any:
     """An input with elements of one value around it: `pad` is (before, after) of the last axis, then of others.
 
@@ -55,13 +66,7 @@ def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Any:
     """
     require_tensors("constant_pad_nd", input=input)
     sizes = parse_sizes((pad,), "constant_pad_nd", "pad")
-    if len(sizes) % 2:
-        raise RuntimeError(f"Padding length must be divisible by 2: a pair for each axis, not {list(sizes)}")
-    if len(sizes) > 2 * input.ndim:
-        raise RuntimeError(
-            "Padding length should be less than or equal to two times the input dimension but got padding length "
-            f"{len(sizes)} and input of dimension {input.ndim}"
-        )
+    _require_pairs(sizes, input.ndim)
     return surrounded(input, _widths(sizes, input.ndim), value)
 
 
@@ -118,13 +123,7 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
     sizes = parse_sizes((pad,), "pad", "pad")
     if mode == "constant":
         return constant_pad_nd(input, sizes, 0 if value is None else value)
-    if len(sizes) % 2:
-        raise RuntimeError(f"Padding length must be divisible by 2: a pair for each axis, not {list(sizes)}")
-    if len(sizes) > 2 * input.ndim:
-        raise RuntimeError(
-            "Padding length should be less than or equal to two times the input dimension but got padding length "
-            f"{len(sizes)} and input of dimension {input.ndim}"
-        )
+    _require_pairs(sizes, input.ndim)
     if value:
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument: leave value out')
     if mode not in MODES:

@@ -188,11 +188,6 @@ def _power(x: Word, *, exponent: float) -> Word:
     return call("power", x, x.like(exponent))
 
 
-def _positive(x: Word, value: Word | float = 1) -> Word:
-    """A value where x is true, else 0, in the kind of x."""
-    return x.select(value, 0.0)
-
-
 def _sign(x: Word) -> Word:
     return (x > 0).select(x.like(1), (x < 0).select(x.like(-1), x.like(0)))
 
