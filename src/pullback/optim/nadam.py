@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .elementwise import Elementwise, Rule, declared
 from .optimizer import Group
 
@@ -59,7 +61,9 @@ class NAdam(Elementwise):
         t = t.item() + 1
         mu = beta1 * (1 - 0.5 * 0.96 ** (t * decay))
         mu_next = beta1 * (1 - 0.5 * 0.96 ** ((t + 1) * decay))
-        product = product * mu
+        product = product * (
+            product.dtype.type(mu) if isinstance(product, np.generic) else mu
+        )  # NumPy 1 would widen it
         share = lr * (1 - mu) / (1 - product.item())
         share_of_moment = lr * mu_next / (1 - product.item() * mu_next)
         correction = 1 - beta2**t
