@@ -38,12 +38,14 @@ def range(
     if end is None:
         start, end = 0, start
     start, end, step = (bound("range", value) for value in (start, end, step))
-    if step == 0:
+    if not abs(step) > 0:  # 0 or NaN
         raise RuntimeError("step must be nonzero")
     if (end - start) * step < 0:
         raise RuntimeError(f"upper bound and lower bound inconsistent with step sign: range({start}, {end}, {step})")
     count = int((end - start) / step + 1)
-    return made((start + step * np.arange(count)).astype(chosen_dtype(dtype)), requires_grad)
+    with np.errstate(invalid="ignore"):  # an infinite step, 0 times
+        values = (start + step * np.arange(count)).astype(chosen_dtype(dtype))
+    return made(values, requires_grad)
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:

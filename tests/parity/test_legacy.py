@@ -71,9 +71,16 @@ def test_functions(t):
 @pytest.mark.filterwarnings("ignore:torch.range is deprecated")
 @parity
 def test_ranges_with_their_ends(t):
-    raises(RuntimeError, "step must be nonzero", lambda: t.range(0, 1, 0))
+    for step in (0, float("nan")):
+        raises(RuntimeError, "step must be nonzero", lambda step=step: t.range(0, 1, step))
     raises(RuntimeError, "upper bound and", lambda: t.range(0, 1, -1))
-    return [t.range(0, 4), t.range(1, 2, 0.5), t.range(3, 0, -1), t.range(0, 3, 2, dtype=t.int64)]
+    return [
+        t.range(0, 4),
+        t.range(1, 2, 0.5),
+        t.range(3, 0, -1),
+        t.range(0, 3, 2, dtype=t.int64),
+        t.range(0, 1, float("inf")),
+    ]
 
 
 @parity
