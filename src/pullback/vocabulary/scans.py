@@ -123,7 +123,6 @@ def _slope(input: Any, axis: int, spacing: Any, edge_order: int) -> Any:
     """The estimates along one axis: the slope of the parabola through three neighbours, or of a line at the edges."""
     weight: Any = 0.5  # of the rise behind a place; that before it is weighted with its distance behind
     if getattr(spacing, "ndim", 0):
-        require_tensors("gradient", first=2, spacing=spacing)
         if tuple(spacing.shape) != (input.shape[axis],):
             raise RuntimeError(
                 f"torch.gradient expected coordinates of dim {axis} to be a 1-d tensor of {input.shape[axis]} elements, "
