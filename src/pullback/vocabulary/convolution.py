@@ -99,7 +99,7 @@ def _check_channels(given: str, input: Any, weight: Any, bias: Any, channels: in
         )
 
 
-def _same(name: str, input: Any, weight: Any, stride: Sizes, dilation: Sizes) -> tuple[Any, Sizes]:
+def _same(input: Any, weight: Any, stride: Sizes, dilation: Sizes) -> tuple[Any, Sizes]:
     """The input and the padding for which a result has the size of its image: half of it on each side."""
     if any(step != 1 for step in stride):
         raise RuntimeError("padding='same' is not supported for strided convolutions: give the padding in numbers")
@@ -125,7 +125,7 @@ def _convolve(
     given = f"Given groups={groups}"
     _check_channels(given, images, weight, bias, weight.shape[1] * groups, weight.shape[0])
     if padding == "same":
-        images, around = _same(name, images, weight, steps, spread)
+        images, around = _same(images, weight, steps, spread)
         window = window._replace(padding=around)
     lengths = window.lengths(tuple(images.shape[2:]), tuple(weight.shape[2:]))
     if min(lengths) < 1:
