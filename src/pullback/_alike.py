@@ -9,7 +9,7 @@ from . import _creation, ops
 from ._core import Carrier
 from ._creation import named
 from ._promotion import cast, category
-from ._values import require_tensors
+from ._values import require_tensor
 
 
 def _new(name: str, make: Callable[..., Any], text: str, example: str) -> Callable[..., Any]:
@@ -42,7 +42,7 @@ def fill(input: Any, value: Any) -> Any:
     >>> pullback.fill(pullback.ones(2), 5)
     tensor([5., 5.])
     """
-    require_tensors("fill", input=input)
+    require_tensor("fill", "input", input)
     if isinstance(value, Carrier) and value.ndim:
         raise RuntimeError(
             f"fill only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions: use copy_"

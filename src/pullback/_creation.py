@@ -23,7 +23,7 @@ from ._placement import accept
 from ._promotion import common, limits, overflow
 from ._shapes import Shape, parse_sizes
 from ._tensor import Tensor
-from ._values import require_tensors, untracked
+from ._values import require_tensor, untracked
 from .vocabulary import taking_out
 
 
@@ -455,7 +455,7 @@ def alike(name: str, make: Callable[..., Any], text: str) -> Callable[..., Any]:
     """`name_like`: the same, with the shape and dtype of another tensor."""
 
     def function(input: Any, *args: Any, dtype: Any = None, **options: Any) -> Any:
-        require_tensors(name, input=input)
+        require_tensor(name, "input", input)
         return make(tuple(input.shape), *args, dtype=input.dtype if dtype is None else dtype, **options)
 
     function.__doc__ = f"""{text} in the shape and dtype of another tensor.

@@ -10,7 +10,7 @@ from typing import Any
 
 from . import _eager, vocabulary
 from ._tensor import HOT, Tensor
-from ._values import require_tensors
+from ._values import require_tensor
 from .vocabulary import arithmetic, of_pair, of_tensor, of_tensors, products, reductions, shapes, short_way, taking_out
 from .vocabulary.products import einsum as einsum
 
@@ -168,14 +168,14 @@ def is_complex(input: Any) -> bool:
 @of_tensor
 def equal(input: Any, other: Any) -> bool:
     """Whether two tensors have the same shape and elements."""
-    require_tensors("equal", first=2, other=other)
+    require_tensor("equal", "other", other, 2)
     return tuple(input.shape) == tuple(other.shape) and bool((input == other).all())
 
 
 @of_tensor
 def allclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
     """Whether two tensors agree within atol + rtol * abs(other), everywhere."""
-    require_tensors("allclose", first=2, other=other)
+    require_tensor("allclose", "other", other, 2)
     return bool(vocabulary.load("vocabulary.bits", "isclose")(input, other, rtol, atol, equal_nan).all())
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._values import require_tensors
+from ._values import require_tensor
 from .vocabulary import arithmetic
 
 
@@ -96,7 +96,7 @@ def values(self: Any) -> Any:
 
 def sparse_mask(self: Any, mask: Any) -> Any:
     """This tensor where another has elements, and zero elsewhere."""
-    require_tensors("sparse_mask", mask=mask)
+    require_tensor("sparse_mask", "mask", mask)
     there: Any = arithmetic.ne(mask, 0)
     if (pattern := _pattern(mask)) is not None:
         there = there.index_put(tuple(pattern), there.new_ones(()))

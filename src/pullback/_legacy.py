@@ -16,7 +16,7 @@ from ._creation import as_tensor, bound, chosen_dtype, from_numpy, made, tensor
 from ._nested import sizes_of_old
 from ._placement import accept
 from ._shapes import Shape, parse_sizes
-from ._values import require_tensors
+from ._values import require_tensor, require_tensors
 from ._views import write
 
 
@@ -56,7 +56,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     tensor([[2, 1],
             [3, 1]])
     """
-    require_tensors("vander", x=x)
+    require_tensor("vander", "x", x)
     if x.ndim != 1:
         raise RuntimeError(f"x must be a one-dimensional tensor, got the shape {tuple(x.shape)}: see linalg.vander")
     if N is not None and N < 0:
@@ -178,7 +178,7 @@ def detach(input: Any) -> Any:
     >>> pullback.detach(pullback.ones(2, requires_grad=True)).requires_grad
     False
     """
-    require_tensors("detach", input=input)
+    require_tensor("detach", "input", input)
     return input.detach()
 
 
@@ -237,7 +237,7 @@ def map_(self: Any, tensor: Any, callable: Callable[[Any, Any], Any]) -> Any:
     >>> pullback.arange(3).map_(pullback.arange(3), lambda a, b: a * b)
     tensor([0, 1, 4])
     """
-    require_tensors("map_", tensor=tensor)
+    require_tensor("map_", "tensor", tensor)
     return _elementwise("map_", callable, (self, tensor))
 
 
@@ -277,7 +277,7 @@ def resize(self: Any, *sizes: Any) -> Any:
 
 def resize_as(self: Any, tensor: Any) -> Any:
     """The elements in the shape of another tensor, with a warning: the old name of `reshape_as`."""
-    require_tensors("resize_as", tensor=tensor)
+    require_tensor("resize_as", "tensor", tensor)
     return _resized("resize_as", self, tuple(tensor.shape))
 
 

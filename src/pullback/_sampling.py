@@ -16,7 +16,7 @@ from ._placement import accept
 from ._promotion import cast, common
 from ._shapes import Shape, broadcast_shapes
 from ._tensor import Tensor
-from ._values import require_tensors
+from ._values import require_tensor
 
 
 def _drawn(name: str, draw: Callable[..., Any], text: str) -> Callable[..., Any]:
@@ -107,7 +107,7 @@ def randint_like(input: Any, low: Any = 0, high: Any = None, **options: Any) -> 
     >>> pullback.randint_like(pullback.ones(2), 5).shape
     pullback.Size([2])
     """
-    require_tensors("randint_like", input=input)
+    require_tensor("randint_like", "input", input)
     low, high = (0, low) if high is None else (low, high)
     return randint(low, high, tuple(input.shape), **{"dtype": input.dtype, **options})
 
@@ -135,7 +135,7 @@ def randperm(
 
 
 def _floating(name: str, tensor: Any) -> Any:
-    require_tensors(name, input=tensor)
+    require_tensor(name, "input", tensor)
     if tensor._dtype.kind != "f":
         raise NotImplementedError(f'"{name}" not implemented for {tensor._type_name!r}: convert first, x.float()')
     return tensor

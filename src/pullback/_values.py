@@ -29,18 +29,29 @@ def every(value: Any) -> Any:
     return value._elements() if isinstance(value, Carrier) else value
 
 
-def require_tensors(function: str, *, first: int = 1, **arguments: Any) -> None:
-    """Refuse arguments, in their order from a position on, that are no tensors."""
-    for position, (argument, value) in enumerate(arguments.items(), first):
+def require_tensor(function: str, argument: str, value: Any, position: int = 1) -> None:
+    """Refuse an argument of a function, at a position, that is no tensor."""
+    if not isinstance(value, Carrier):
+        raise _refusals.no_tensor(function, argument, position, value)
+
+
+def require_tensors(function: str, **arguments: Any) -> None:
+    """Refuse the first arguments of a function, in their order, if one is no tensor."""
+    for position, (argument, value) in enumerate(arguments.items(), 1):
         if not isinstance(value, Carrier):
-            raise _refusals.no_tensor(function, argument, position, value)
+            require_tensor(function, argument, value, position)
 
 
-def require_operands(function: str, *, first: int = 1, **arguments: Any) -> None:
-    """The same where a NumPy array will do, as it does beside a tensor."""
-    for position, (argument, value) in enumerate(arguments.items(), first):
-        if not isinstance(value, (Carrier, ndarray)):
-            raise _refusals.no_tensor(function, argument, position, value)
+def require_operand(function: str, argument: str, value: Any, position: int = 1) -> None:
+    """Refuse an argument that is neither a tensor nor a NumPy array, which will do beside a tensor."""
+    if not isinstance(value, (Carrier, ndarray)):
+        raise _refusals.no_tensor(function, argument, position, value)
+
+
+def require_operands(function: str, **arguments: Any) -> None:
+    """The same for the first arguments of a function, in their order."""
+    for position, (argument, value) in enumerate(arguments.items(), 1):
+        require_operand(function, argument, value, position)
 
 
 def untracked(function: str, value: Any) -> Any:

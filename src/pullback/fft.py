@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from . import _dtypes, ops
+from ._core import Carrier
 from ._creation import from_numpy
 from ._promotion import cast, inexact
 from ._shapes import normalize_axes, normalize_axis
-from ._values import require_tensors
+from ._values import require_tensor
 from ._views import view
 from .vocabulary import rearranging, take_out
 
@@ -35,7 +36,8 @@ def _scale(norm: str | None, count: int, inverse: bool) -> float:
 
 def _operand(name: str, input: Any, *, real: bool = False) -> Any:
     """A tensor of floating-point numbers: real ones if only they will do, else complex ones."""
-    require_tensors(f"fft_{name}", input=input)
+    if not isinstance(input, Carrier):
+        require_tensor(f"fft_{name}", "input", input)
     input = inexact(input).contiguous()  # NumPy keeps the order of the axes
     if input._dtype == np.float16:
         raise RuntimeError(f"Unsupported dtype Half: convert the input of {name} first, as in x.float()")
@@ -286,14 +288,14 @@ def fftshift(input: Any, dim: Dims = None) -> Any:
     >>> pullback.fft.fftshift(pullback.fft.fftfreq(4))
     tensor([-0.5000, -0.2500,  0.0000,  0.2500])
     """
-    require_tensors("fft_fftshift", input=input)
+    require_tensor("fft_fftshift", "input", input)
     axes = normalize_axes(dim, input.ndim)
     return rearranging.roll(input, tuple([input.shape[axis] // 2 for axis in axes]), axes)
 
 
 def ifftshift(input: Any, dim: Dims = None) -> Any:
     """The inverse of `fftshift`."""
-    require_tensors("fft_ifftshift", input=input)
+    require_tensor("fft_ifftshift", "input", input)
     axes = normalize_axes(dim, input.ndim)
     return rearranging.roll(input, tuple([(input.shape[axis] + 1) // 2 for axis in axes]), axes)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._values import require_tensors
+from ._values import require_tensor
 from .ops.lapack import LinAlgError as LinAlgError
 from .vocabulary import contractions, diagonals, spell, take_out
 from .vocabulary.contractions import vander as vander
@@ -64,7 +64,7 @@ def diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     >>> pullback.linalg.diagonal(pullback.arange(4).reshape(2, 2))
     tensor([0, 3])
     """
-    require_tensors("linalg_diagonal", A=A)
+    require_tensor("linalg_diagonal", "A", A)
     return diagonals.diagonal(A, offset, dim1, dim2)
 
 

@@ -14,7 +14,7 @@ from . import _dtypes, ops
 from ._core import Carrier
 from ._promotion import cast, category, inexact
 from ._shapes import expand_shape, normalize_axes, normalize_axis
-from ._values import require_operands, require_tensors
+from ._values import require_operand, require_tensor
 from .vocabulary import arithmetic, functions, reductions, scans, shapes, statistics
 
 Dim = int | tuple[int, ...] | list[int] | None
@@ -25,10 +25,10 @@ Dim = int | tuple[int, ...] | list[int] | None
 
 def _mask_of(name: str, input: Any, mask: Any) -> Any:
     """The mask as bools, in a shape that broadcasts to the input's."""
-    require_tensors(f"masked.{name}", input=input)
+    require_tensor(f"masked.{name}", "input", input)
     if mask is None:
         return None
-    require_operands(f"masked.{name}", first=2, mask=mask)
+    require_operand(f"masked.{name}", "mask", mask, 2)
     if mask.ndim > input.ndim:
         raise IndexError(
             "_input_mask expected broadcastable mask (got mask dimensionality higher than of the input): shapes "

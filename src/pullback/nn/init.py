@@ -18,7 +18,7 @@ import numpy as np
 
 from .._modes import no_grad
 from .._tensor import Tensor
-from .._values import require_tensors
+from .._values import require_tensor
 
 Initialiser = Callable[..., Any]
 
@@ -28,7 +28,7 @@ def _unrecorded(initialise: Initialiser) -> Initialiser:
 
     @functools.wraps(initialise)
     def wrapper(tensor: Any, *args: Any, **options: Any) -> Any:
-        require_tensors(initialise.__name__, tensor=tensor)
+        require_tensor(initialise.__name__, "tensor", tensor)
         with no_grad():
             initialise(tensor, *args, **options)
         return tensor

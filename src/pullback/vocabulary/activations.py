@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from .. import _dtypes, _random, ops
+from .._core import Carrier
 from .._eager import is_primitive
 from .._promotion import cast
 from .._shapes import normalize_axis
-from .._values import require_tensors
+from .._values import require_tensor
 from .._views import write
 from . import arithmetic, reductions, shapes
 
@@ -22,7 +23,8 @@ SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.050700987355480493
 
 def of_kind(name: str, input: Any, kinds: str = "f") -> Any:
     """The input of a function that is there for some kinds of dtypes only."""
-    require_tensors(name, input=input)
+    if not isinstance(input, Carrier):
+        require_tensor(name, "input", input)
     if input._dtype.kind not in kinds:
         raise NotImplementedError(f'"{name}" not implemented for {input._type_name!r}: convert first, x.float()')
     return input
@@ -65,7 +67,7 @@ def prelu(input: Any, weight: Any) -> Any:
     tensor([-1.,  3.])
     """
     of_kind("prelu", input)
-    require_tensors("prelu", first=2, weight=weight)
+    require_tensor("prelu", "weight", weight, 2)
     if weight._dtype != input._dtype:
         raise RuntimeError(f"prelu: Type promoting not supported. Got {input.dtype} and {weight.dtype}")
     if weight.ndim > 1:
@@ -204,13 +206,13 @@ def logsigmoid(input: Any) -> Any:
 
 def softsign(input: Any) -> Any:
     """input / (1 + abs(input))."""
-    require_tensors("softsign", input=input)
+    require_tensor("softsign", "input", input)
     return input / (arithmetic.abs(input) + 1)
 
 
 def tanhshrink(input: Any) -> Any:
     """input - tanh(input)."""
-    require_tensors("tanhshrink", input=input)
+    require_tensor("tanhshrink", "input", input)
     return input - arithmetic.tanh(input)
 
 
@@ -230,7 +232,7 @@ def softshrink(input: Any, lambd: float = 0.5) -> Any:
 
 def glu(input: Any, dim: int = -1) -> Any:
     """The first half of an axis times the sigmoid of its second half."""
-    require_tensors("glu", input=input)
+    require_tensor("glu", "input", input)
     if input.ndim == 0:
         raise RuntimeError("glu does not support 0-dimensional tensors: it halves an axis")
     length = input.shape[normalize_axis(dim, input.ndim)]
@@ -252,19 +254,19 @@ def _softmax_dim(name: str, ndim: int) -> int:
 
 def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """exp(input) divided by its sum along a dim."""
-    require_tensors("softmax", input=input)
+    require_tensor("softmax", "input", input)
     return reductions.softmax(input, _softmax_dim("softmax", input.ndim) if dim is None else dim, dtype=dtype)
 
 
 def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """The logarithm of softmax along a dim, without overflow."""
-    require_tensors("log_softmax", input=input)
+    require_tensor("log_softmax", "input", input)
     return reductions.log_softmax(input, _softmax_dim("log_softmax", input.ndim) if dim is None else dim, dtype=dtype)
 
 
 def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """The softmax of -input."""
-    require_tensors("softmin", input=input)
+    require_tensor("softmin", "input", input)
     negated = -input if dtype is None else -cast(input, _dtypes.as_dtype(dtype).numpy)
     return reductions.softmax(negated, _softmax_dim("softmin", negated.ndim) if dim is None else dim)
 

@@ -14,7 +14,7 @@ from .._core import Carrier, Primitive
 from .._eager import is_primitive
 from .._promotion import binary, broadcast, cast, category, common, fractional, held, inexact, together
 from .._sites import depth
-from .._values import every, require_operands, require_tensors
+from .._values import every, require_operand, require_tensor
 from . import warn_of_numbers
 
 Function = Callable[..., Any]
@@ -419,7 +419,7 @@ def where(condition: Any, input: Any = None, other: Any = None, *operands: Any) 
     >>> x.grad
     tensor([0.0000, 0.2500])
     """
-    require_operands("where", condition=condition)
+    require_operand("where", "condition", condition)
     if input is None and other is None:
         return nonzero(condition, as_tuple=True)
     condition = _as_condition(condition)
@@ -436,7 +436,7 @@ def where(condition: Any, input: Any = None, other: Any = None, *operands: Any) 
 
 def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     """The indices of the nonzero elements: one row each, or one tensor per axis with `as_tuple`."""
-    require_tensors("nonzero", input=input)
+    require_tensor("nonzero", "input", input)
     wrap = input.interpreter.wrap
     if not as_tuple:
         return wrap(np.argwhere(input._concrete("nonzero")), None)

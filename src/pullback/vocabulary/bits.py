@@ -11,7 +11,7 @@ import numpy as np
 from .. import _dtypes, _refusals, ops
 from .._core import Carrier, Primitive
 from .._promotion import broadcast, category, together
-from .._values import require_operands
+from .._values import require_operand
 from .arithmetic import named, of_integers, refuse_unordered, require_numbers
 
 gcd = of_integers("gcd", ops.gcd, "The greatest common divisor of integers.")
@@ -58,7 +58,7 @@ def isclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equa
     >>> pullback.isclose(pullback.tensor([1.0, 2.0]), pullback.tensor([1.0 + 1e-7, 2.1]))
     tensor([ True, False])
     """
-    require_operands("isclose", first=2, other=other)
+    require_operand("isclose", "other", other, 2)
     kinds = [_dtypes.from_numpy(category(value)[0]) for value in (input, other)]
     if kinds[0] is not kinds[1]:
         first, second = map(_dtypes.type_name, kinds)

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _dtypes, ops
 from .._promotion import broadcast, cast
-from .._values import require_tensors
+from .._values import require_tensor, require_tensors
 from .._views import view
 from .arithmetic import elementwise, sign
 
@@ -16,7 +16,7 @@ angle = elementwise("angle", ops.angle, "The angle of complex numbers; pi for ne
 
 
 def _is_complex(name: str, input: Any) -> bool:
-    require_tensors(name, input=input)
+    require_tensor(name, "input", input)
     return bool(input._dtype.kind == "c")
 
 

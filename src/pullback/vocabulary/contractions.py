@@ -12,7 +12,7 @@ from .. import _xp, ops
 from .._core import Carrier
 from .._promotion import binary, cast, together
 from .._shapes import broadcast_shapes, normalize_axes, normalize_axis
-from .._values import require_operands, require_tensors
+from .._values import require_operands, require_tensor, require_tensors
 from . import arithmetic, products, scans
 from .decompositions import constant, require_same_dtype
 
@@ -83,7 +83,7 @@ def _narrowed(x: Any, axes: tuple[int, ...], other: Any, others: tuple[int, ...]
 
 def vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
     """The sum of conj(x) * y along an axis, with broadcasting of the others."""
-    require_tensors("linalg_vecdot", x=x)
+    require_tensor("linalg_vecdot", "x", x)
     require_same_dtype("linalg.vecdot", x, y, ("x", "y"))
     if x._dtype.kind == "b":
         raise RuntimeError("\"linalg.vecdot\" not implemented for 'Bool': convert first, x.long()")
@@ -151,7 +151,7 @@ def vander(x: Any, N: int | None = None) -> Any:
     tensor([[1, 2, 4],
             [1, 3, 9]])
     """
-    require_tensors("linalg_vander", x=x)
+    require_tensor("linalg_vander", "x", x)
     if x._dtype.kind in "bui":
         x = cast(x, np.dtype(np.int64))
     if x.ndim == 0:
@@ -200,7 +200,7 @@ def cartesian_prod(*tensors: Any) -> Any:
     """All combinations of an element of each vector, one in a row; of one vector, itself."""
     vectors = list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else list(tensors)
     for place, vector in enumerate(vectors, 1):
-        require_tensors("cartesian_prod", first=place, tensors=vector)
+        require_tensor("cartesian_prod", "tensors", vector, place)
         if vector.ndim != 1:
             raise RuntimeError(f"Expect a 1D vector, but got shape {list(vector.shape)}")
     if len(vectors) == 1:
@@ -215,7 +215,7 @@ def cartesian_prod(*tensors: Any) -> Any:
 
 def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
     """All choices of r elements of a vector in their order, one in a row; with replacement, one as often as wanted."""
-    require_tensors("combinations", input=input)
+    require_tensor("combinations", "input", input)
     if input.ndim != 1:
         raise RuntimeError(f"Expect a 1D vector, but got shape {list(input.shape)}")
     if r < 0:

@@ -8,7 +8,7 @@ from typing import Any
 from .. import ops
 from .._promotion import together
 from .._shapes import parse_sizes
-from .._values import require_tensors
+from .._values import require_tensor, require_tensors
 from ..ops.convolution import Window
 
 Sizes = tuple[int, ...]
@@ -292,7 +292,7 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
              [3., 4.],
              [4., 5.]]])
     """
-    require_tensors("unfold", input=input)
+    require_tensor("unfold", "input", input)
     kernel, window = _folding("unfold", kernel_size, dilation, padding, stride)
     if input.ndim not in (3, 4) or 0 in input.shape[-3:]:
         raise RuntimeError(
@@ -320,7 +320,7 @@ def fold(input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padd
     tensor([[[[1., 2., 1.],
               [1., 2., 1.]]]])
     """
-    require_tensors("fold", input=input)
+    require_tensor("fold", "input", input)
     size = per_axis("fold", output_size, 2, "output_size")
     kernel, window = _folding("fold", kernel_size, dilation, padding, stride)
     if input.ndim not in (2, 3):

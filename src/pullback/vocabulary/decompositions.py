@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _dtypes, ops
-from .._values import every, require_tensors
+from .._core import Carrier
+from .._values import every, require_tensor
 from ..ops import lapack
 
 
@@ -98,7 +99,8 @@ def path(name: str) -> str:
 
 def require_matrices(name: str, x: Any, argument: str = "A") -> None:
     """Refuse what is no tensor of matrices of real or complex numbers."""
-    require_tensors(path(name), **{argument: x})
+    if not isinstance(x, Carrier):
+        require_tensor(path(name), argument, x)
     require_inexact(name, x)
     if x.ndim < 2:
         raise RuntimeError(
@@ -128,7 +130,8 @@ def require_square(name: str, x: Any, argument: str = "A") -> None:
 
 def require_same_dtype(name: str, a: Any, b: Any, arguments: tuple[str, str] = ("A", "B"), position: int = 2) -> None:
     """Refuse another operand, at some position, that is no tensor, or one of another dtype: solvers do not promote."""
-    require_tensors(path(name), first=position, **{arguments[1]: b})
+    if not isinstance(b, Carrier):
+        require_tensor(path(name), arguments[1], b, position)
     if a._dtype != b._dtype:
         first, second = (_dtypes.type_name(_dtypes.from_numpy(each._dtype)) for each in (a, b))
         raise RuntimeError(
@@ -373,7 +376,7 @@ def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_piv
 
 def require_pivots(name: str, pivots: Any, argument: str) -> None:
     """Refuse pivots that are no tensor of int32."""
-    require_tensors(path(name), first=2, **{argument: pivots})
+    require_tensor(path(name), argument, pivots, 2)
     if pivots._dtype != np.dtype(np.int32):
         raise RuntimeError(
             f"{name}: {argument} is expected to be a contiguous tensor of torch.int32 dtype, not {pivots.dtype}. Note: "
@@ -407,7 +410,7 @@ def ldl_solve(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False) -> Any:
     """The solution of A @ X = B from what `ldl_factor` has made of A; it has no derivative."""
     require_square("torch.linalg.ldl_solve", LD, "LD")
     require_same_dtype("torch.linalg.ldl_solve", LD, B, ("LD", "B"), 3)
-    require_tensors("linalg_ldl_solve", first=2, pivots=pivots)
+    require_tensor("linalg_ldl_solve", "pivots", pivots, 2)
     if pivots._dtype.kind not in "iu":
         raise RuntimeError(f"torch.linalg.ldl_solve: Expected pivots to be integers. Got {pivots._type_name}")
     if tuple(pivots.shape) != tuple(LD.shape[:-1]):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import _random, ops
-from .._values import require_tensors, untracked
+from .._values import require_tensor, untracked
 from .._views import write
 from . import shapes
 
@@ -17,7 +17,7 @@ SATURATION = 1.7580993408473766  # what selu approaches far below zero, without 
 
 
 def _check(name: str, input: Any, p: float) -> None:
-    require_tensors(name, input=input)
+    require_tensor(name, "input", input)
     if not 0 <= untracked(name, p) <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 

@@ -13,7 +13,7 @@ from .._core import Carrier
 from .._modes import quiet
 from .._promotion import cast
 from .._shapes import broadcast_shapes, normalize_axes
-from .._values import data, every, require_operands, require_tensors
+from .._values import data, every, require_operand, require_tensor
 from . import spelled_as
 from .decompositions import (
     adjoint,
@@ -196,7 +196,7 @@ def bounds(name: str, x: Any, atol: Any, rtol: Any) -> list[Any]:
                 raise RuntimeError(f"{name}: atol and rtol tensors of complex type are not supported.")
             bound = data(bound)  # noqa: PLW2901
         elif not isinstance(bound, (int, float, np.generic, NoneType)):
-            require_operands(path(name), first=2, **{argument: bound})
+            require_operand(path(name), argument, bound, 2)
         given.append(bound)
     if given[1] is None:
         # torch: where an absolute bound is given, and is above zero, there is no relative one
@@ -218,7 +218,7 @@ def lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = No
     """
     name = "torch.linalg.lstsq"
     require_matrices(name, A, "input")
-    require_tensors("linalg_lstsq", first=2, b=B)
+    require_tensor("linalg_lstsq", "b", B, 2)
     if A._dtype != B._dtype:
         raise RuntimeError(
             f"{name}: Expected input and other to have the same dtype, but got input's dtype {A._type_name}"
@@ -262,7 +262,7 @@ def counted(holds: Any) -> Any:
 
 def tensorinv(A: Any, ind: int = 2) -> Any:
     """The inverse of a tensor as a linear map from its last axes, behind the first `ind`, to those."""
-    require_tensors("linalg_tensorinv", A=A)
+    require_tensor("linalg_tensorinv", "A", A)
     require_inexact("tensorinv", A)
     if ind <= 0:
         raise RuntimeError(f"Expected a strictly positive integer for 'ind', got {ind}")
@@ -279,7 +279,7 @@ def tensorinv(A: Any, ind: int = 2) -> Any:
 @spelled_as(other="B")
 def tensorsolve(A: Any, B: Any, dims: Any = None) -> Any:
     """The X for which tensordot(A, X, X.ndim) is B; `dims` are moved to the end of A first."""
-    require_tensors("linalg_tensorsolve", A=A)
+    require_tensor("linalg_tensorsolve", "A", A)
     require_inexact("tensorsolve", A)
     require_same_dtype("linalg.tensorsolve", A, B)
     if dims is not None:

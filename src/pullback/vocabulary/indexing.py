@@ -15,7 +15,7 @@ from .._memory import protect, written
 from .._modes import mode
 from .._promotion import cast, category, held
 from .._sites import depth
-from .._values import concrete, data, require_operands
+from .._values import concrete, data, require_operand
 from .._views import check_writable, overlaps, rebase, rebase_region, steps, view, write
 from . import load
 
@@ -356,7 +356,7 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -
     for place, entry in enumerate(indices):
         if not isinstance(entry, (Carrier, np.ndarray)):
             raise TypeError(f"expected Tensor as element {place} in argument 0, but got {type(entry).__name__}")
-    require_operands("index_put", first=3, values=values)
+    require_operand("index_put", "values", values, 3)
     indices = tuple(map(_as_mask, indices))
     split_index(input, indices)
     if category(values)[0] != input._dtype:

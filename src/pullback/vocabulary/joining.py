@@ -11,7 +11,7 @@ from .. import ops
 from .._core import Carrier
 from .._promotion import category
 from .._shapes import broadcast_shapes, normalize_axis, parse_sizes
-from .._values import concrete, require_tensors
+from .._values import concrete, require_tensor
 from .._views import view as view_of
 from . import shapes
 
@@ -27,7 +27,7 @@ def _listed(name: str, tensors: Any) -> list[Any]:
 
 def _each(name: str, tensors: Sequence[Any]) -> list[Any]:
     for place, tensor in enumerate(tensors, 1):
-        require_tensors(name, first=place, tensors=tensor)
+        require_tensor(name, "tensors", tensor, place)
     return list(tensors)
 
 

@@ -10,7 +10,7 @@ from .. import _xp, ops
 from .._core import Carrier
 from .._modes import no_grad
 from .._promotion import cast
-from .._values import concrete, data, every, require_tensors
+from .._values import concrete, data, every, require_tensor, require_tensors
 from .._views import write
 from . import arithmetic, products, reductions, shapes
 
@@ -32,7 +32,7 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     if bias is None:
         return ops.project(input, weight)
     if not isinstance(bias, Carrier):
-        require_tensors("linear", first=3, bias=bias)
+        require_tensor("linear", "bias", bias, 3)
     if bias._dtype == input._dtype and tuple(bias.shape) == tuple(weight.shape[:1]):
         return ops.affine(input, weight, bias)
     return ops.project(input, weight) + bias
@@ -54,7 +54,7 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     result = products.einsum("...i,kij,...j->...k", input1, weight, input2)
     if bias is None:
         return result
-    require_tensors("bilinear", first=4, bias=bias)
+    require_tensor("bilinear", "bias", bias, 4)
     if tuple(bias.shape) != (outputs,):
         raise RuntimeError(
             f"bilinear(): bias size does not match weight size: got {tuple(bias.shape)} but expected {outputs}"
@@ -70,7 +70,7 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     tensor([[1, 0, 0],
             [0, 0, 1]])
     """
-    require_tensors("one_hot", tensor=tensor)
+    require_tensor("one_hot", "tensor", tensor)
     if tensor._dtype != np.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
     numbers = every(tensor) if num_classes != -1 else concrete(tensor, "one_hot")

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _random, ops
 from .._promotion import cast
-from .._values import every, require_tensors
+from .._values import every, require_tensor
 from . import decompositions, equations, spelled_as
 from .decompositions import LUFactorExResult, LUFactorResult, QRResult, adjoint, constant, identity
 
@@ -47,7 +47,7 @@ def cholesky(input: Any, upper: bool = False) -> Any:
 
 def cholesky_solve(input: Any, L: Any, upper: bool = False) -> Any:
     """The X with A @ X = input, where A = L @ L.mH, or L.mH @ L with `upper`."""
-    require_tensors("cholesky_solve", first=2, input2=L)
+    require_tensor("cholesky_solve", "input2", L, 2)
     for name, x in (("b", input), ("u", L)):
         if x.ndim < 2:
             raise RuntimeError(f"{name} should have at least 2 dimensions, but has {x.ndim} dimensions instead")
@@ -122,7 +122,7 @@ def lu(A: Any, pivot: bool = True, get_infos: bool = False) -> LUFactorResult | 
 
 def lu_solve(input: Any, LU_data: Any, LU_pivots: Any) -> Any:
     """The X with A @ X = input from what `lu` has made of A."""
-    require_tensors("lu_solve", first=2, LU_data=LU_data)
+    require_tensor("lu_solve", "LU_data", LU_data, 2)
     return equations.lu_solve(LU_data, LU_pivots, input)
 
 
@@ -131,7 +131,7 @@ def triangular_solve(
 ) -> TriangularSolveResult:
     """The X with A @ X = input for a triangular A, or A.mT @ X = input with `transpose`, and a copy of A."""
     name = "torch.triangular_solve"
-    require_tensors("triangular_solve", first=2, A=A)
+    require_tensor("triangular_solve", "A", A, 2)
     for place, (argument, flag) in enumerate((("upper", upper), ("transpose", transpose)), 3):
         if not isinstance(flag, bool):
             raise TypeError(

@@ -16,7 +16,7 @@ from .._core import Carrier
 from .._modes import quiet
 from .._promotion import cast, together
 from .._shapes import broadcast_shapes
-from .._values import data, every, require_operands, require_tensors, shared
+from .._values import data, every, require_operand, require_tensor, require_tensors, shared
 from ..ops.exponentials import known_losses
 from . import arithmetic, products, reductions, shapes
 
@@ -91,7 +91,7 @@ def _check_weight(name: str, weight: Any, classes: int) -> Any:
     """The weights of classes as an array, which has no derivative, as in torch."""
     if weight is None:
         return None
-    require_tensors(name, first=5 if name == "huber_loss" else 6, weight=weight)
+    require_tensor(name, "weight", weight, 5 if name == "huber_loss" else 6)
     if tuple(weight.shape) != (classes,):
         raise RuntimeError(
             f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of "
@@ -321,7 +321,7 @@ def linear_cross_entropy(
         )
     outputs = tuple(linear_weight.shape[:-1])
     if linear_bias is not None:
-        require_operands("linear_cross_entropy", first=4, linear_bias=linear_bias)
+        require_operand("linear_cross_entropy", "linear_bias", linear_bias, 4)
     if linear_bias is not None and tuple(linear_bias.shape) != outputs:
         raise RuntimeError(f"expected linear_bias shape {outputs}, got {tuple(linear_bias.shape)}")
     if len(outputs) > 1 and input.ndim == 1:
@@ -360,7 +360,7 @@ def _weighed(name: str, losses: Any, input: Any, weight: Any, reduction: str, la
     """Losses reduced, with a weight for each where weights are given: a mean is over the sum of the weights."""
     if weight is None:
         return reduced(losses, reduction, label)
-    require_tensors(name, first=5 if name == "huber_loss" else 6, weight=weight)
+    require_tensor(name, "weight", weight, 5 if name == "huber_loss" else 6)
     if tuple(weight.shape) != tuple(input.shape):
         raise ValueError("Weights and input must have the same size.")
     losses = losses * weight
@@ -467,7 +467,7 @@ def binary_cross_entropy(
         raise RuntimeError("all elements of input should be between 0 and 1")
     losses = ops.binary_cross_entropy(input, target)
     if weight is not None:
-        require_operands("binary_cross_entropy", first=3, weight=weight)
+        require_operand("binary_cross_entropy", "weight", weight, 3)
     return reduced(losses if weight is None else losses * weight, reduction, "BinaryCrossEntropyBackward0")
 
 
@@ -496,9 +496,9 @@ def binary_cross_entropy_with_logits(
     x, target = together(input, target)
     log_success = ops.logsigmoid(x)
     if weight is not None:
-        require_operands("binary_cross_entropy_with_logits", first=3, weight=weight)
+        require_operand("binary_cross_entropy_with_logits", "weight", weight, 3)
     if pos_weight is not None:
-        require_operands("binary_cross_entropy_with_logits", first=4, pos_weight=pos_weight)
+        require_operand("binary_cross_entropy_with_logits", "pos_weight", pos_weight, 4)
         log_success = log_success * ((pos_weight - 1) * target + 1)
     losses = (1 - target) * x - log_success
     return reduced(losses if weight is None else losses * weight, reduction, "BinaryCrossEntropyWithLogitsBackward0")
@@ -579,7 +579,7 @@ def _variances(input: Any, var: Any) -> Any:
         if var < 0:
             raise ValueError("var has negative entry/entries")
         return ops.fill(input.detach(), cast(var, input._dtype))
-    require_tensors("gaussian_nll_loss", first=3, var=var)
+    require_tensor("gaussian_nll_loss", "var", var, 3)
     if (every(var) < 0).any():
         raise ValueError("var has negative entry/entries")
     have, want = tuple(var.shape), tuple(input.shape)

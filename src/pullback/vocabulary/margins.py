@@ -10,7 +10,7 @@ import numpy as np
 from .. import _xp, ops
 from .._promotion import together
 from .._shapes import broadcast_shapes, normalize_axis
-from .._values import data, every, require_operands, require_tensors
+from .._values import data, every, require_operand, require_tensor, require_tensors
 from . import arithmetic, reductions
 from .losses import REDUCTIONS, chosen, reduced
 
@@ -61,7 +61,7 @@ def pdist(input: Any, p: float = 2) -> Any:
     >>> pullback.pdist(pullback.tensor([[0.0], [3.0], [7.0]]))
     tensor([3., 7., 4.])
     """
-    require_tensors("pdist", input=input)
+    require_tensor("pdist", "input", input)
     if input.ndim != 2:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {input.ndim}D")
     if p < 0:
@@ -156,7 +156,7 @@ def multi_margin_loss(
     rows = _samples("multi_margin_loss", input)
     count, classes = rows.shape
     if weight is not None:
-        require_operands("multi_margin_loss", first=5, weight=weight)
+        require_operand("multi_margin_loss", "weight", weight, 5)
     if weight is not None and weight.ndim != 1:
         raise ValueError("weight must be one-dimensional")
     if weight is not None and tuple(weight.shape) != (classes,):

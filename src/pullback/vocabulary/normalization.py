@@ -12,7 +12,7 @@ from .._core import Carrier
 from .._modes import no_grad, quiet
 from .._promotion import cast
 from .._shapes import parse_sizes
-from .._values import data, require_operands, require_tensors
+from .._values import data, require_operand, require_tensor
 from .._views import write
 from ..ops.normalization import Known, count, statistics
 from . import arithmetic, reductions, shapes
@@ -63,7 +63,7 @@ def _normalized_axes(input: Any, normalized_shape: Any, **parts: Any) -> tuple[t
     for place, (name, part) in enumerate(parts.items(), 3):
         if part is None:
             continue
-        require_operands("layer_norm", first=place, **{name: part})
+        require_operand("layer_norm", name, part, place)
         if tuple(part.shape) != shape:
             raise RuntimeError(
                 f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape {list(part.shape)} "
@@ -113,7 +113,7 @@ def _check_channels(name: str, channels: int, **parts: Any) -> None:
     for place, (part, value) in enumerate(parts.items(), 2):
         if value is None:
             continue
-        require_tensors(name, first=place, **{part: value})
+        require_tensor(name, part, value, place)
         if value.numel() != channels:
             raise RuntimeError(
                 f"{part} should contain {channels} elements not {value.numel()}: {name} has one a channel"
@@ -254,7 +254,7 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
     for place, (name, part) in enumerate((("weight", weight), ("bias", bias)), 3):
         if part is None:
             continue
-        require_operands("group_norm", first=place, **{name: part})
+        require_operand("group_norm", name, part, place)
         if tuple(part.shape) != (channels,):
             raise RuntimeError(
                 f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of "
@@ -304,6 +304,6 @@ def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> A
     >>> pullback.nn.functional.normalize(pullback.tensor([[3.0, 4.0]]))
     tensor([[0.6000, 0.8000]])
     """
-    require_tensors("normalize", input=input)
+    require_tensor("normalize", "input", input)
     length = arithmetic.clamp(reductions.norm(input, p, dim, keepdim=True), min=eps)
     return input / shapes.expand_as(length, input)

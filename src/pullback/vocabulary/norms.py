@@ -10,7 +10,7 @@ import numpy as np
 from .. import _dtypes, ops
 from .._promotion import cast
 from .._shapes import normalize_axes
-from .._values import require_tensors
+from .._values import require_tensor
 from .decompositions import constant, eigvalsh, require_inexact, require_matrices, require_square, svdvals
 from .equations import bounds, counted, inv_ex
 
@@ -18,7 +18,7 @@ Dim = int | tuple[int, ...] | list[int] | None
 
 
 def _converted(name: str, input: Any, dtype: Any) -> Any:
-    require_tensors(name, input=input)
+    require_tensor(name, "input", input)
     require = input._dtype
     if require.kind not in "fc":
         raise RuntimeError(
@@ -150,7 +150,7 @@ def norm(
     """A norm of vectors or matrices: of all elements or one axis `vector_norm`, of two axes, or with a text,
     `matrix_norm`; without `ord`, the root of the sum of squares.
     """
-    require_tensors("linalg_norm", A=A)
+    require_tensor("linalg_norm", "A", A)
     count = None if dim is None else 1 if isinstance(dim, int | np.integer) else len(dim)
     if ord is None:
         return vector_norm(A, 2, dim, keepdim, dtype=dtype)

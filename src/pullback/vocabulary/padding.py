@@ -10,7 +10,7 @@ import numpy as np
 from .. import ops
 from .._promotion import held
 from .._shapes import parse_sizes
-from .._values import require_tensors
+from .._values import require_tensor
 from ..ops.resampling import Taps
 
 Widths = Sequence[tuple[int, int]]
@@ -64,7 +64,7 @@ def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Any:
     >>> pullback.constant_pad_nd(pullback.ones(2), (1, 2), 7.0)
     tensor([7., 1., 1., 7., 7.])
     """
-    require_tensors("constant_pad_nd", input=input)
+    require_tensor("constant_pad_nd", "input", input)
     sizes = parse_sizes((pad,), "constant_pad_nd", "pad")
     _require_pairs(sizes, input.ndim)
     return surrounded(input, _widths(sizes, input.ndim), value)
@@ -119,7 +119,7 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
     >>> pullback.nn.functional.pad(x, (2, 1), mode="reflect")
     tensor([[3., 2., 1., 2., 3., 2.]])
     """
-    require_tensors("pad", input=input)
+    require_tensor("pad", "input", input)
     sizes = parse_sizes((pad,), "pad", "pad")
     if mode == "constant":
         return constant_pad_nd(input, sizes, 0 if value is None else value)

@@ -12,7 +12,7 @@ from .. import _dtypes, _xp, ops
 from .._core import Carrier
 from .._promotion import broadcast, cast, category
 from .._shapes import broadcast_shapes, normalize_axis, parse_sizes
-from .._values import concrete, require_operands, require_tensors
+from .._values import concrete, require_operand, require_tensor
 from .._views import Step, view
 from . import arithmetic
 from .scatter import filling, seen
@@ -24,7 +24,8 @@ MASK = (_xp.array,)  # the metadata of an index that is one mask
 
 
 def _mask(mask: Any, refusal: str) -> Any:
-    require_operands(refusal.partition(":")[0].partition(" ")[0].rstrip("_"), first=2, mask=mask)
+    if not isinstance(mask, (Carrier, np.ndarray)):
+        require_operand(refusal.partition(":")[0].partition(" ")[0].rstrip("_"), "mask", mask, 2)
     if category(mask)[0].kind != "b":
         name = _dtypes.type_name(_dtypes.from_numpy(category(mask)[0]))
         raise RuntimeError(f"{refusal}, but got mask with dtype {name}: compare first, as in mask != 0")
@@ -59,7 +60,7 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     tensor([1., 0., 2.])
     """
     mask = _mask(mask, "masked_scatter_ only supports boolean masks")
-    require_operands("masked_scatter", first=3, source=source)
+    require_operand("masked_scatter", "source", source, 3)
     if category(source)[0] != input._dtype:
         raise RuntimeError(
             f"masked_scatter: expected self and source to have same dtypes but got {input.dtype} and {source.dtype}"
@@ -139,7 +140,7 @@ def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
 
 def overwritten(name: str, input: Any, src: Any, *path: Step) -> Any:
     """A copy whose view along a chain of views holds `src`, which has its shape."""
-    require_operands(name, first=2, src=src)
+    require_operand(name, "src", src, 2)
     want = list(_xp.replay(np.broadcast_to(np.empty(()), tuple(input.shape)), path=path).shape)
     if list(src.shape) != want:
         raise RuntimeError(
@@ -185,7 +186,7 @@ def as_strided_scatter(input: Any, src: Any, size: Any, stride: Any, storage_off
     >>> pullback.zeros(4).as_strided_scatter(pullback.ones(2), (2,), (2,))
     tensor([1., 0., 1., 0.])
     """
-    require_operands("as_strided_scatter", first=2, src=src)
+    require_operand("as_strided_scatter", "src", src, 2)
     sizes, steps = parse_sizes((size,)), parse_sizes((stride,))
     if len(sizes) != len(steps):
         raise RuntimeError(f"mismatch in length of strides and shape: {list(sizes)} and {list(steps)}")
@@ -247,7 +248,7 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
     >>> pullback.unravel_index(pullback.tensor([5]), (2, 3))
     (tensor([1]), tensor([2]))
     """
-    require_tensors("unravel_index", indices=indices)
+    require_tensor("unravel_index", "indices", indices)
     if indices._dtype.kind not in "iu":
         raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
     sizes = tuple(parse_sizes((shape,)))

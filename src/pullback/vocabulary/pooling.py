@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _random, ops
 from .._shapes import parse_sizes
-from .._values import every, require_tensors
+from .._values import every, require_tensor, require_tensors
 from .._views import beside
 from ..ops.convolution import Window
 from ..ops.pooling import adaptive_spans, lowest
@@ -34,7 +34,7 @@ def _sizes(name: str, value: Any, dims: int, argument: str) -> Sizes:
 
 def _images(name: str, input: Any, dims: int) -> Any:
     """An input with a batch axis, checked: only the batch may be empty."""
-    require_tensors(name, input=input)
+    require_tensor(name, "input", input)
     shape = list(input.shape)
     if len(shape) not in (dims + 1, dims + 2):
         if dims == 1:
@@ -240,7 +240,7 @@ def _places(images: Any, places: Any) -> Any:
 def _adaptive(kind: str, dims: int, input: Any, output_size: Any) -> tuple[Any, Sizes]:
     """The images and the lengths of an adaptive pool."""
     name = f"adaptive_{kind}_pool{dims}d"
-    require_tensors(name, input=input)
+    require_tensor(name, "input", input)
     if input.ndim not in (dims + 1, dims + 2):
         least = f"Input dimension should be at least {dims + 1}: {name} got shape {list(input.shape)}"
         if input.ndim < dims + 1 and dims > 1:

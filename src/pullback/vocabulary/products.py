@@ -12,7 +12,7 @@ from .._core import Carrier
 from .._eager import is_primitive
 from .._promotion import binary, cast, category, common
 from .._shapes import broadcast_shapes, expand_shape
-from .._values import require_operands, require_tensors
+from .._values import require_operand, require_operands, require_tensor, require_tensors
 from .._views import view
 from . import arithmetic
 
@@ -52,7 +52,8 @@ def _beside(array: Any, tensor: Any) -> tuple[Any, Any]:
 
 def mm(input: Any, mat2: Any) -> Any:
     """The product of two matrices."""
-    require_operands("mm", input=input, mat2=mat2)
+    require_operand("mm", "input", input)
+    require_operand("mm", "mat2", mat2, 2)
     for name, value in (("self", input), ("mat2", mat2)):
         if value.ndim != 2:
             raise RuntimeError(
@@ -71,7 +72,8 @@ _LABELS: dict[tuple[int, int], dict[str, str]] = {
 
 def matmul(input: Any, other: Any) -> Any:
     """input @ other: matrices, vectors, and batches of them, with broadcasting of the batch axes."""
-    require_operands("matmul", input=input, other=other)
+    require_operand("matmul", "input", input)
+    require_operand("matmul", "other", other, 2)
     a, b = matching(input, other, "matmul")
     dims = a.ndim, b.ndim
     if 0 in dims:
@@ -106,7 +108,8 @@ def _check_product(a: tuple[int, ...], b: tuple[int, ...]) -> None:
 @is_primitive(ops.matmul, ndim=1, label="DotBackward0")
 def dot(input: Any, tensor: Any) -> Any:
     """The sum of the products of two vectors."""
-    require_operands("dot", input=input, tensor=tensor)
+    require_operand("dot", "input", input)
+    require_operand("dot", "tensor", tensor, 2)
     for value in (input, tensor):
         if value.ndim != 1:
             raise RuntimeError(
@@ -117,7 +120,8 @@ def dot(input: Any, tensor: Any) -> Any:
 
 def mv(input: Any, vec: Any) -> Any:
     """The product of a matrix and a vector."""
-    require_operands("mv", input=input, vec=vec)
+    require_operand("mv", "input", input)
+    require_operand("mv", "vec", vec, 2)
     if input.ndim != 2 or vec.ndim != 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got {input.ndim}D and {vec.ndim}D tensors")
     return matmul(input, vec)
@@ -125,7 +129,8 @@ def mv(input: Any, vec: Any) -> Any:
 
 def bmm(input: Any, mat2: Any) -> Any:
     """The products of two batches of matrices."""
-    require_operands("bmm", input=input, mat2=mat2)
+    require_operand("bmm", "input", input)
+    require_operand("bmm", "mat2", mat2, 2)
     if input.ndim != 3 or mat2.ndim != 3:
         raise RuntimeError(
             f"batch1 must be a 3D tensor: bmm multiplies batches of matrices, and got {input.ndim}D and {mat2.ndim}D"
@@ -140,7 +145,8 @@ def bmm(input: Any, mat2: Any) -> Any:
 
 def outer(input: Any, vec2: Any) -> Any:
     """All products of an element of one vector with one of another."""
-    require_operands("outer", input=input, vec2=vec2)
+    require_operand("outer", "input", input)
+    require_operand("outer", "vec2", vec2, 2)
     if input.ndim != 1 or vec2.ndim != 1:
         raise RuntimeError(f"outer: Expected 1-D arguments, got {input.ndim}D and {vec2.ndim}D")
     column = view(ops.expand_dims, input, axis=1) if isinstance(input, Carrier) else input[:, None]
@@ -149,7 +155,8 @@ def outer(input: Any, vec2: Any) -> Any:
 
 def vdot(input: Any, other: Any) -> Any:
     """The sum of the products of two vectors, the first of which is conjugated."""
-    require_operands("vdot", input=input, other=other)
+    require_operand("vdot", "input", input)
+    require_operand("vdot", "other", other, 2)
     return dot(ops.conj(input) if isinstance(input, Carrier) and input._dtype.kind == "c" else input, other)
 
 
@@ -246,7 +253,7 @@ def multi_dot(tensors: Any) -> Any:
     if len(factors) < 2:
         raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(factors)}")
     for place, factor in enumerate(factors):
-        require_tensors("multi_dot", first=place + 1, tensors=factor)
+        require_tensor("multi_dot", "tensors", factor, place + 1)
         end = place in (0, len(factors) - 1)
         if factor.ndim != 2 and not (end and factor.ndim == 1):
             kind = "1D or 2D" if end else "2D"
@@ -309,7 +316,7 @@ def einsum(equation: Any, *operands: Any) -> Any:
     if not operands:
         raise RuntimeError("einsum(): must provide at least one operand")
     for position, operand in enumerate(operands, 1):
-        require_operands("einsum", first=position, operands=operand)
+        require_operand("einsum", "operands", operand, position)
     terms, result = _parsed(equation, operands)
     dtype = common(*operands)
     if len(terms) == 1 and dtype.kind in "biu" and not set(terms[0]) <= set(result):  # a sum

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import ops
 from .._core import Carrier
-from .._values import concrete, require_tensors
+from .._values import concrete, require_tensor
 from . import layers, shapes
 from .dropout import dropout
 
@@ -119,7 +119,7 @@ def _check(net: Layers, rows: Any, states: States, params: Sequence[Any]) -> Non
     """Refuse what does not fit together."""
     name, places = net.kind.name, net.depth * net.directions
     for argument, value in (("input", rows), *(("hx", state) for state in states), *(("params", p) for p in params)):
-        require_tensors(name, **{argument: value})
+        require_tensor(name, argument, value)
         if value._dtype != rows._dtype:
             raise RuntimeError(
                 f"Input and parameter tensors are not the same dtype, found input tensor with {rows.dtype} and "
@@ -151,7 +151,7 @@ def _check(net: Layers, rows: Any, states: States, params: Sequence[Any]) -> Non
 
 def _over_sequences(net: Layers, input: Any, states: States, params: Sequence[Any], batch_first: bool) -> Any:
     """Layers over sequences of one length: (steps, batch, features), or (batch, steps, features)."""
-    require_tensors(net.kind.name, input=input)
+    require_tensor(net.kind.name, "input", input)
     if input.ndim != 3:
         raise RuntimeError(f"input must have 3 dimensions, got {input.ndim}")
     _check(net, input, states, params)
@@ -253,7 +253,7 @@ def _step(kind: Kind, input: Any, states: States, weights: Sequence[Any]) -> Sta
     names = ("input", *["hx"] * len(states), "w_ih", "w_hh", "b_ih", "b_hh")
     for place, (name, value) in enumerate(zip(names, (input, *states, *weights), strict=True), 1):
         if value is not None or not name.startswith("b_"):
-            require_tensors("rnn_cell", first=place, **{name: value})
+            require_tensor("rnn_cell", name, value, place)
     given = [weight for weight in weights if weight is not None]
     single = isinstance(input, Carrier) and input.ndim == 1
     if single:

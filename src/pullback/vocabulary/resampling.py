@@ -14,7 +14,7 @@ import numpy as np
 from .. import ops
 from .._promotion import cast
 from .._shapes import parse_sizes
-from .._values import require_tensors
+from .._values import require_tensor, require_tensors
 from ..ops.resampling import Taps
 from . import arithmetic, shapes
 from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
@@ -201,7 +201,7 @@ def interpolate(
     >>> pullback.nn.functional.interpolate(x, size=5, mode="linear", align_corners=True)
     tensor([[[0., 1., 2., 3., 4.]]])
     """
-    require_tensors("interpolate", input=input)
+    require_tensor("interpolate", "input", input)
     _check_mode(input, mode, align_corners, antialias)
     lengths, factors = _sized(input, size, scale_factor, recompute_scale_factor)
     if min(*lengths, *input.shape[2:]) < 1:
@@ -391,7 +391,7 @@ def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any
     tensor([[-1.,  1.],
             [-1., -1.]])
     """
-    require_tensors("affine_grid", theta=theta)
+    require_tensor("affine_grid", "theta", theta)
     shape = tuple(parse_sizes((size,), "affine_grid", "size"))
     if theta._dtype.kind != "f":
         raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
@@ -434,7 +434,7 @@ def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any
 
 def _images(name: str, input: Any) -> tuple[tuple[int, ...], tuple[int, int, int]]:
     """The batch axes of images, and their channels, height and width."""
-    require_tensors(name, input=input)
+    require_tensor(name, "input", input)
     if input.ndim < 3:
         raise RuntimeError(
             f"{name} expects input to have at least 3 dimensions, but got input with {input.ndim} dimension(s)"
@@ -495,7 +495,7 @@ def channel_shuffle(input: Any, groups: int) -> Any:
     >>> pullback.channel_shuffle(pullback.arange(4.0).reshape(1, 4, 1), 2).flatten()
     tensor([0., 2., 1., 3.])
     """
-    require_tensors("channel_shuffle", input=input)
+    require_tensor("channel_shuffle", "input", input)
     if input.ndim < 3:
         raise RuntimeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(input.shape)}")
     if groups <= 0:

@@ -8,7 +8,7 @@ from typing import Any
 from .. import ops
 from .._core import Carrier
 from .._shapes import normalize_axes, normalize_axis
-from .._values import require_tensors
+from .._values import require_tensor, require_tensors
 from . import arithmetic, of_tensor, reductions, shapes
 from .indexing import getitem
 from .reductions import scanned
@@ -66,7 +66,7 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
     place = normalize_axis(dim, input.ndim, "diff")
     for argument, position, value in (("prepend", 4, prepend), ("append", 5, append)):
         if value is not None:
-            require_tensors("diff", first=position, **{argument: value})
+            require_tensor("diff", argument, value, position)
     if n and (prepend is not None or append is not None):
         input = shapes.cat([part for part in (prepend, input, append) if part is not None], place)
     subtract = arithmetic.logical_xor if input._dtype.kind == "b" else arithmetic.sub

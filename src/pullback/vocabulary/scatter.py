@@ -15,7 +15,7 @@ from .. import _dtypes, _xp, ops
 from .._core import Carrier, Primitive
 from .._promotion import category, held
 from .._shapes import broadcast_shapes, normalize_axis
-from .._values import every, require_operands
+from .._values import every, require_operand
 from .._views import view
 from . import shapes
 
@@ -28,7 +28,8 @@ UNSIGNED: dict[Any, Any] = {np.dtype(np.int64): np.dtype(np.uint64), np.dtype(np
 
 def _indices(name: str, index: Any, error: type[Exception] = RuntimeError, *, wide: bool = False) -> Any:
     """An index that is a tensor or array of int64, or of int32 unless only the `wide` will do."""
-    require_operands(name.rstrip("_"), first=2 if name in ("put_", "take") else 3, index=index)
+    if not isinstance(index, (Carrier, np.ndarray)):
+        require_operand(name.rstrip("_"), "index", index, 2 if name in ("put_", "take") else 3)
     dtype = category(index)[0]
     if dtype == np.int64 or (dtype == np.int32 and not wide):
         return index
@@ -129,7 +130,7 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, axis: in
     tensor([[1.]])
     """
     dim = axis if dim is None else dim
-    require_operands("take_along_dim", first=2, indices=indices)
+    require_operand("take_along_dim", "indices", indices, 2)
     if category(indices)[0] != np.int64:
         raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {_type_name(indices)}")
     if dim is None:
@@ -185,7 +186,7 @@ def _source(input: Any, axis: int, index: Any, src: Any) -> Any:
 def _scattered(name: str, combine: Any, input: Any, dim: int, index: Any, src: Any) -> Any:
     """`combine(input, src, index, axis)` of operands that fit together."""
     axis = normalize_axis(dim, input.ndim)
-    require_operands(name, first=3, index=index)
+    require_operand(name, "index", index, 3)
     index = _indices("scatter", index)
     if 0 in index.shape:
         return ops.clone(input)
@@ -231,7 +232,7 @@ def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
     >>> pullback.zeros(3).scatter_add(0, pullback.tensor([0, 2, 2]), pullback.tensor([1.0, 2.0, 3.0]))
     tensor([1., 0., 5.])
     """
-    require_operands("scatter_add", first=4, src=src)
+    require_operand("scatter_add", "src", src, 4)
     return _scattered("scatter_add", ops.scatter_add, input, dim, index, src)
 
 
@@ -248,7 +249,7 @@ def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, *, i
     """
     if reduce not in REDUCTIONS and reduce != "mean":
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
-    require_operands("scatter_reduce", first=4, src=src)
+    require_operand("scatter_reduce", "src", src, 4)
 
     def combine(target: Any, source: Any, places: Any, *, axis: int) -> Any:
         return _reduced(target, source, places, axis, reduce, include_self, "ScatterReduceBackward0")
@@ -341,7 +342,8 @@ def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: float = 1
 
 def _check_slices(name: str, input: Any, axis: int, index: Any, source: Any) -> None:
     """Refuse slices to write that differ from those along an axis in dtype, number or shape."""
-    require_operands(name.rstrip("_"), first=4, source=source)
+    if not isinstance(source, (Carrier, np.ndarray)):
+        require_operand(name.rstrip("_"), "source", source, 4)
     if category(source)[0] != input._dtype:
         raise RuntimeError(
             f"{name}(): self ({_type_name(input)}) and source ({_type_name(source)}) must have the same scalar type"
@@ -368,7 +370,7 @@ def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
     """
     axis = normalize_axis(dim, input.ndim)
     index = _vector("index_copy_", index, wide=True)
-    require_operands("index_copy", first=4, source=source)
+    require_operand("index_copy", "source", source, 4)
     if category(source)[0] != input._dtype:
         raise RuntimeError(
             "index_copy_(): self and source expected to have the same dtype, but got (self) "
@@ -482,7 +484,7 @@ def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
             [0., 2.]])
     """
     index = _flat_places("put_", input, index)
-    require_operands("put", first=3, source=source)
+    require_operand("put", "source", source, 3)
     if category(source)[0] != input._dtype:
         raise RuntimeError(
             "put_(): self and source expected to have the same dtype, but got self.dtype = "

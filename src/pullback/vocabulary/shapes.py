@@ -13,7 +13,7 @@ from .. import _dtypes, ops
 from .._core import Carrier
 from .._promotion import cast, common
 from .._shapes import Shape, expand_shape, infer_shape, normalize_axes, normalize_axis, parse_sizes, sum_to
-from .._values import require_tensors
+from .._values import require_tensor
 from .._views import view as view_of
 from . import in_both_spellings
 from .reinterpreting import reinterpreted
@@ -47,13 +47,13 @@ def view(input: Any, *shape: Any, size: Any = None, dtype: Any = None) -> Any:
 
 def view_as(input: Any, other: Any) -> Any:
     """input.view(other.shape)."""
-    require_tensors("view_as", other=other)
+    require_tensor("view_as", "other", other)
     return view(input, other.shape)
 
 
 def reshape_as(input: Any, other: Any) -> Any:
     """input.reshape(other.shape)."""
-    require_tensors("reshape_as", other=other)
+    require_tensor("reshape_as", "other", other)
     return reshape(input, other.shape)
 
 
@@ -246,7 +246,7 @@ def expand(input: Any, *sizes: Any, size: Any = None, implicit: bool = False) ->
 
 def expand_as(input: Any, other: Any) -> Any:
     """input.expand(other.shape)."""
-    require_tensors("expand_as", other=other)
+    require_tensor("expand_as", "other", other)
     return expand(input, other.shape)
 
 

@@ -13,7 +13,7 @@ from .. import ops
 from .._core import Carrier
 from .._promotion import cast, category, common, together
 from .._shapes import normalize_axis
-from .._values import require_tensors
+from .._values import require_tensor
 from .._views import beside
 from . import arithmetic
 
@@ -146,7 +146,7 @@ def searchsorted(
     >>> pullback.searchsorted(pullback.tensor([1, 3, 5]), pullback.tensor([3, 4]))
     tensor([1, 2])
     """
-    require_tensors("searchsorted", sorted_sequence=sorted_sequence)
+    require_tensor("searchsorted", "sorted_sequence", sorted_sequence)
     if side not in (None, "left", "right"):
         raise RuntimeError(f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}")
     if side == "left" and right:
@@ -177,7 +177,7 @@ def _check_searched(ordered: Any, values: Any, sorter: Any) -> None:
         )
     if sorter is None:
         return
-    require_tensors("searchsorted", first=3, sorter=sorter)
+    require_tensor("searchsorted", "sorter", sorter, 3)
     if tuple(sorter.shape) != shape:
         raise RuntimeError(
             "torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor "
@@ -196,7 +196,7 @@ def bucketize(input: Any, boundaries: Any, *, out_int32: bool = False, right: bo
     >>> pullback.bucketize(pullback.tensor([0, 3, 9]), pullback.tensor([1, 3, 5]))
     tensor([0, 1, 3])
     """
-    require_tensors("bucketize", first=2, boundaries=boundaries)
+    require_tensor("bucketize", "boundaries", boundaries, 2)
     if boundaries.ndim != 1:
         raise RuntimeError(f"bucketize(): boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
     return searchsorted(boundaries, input, out_int32=out_int32, right=right)

@@ -13,7 +13,7 @@ from .. import _refusals, ops
 from .._core import Carrier, Primitive
 from .._eager import is_primitive
 from .._promotion import broadcast, category, common, fractional, inexact, together
-from .._values import require_tensors
+from .._values import require_tensor, require_tensors
 
 MOST_TERMS = 1 << 27
 """How many numbers `mvlgamma` adds at most."""
@@ -23,7 +23,7 @@ def of_one(primitive: Primitive, name: str, text: str, **params: Any) -> Callabl
     """A function of one real tensor: a primitive with its metadata."""
 
     def function(input: Any) -> Any:
-        require_tensors(name, input=input)
+        require_tensor(name, "input", input)
         _refuse_complex(name, input)
         return primitive(inexact(input), **params)
 

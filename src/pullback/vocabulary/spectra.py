@@ -9,7 +9,7 @@ import numpy as np
 from .. import _xp, ops
 from .._core import Carrier
 from .._promotion import cast
-from .._values import every, require_operands, require_tensors
+from .._values import every, require_operand, require_tensor
 from .._views import view
 from . import arithmetic, shapes
 
@@ -33,7 +33,7 @@ def _window(name: str, input: Any, window: Any, win_length: int, n_fft: int) -> 
     if window is None:
         window = np.ones(win_length, np.finfo(input._dtype).dtype)
     else:
-        require_operands(name, first=5, window=window)
+        require_operand(name, "window", window, 5)
     if tuple(window.shape) != (win_length,):
         raise _refusal(
             name,
@@ -86,7 +86,7 @@ def _checked(name: str, input: Any, n_fft: int, hop_length: int | None, win_leng
 
 
 def _check_signal(input: Any) -> None:
-    require_tensors("stft", input=input)
+    require_tensor("stft", "input", input)
     if input._dtype.kind not in "fc":
         raise _refusal("stft", input, "expected a tensor of floating point or complex values")
     if input.ndim not in (1, 2):
@@ -155,7 +155,7 @@ def _spectrum(frames: Any, n_fft: int, onesided: bool, normalized: bool) -> Any:
 
 
 def _check_spectra(input: Any) -> None:
-    require_tensors("istft", input=input)
+    require_tensor("istft", "input", input)
     if input._dtype.kind != "c":
         raise RuntimeError(
             "istft requires a complex-valued input tensor matching the output from stft with return_complex=True."

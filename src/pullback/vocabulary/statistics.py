@@ -14,7 +14,7 @@ from .._core import Carrier
 from .._modes import quiet
 from .._promotion import cast, category, inexact, overflow
 from .._shapes import normalize_axis
-from .._values import concrete, every, require_operands, require_tensors
+from .._values import concrete, every, require_operand, require_tensor
 from . import arithmetic, functions, of_tensor, products, reductions, shapes, sorting
 from .sorting import Selection
 
@@ -60,7 +60,7 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
 def _check_weights(name: str, weights: Any, count: int, kinds: str, wanted: str) -> None:
     if weights is None:
         return
-    require_tensors("cov", first=2, **{name: weights})
+    require_tensor("cov", name, weights, 2)
     if weights.ndim > 1:
         raise RuntimeError(f"cov(): expected {name} to have one or fewer dimensions but got {weights.ndim} dimensions")
     if category(weights)[0].kind not in kinds:
@@ -186,7 +186,7 @@ def _checked_fractions(name: str, input: Any, q: Any, interpolation: str) -> Any
             f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}"
         )
     if not isinstance(q, (float, int, np.generic)):
-        require_operands(name, first=2, q=q)
+        require_operand(name, "q", q, 2)
     if not isinstance(q, Carrier):
         q = input.interpreter.wrap(quiet.run(np.asarray, q, input._dtype), None)
     if q.ndim > 1:
@@ -307,7 +307,7 @@ def _histogram_weights(name: str, input: Any, weight: Any, shape: tuple[int, ...
         raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{input._type_name}': convert first, x.float()")
     if weight is None:
         return None
-    require_operands(name, first=3, weight=weight)
+    require_operand(name, "weight", weight, 3)
     if tuple(weight.shape) != shape or category(weight)[0] != input._dtype:
         raise RuntimeError(
             f"torch.{name}(): if weight tensor is provided, it should have the same shape and dtype as the input: "
@@ -360,7 +360,7 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
             f"{tuple(input.shape)} and dtype {input.dtype}"
         )
     if weights is not None:
-        require_tensors("bincount", first=2, weights=weights)
+        require_tensor("bincount", "weights", weights, 2)
         if tuple(weights.shape) != tuple(input.shape):
             raise RuntimeError(
                 f"bincount: weights should be 1-d and have the same length as input: {list(weights.shape)}, "

@@ -11,7 +11,7 @@ import numpy as np
 from .. import _placement, _refusals
 from .._memory import protect, written
 from .._shapes import parse_sizes
-from .._values import require_tensors
+from .._values import require_tensor
 from .._views import become, exchange
 from . import rearranging, shapes
 
@@ -76,5 +76,5 @@ def remake(self: Any, shape: tuple[int, ...]) -> None:
 
 def resize_as_(self: Any, the_template: Any, *, memory_format: Any = None) -> Any:
     """In place: the shape of another tensor, as by `resize_`."""
-    require_tensors("resize_as_", the_template=the_template)
+    require_tensor("resize_as_", "the_template", the_template)
     return resize_(self, tuple(the_template.shape), memory_format=memory_format)

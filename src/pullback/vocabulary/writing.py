@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._values import require_tensors
+from .._values import require_tensor
 from . import published
 from .arithmetic import named
 
@@ -18,7 +18,7 @@ def __getattr__(name: str) -> Callable[..., Any]:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
     def function(input: Any, *args: Any, **options: Any) -> Any:
-        require_tensors(name, input=input)
+        require_tensor(name, "input", input)
         return getattr(input, name)(*args, **options)
 
     return published(named(name, function, f"In place: `input.{name}(...)`."), "pullback", name)
