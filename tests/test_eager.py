@@ -467,6 +467,26 @@ def test_in_place_forms(name, block):
             assert ours[0] == theirs[0], kind
 
 
+@pytest.mark.parametrize("block", ["recording", "no_grad", "inference"])
+@pytest.mark.parametrize("name", ["add", "sub"])
+@pytest.mark.parametrize("alpha", [-0.1, 3, 1e300, float("nan"), np.float32(0.1), 1j, True], ids=str)
+def test_in_place_forms_with_a_factor(name, alpha, block):
+    from pullback._views import write
+
+    def ours(x, other):
+        return getattr(x, f"{name}_")(other, alpha=alpha)
+
+    def general(x, other):
+        return write(x, getattr(arithmetic, name)(x, other, alpha=alpha), f"{name}_")
+
+    for target in TENSORS.values():
+        for other in [*TENSORS.values(), OTHERS["float"]]:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                mine, theirs = (written(way, f"{name}_", target, other, block) for way in (ours, general))
+            assert mine == theirs
+
+
 @pytest.mark.parametrize("name", IN_PLACE)
 def test_an_update_of_overlapping_memory(name):
     """The target's own elements in another order, read before they are written."""

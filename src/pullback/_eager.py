@@ -475,26 +475,50 @@ def _named(primitive: Primitive, names: Sequence[str], saved: str) -> str:
 
 def in_place(cls: type[Any], primitive: Primitive, general: Function) -> Function:
     """The short way of an in-place method that is not recorded: computed straight into the memory."""
-    forward = primitive.forward
+    forward, scales = primitive.forward, primitive.name in {"add", "subtract"}
+
+    def operand(other: Any, dtype: np.dtype[Any], options: dict[str, Any]) -> Any:
+        """The second operand as an array of a dtype, times `alpha`; None for others, which the general way knows."""
+        if type(other) is float:
+            return None if options else quiet.copy().run(np.array, other, dtype)
+        if type(other) is not cls or other._array.dtype is not dtype:
+            return None
+        if not options:
+            return other._array
+        alpha = options.get("alpha")
+        if type(alpha) is not float or len(options) > 1 or not scales:
+            return None
+        return quiet.copy().run(_scaled, other._array, alpha, dtype)
 
     @functools.wraps(general)
     def method(self: Any, other: Any, *rest: Any, **options: Any) -> Any:
-        if mode.get() is not NO_GRAD or type(self) is not cls or type(other) is not cls or options or rest:
+        current = mode.get()
+        if type(self) is not cls or rest or (current is not NO_GRAD and not _apart(cls, current, self, other)):
             return general(self, other, *rest, **options)
         x = self._array
-        y = other._array
         dtype = x.dtype
         if (
-            y.dtype is not dtype
-            or y.shape != x.shape
-            or (dtype is not FLOAT and dtype is not DOUBLE)
+            (dtype is not FLOAT and dtype is not DOUBLE)
             or not x.flags.carray  # may be read-only, or lie in one place more than once
             or self._inference
+            or (y := operand(other, dtype, options)) is None
+            or (y.ndim and y.shape != x.shape)
         ):
-            return general(self, other)
+            return general(self, other, **options)
         protect(self)
         quiet.copy().run(forward, x, y, x)
         written(self)
         return self
 
     return method
+
+
+def _scaled(x: Any, factor: float, dtype: np.dtype[Any]) -> Any:
+    return np.multiply(x, np.array(factor, dtype))
+
+
+def _apart(cls: type[Any], current: Any, target: Any, other: Any) -> bool:
+    """Whether a write that would be recorded has nothing to record: neither side has a history."""
+    if current is not RECORD or target._node is not None or target._cut is not None or target._base is not None:
+        return False
+    return type(other) is float or (type(other) is cls and other._node is None and other._cut is None)
