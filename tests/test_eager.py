@@ -487,6 +487,40 @@ def test_in_place_forms_with_a_factor(name, alpha, block):
             assert mine == theirs
 
 
+@pytest.mark.parametrize("block", ["recording", "no_grad", "inference"])
+@pytest.mark.parametrize("name", ["copy_", "zero_"])
+def test_copies_and_zeros_in_place(name, block):
+    short = getattr(pullback.Tensor, name)
+    others = TENSORS if name == "copy_" else {"nothing": lambda: None}
+    for target in TENSORS.values():
+        for other in others.values():
+            mine, theirs = (
+                written(lambda x, y, way=way: way(x) if y is None else way(x, y), name, target, other, block)
+                for way in (short, inspect.unwrap(short))
+            )
+            assert mine == theirs
+
+
+@pytest.mark.parametrize("block", ["recording", "no_grad", "inference"])
+@pytest.mark.parametrize("name", ["stack", "concat"])
+def test_joins_in_every_mode(name, block):
+    """Of plain tensors, of those that lost their history, and of some that are recorded."""
+    params = {"axis": 0} if name == "stack" else {"axis": 0, "sizes": (2, 2)}
+    for first in TENSORS.values():
+        for second in (first, TENSORS["double constant"], TENSORS["cut by no_grad"], TENSORS["double leaf"]):
+            seen = []
+            for way in (contextlib.nullcontext, through_bind):
+                operands = [first(), second()]
+                with way(), BLOCKS[block]():
+                    seen.append(
+                        described(outcome(functools.partial(getattr(ops, name), **params), *operands), operands)
+                    )
+            if isinstance(seen[0], dict):
+                for each in seen:
+                    each.pop("site", None)
+            assert seen[0] == seen[1]
+
+
 @pytest.mark.parametrize("name", IN_PLACE)
 def test_an_update_of_overlapping_memory(name):
     """The target's own elements in another order, read before they are written."""

@@ -84,25 +84,29 @@ def past_bind(cls: type[Any], primitive: Primitive) -> Function:
 
 
 def _of_many(cls: type[Any], primitive: Primitive, general: Function) -> Function:
-    """The short way of a primitive that takes any number of arrays, and keeps none: past `bind`, where it is recorded."""
+    """The short way of a primitive that takes any number of arrays, and keeps none: past `bind`."""
     forward, finish = primitive.forward, cls.interpreter.finish
 
     def recorded(*operands: Any, **params: Any) -> Any:
-        arrays, edges = [], []
+        arrays, edges, lost = [], [], False
         for operand in operands:
             if type(operand) is not cls or type(operand._array) is not ndarray:
                 return general(*operands, **params)
             arrays.append(operand._array)
             edges.append(operand._node)
-        if mode.get() is not RECORD or not any(edges):
+            lost = lost or operand._cut is not None
+        current, tracked = mode.get(), any(edges)
+        if (current is not RECORD and (current is not NO_GRAD or tracked)) or (lost and not tracked):
             return general(*operands, **params)
         result = quiet.copy().run(forward, *arrays, **params)
-        if type(result) is not ndarray or result.dtype.kind != "f":
-            return finish(primitive, operands, edges, result, params, True)
+        if type(result) is not ndarray or (tracked and result.dtype.kind != "f"):
+            return finish(primitive, operands, edges, result, params, tracked)
         tensor = new(cls)
         tensor._array = result
-        tensor._cell = None
-        tensor._node = make(node_class(primitive, primitive.node_name(params)), tuple(edges), (), params, result.shape)
+        tensor._cell = tensor._node = None
+        if tracked:
+            title = primitive.node_name(params)
+            tensor._node = make(node_class(primitive, title), tuple(edges), (), params, result.shape)
         return tensor
 
     return functools.update_wrapper(recorded, general)
@@ -492,18 +496,10 @@ def in_place(cls: type[Any], primitive: Primitive, general: Function) -> Functio
 
     @functools.wraps(general)
     def method(self: Any, other: Any, *rest: Any, **options: Any) -> Any:
-        current = mode.get()
-        if type(self) is not cls or rest or (current is not NO_GRAD and not _apart(cls, current, self, other)):
+        x = None if rest else _straight(cls, self, other)
+        if x is None or (y := operand(other, x.dtype, options)) is None:
             return general(self, other, *rest, **options)
-        x = self._array
-        dtype = x.dtype
-        if (
-            (dtype is not FLOAT and dtype is not DOUBLE)
-            or not x.flags.carray  # may be read-only, or lie in one place more than once
-            or self._inference
-            or (y := operand(other, dtype, options)) is None
-            or (y.ndim and y.shape != x.shape)
-        ):
+        if y.shape != x.shape and not _repeats(y.shape, x.shape):
             return general(self, other, **options)
         protect(self)
         quiet.copy().run(forward, x, y, x)
@@ -517,8 +513,55 @@ def _scaled(x: Any, factor: float, dtype: np.dtype[Any]) -> Any:
     return np.multiply(x, np.array(factor, dtype))
 
 
-def _apart(cls: type[Any], current: Any, target: Any, other: Any) -> bool:
-    """Whether a write that would be recorded has nothing to record: neither side has a history."""
-    if current is not RECORD or target._node is not None or target._cut is not None or target._base is not None:
-        return False
-    return type(other) is float or (type(other) is cls and other._node is None and other._cut is None)
+def _repeats(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
+    """Whether an array of one shape broadcasts to another."""
+    own = to[len(to) - len(shape) :]
+    return len(shape) <= len(to) and all(a in (1, b) for a, b in zip(shape, own, strict=True))
+
+
+def _straight(cls: type[Any], target: Any, other: Any) -> Any:
+    """The memory of a plain tensor, if what is written there needs no record; None where the general way is to see to it."""
+    if type(target) is not cls or target._inference:
+        return None
+    if (current := mode.get()) is not NO_GRAD:
+        if current is not RECORD or target._node is not None or target._cut is not None or target._base is not None:
+            return None
+        if type(other) is cls and (other._node is not None or other._cut is not None):
+            return None
+    x = target._array
+    dtype = x.dtype
+    if (dtype is not FLOAT and dtype is not DOUBLE) or not x.flags.carray:  # read-only, or in one place more than once
+        return None
+    return x
+
+
+def copying(cls: type[Any], general: Function) -> Function:
+    """The short way of `copy_` from a tensor of the same shape and dtype, where nothing is recorded."""
+
+    @functools.wraps(general)
+    def method(self: Any, other: Any, *rest: Any, **options: Any) -> Any:
+        x = _straight(cls, self, other) if type(other) is cls else None
+        if x is None or other._array.dtype is not x.dtype or other._array.shape != x.shape:
+            return general(self, other, *rest, **options)
+        protect(self)
+        np.copyto(x, other._array)
+        written(self)
+        return self
+
+    return method
+
+
+def zeroing(cls: type[Any], general: Function) -> Function:
+    """The short way of `zero_`, where nothing is recorded."""
+
+    @functools.wraps(general)
+    def method(self: Any) -> Any:
+        x = _straight(cls, self, None)
+        if x is None:
+            return general(self)
+        protect(self)
+        x.fill(0)
+        written(self)
+        return self
+
+    return method

@@ -152,7 +152,10 @@ def inexact(operand: Any) -> Any:
 
 def binary(primitive: Primitive, a: Any, b: Any) -> Any:
     """A primitive of two operands, promoted; a clear error when their shapes do not fit."""
-    if (dtype := _plain(a)) is None or _plain(b) is not dtype:
+    dtype = _plain(a)
+    if dtype is not None and type(b) is float and dtype.kind == "f":
+        b = cast(b, dtype)
+    elif dtype is None or _plain(b) is not dtype:
         a, b = together(a, b)
     return broadcast(primitive, a, b)
 

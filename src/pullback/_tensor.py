@@ -521,6 +521,8 @@ SHORT_WAYS: dict[Callable[..., Any], dict[str, Primitive]] = {
     functools.partial(_eager.method, ndim=2): {"__matmul__": ops.matmul, "matmul": ops.matmul, "mm": ops.matmul},
     _eager.in_place: IN_PLACE,
 }
+Tensor.copy_ = _eager.copying(Tensor, Tensor.copy_)  # type: ignore[method-assign]
+Tensor.zero_ = _eager.zeroing(Tensor, Tensor.zero_)  # type: ignore[method-assign]
 for short_way, methods in SHORT_WAYS.items():
     for name, primitive in methods.items():
         setattr(Tensor, name, short_way(Tensor, primitive, getattr(Tensor, name)))

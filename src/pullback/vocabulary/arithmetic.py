@@ -32,6 +32,9 @@ def _scaled(input: Any, other: Any, alpha: Any) -> Any:
     """alpha * other; an alpha of a higher kind than the operands, which would change the dtype of the result, is refused."""
     if type(alpha) is int and alpha == 1:
         return other
+    tensor: Any = other if isinstance(other, Carrier) else None
+    if type(alpha) is float and tensor is not None and tensor._dtype.kind == "f":
+        return tensor * alpha  # the operator is the quicker way
     kind = common(input, other).kind
     given = category(alpha)[0].kind
     if given == "b" and kind != "b":

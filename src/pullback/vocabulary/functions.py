@@ -173,7 +173,7 @@ def clamp_max(input: Any, max: Any) -> Any:
 def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
     """input + value * tensor1 * tensor2."""
     require_operands("addcmul", input=input, tensor1=tensor1, tensor2=tensor2)
-    return arithmetic.add(input, arithmetic.mul(tensor1, tensor2), alpha=value)
+    return arithmetic.add(input, tensor1 * tensor2, alpha=value)
 
 
 def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
@@ -184,7 +184,7 @@ def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Any:
             "Integer division with addcdiv is no longer supported: convert tensor1 or tensor2 to float first, or use "
             "input + value * trunc(tensor1 / tensor2)"
         )
-    return arithmetic.add(input, arithmetic.div(tensor1, tensor2), alpha=value)
+    return arithmetic.add(input, tensor1 / tensor2, alpha=value)
 
 
 def lerp(input: Any, end: Any, weight: Any) -> Any:

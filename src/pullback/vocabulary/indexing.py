@@ -228,7 +228,8 @@ def _in_torch_words(error: IndexError) -> str:
 
 def setitem(tensor: Any, index: Any, value: Any) -> None:
     """tensor[index] = value: the memory is written, and the history is rebased."""
-    spec, arrays = split_index(tensor, index)
+    plain = _plain(tensor.shape, index)
+    spec, arrays = split_index(tensor, index) if plain is None else (plain, [])
     if (
         arrays
         and overlaps(tensor._array)
