@@ -203,10 +203,12 @@ def getitem(tensor: Any, index: Any) -> Any:
 
 def _plain(shape: tuple[int, ...], index: Any) -> Index | None:
     """An index of nothing but ints that lie inside and slices of ints, in its usual form; None for any other."""
+    if type(index) is int:
+        return (index, ...) if shape and -shape[0] <= index < shape[0] else None
     entries = index if type(index) is tuple else (index,)
     if len(entries) > len(shape):
         return None
-    for entry, length in zip(entries, shape, strict=False):
+    for entry, length in zip(entries, shape):  # noqa: B905  # `strict` would take 0.2 us
         if type(entry) is int:
             if not -length <= entry < length:
                 return None
