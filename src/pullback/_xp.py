@@ -184,8 +184,17 @@ def mean(x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Any:
 
 def cumsum(x: Array, *, axis: int) -> Array:
     """Running sums along an axis, in the dtype of x."""
-    sums = np.add.accumulate(x, axis, x.dtype)
-    return sums if x.ndim < 2 or x.flags.c_contiguous else in_order(sums)
+    return running(np.add, x, axis)
+
+
+def running(function: Any, x: Array, axis: int) -> Array:
+    """What a function of two numbers accumulates along an axis; as in torch, in doubles, for errors add up."""
+    if x.dtype.char in "efF":
+        wide = np.complex128 if x.dtype.char == "F" else np.float64
+        found = function.accumulate(x.astype(wide), axis).astype(x.dtype)
+    else:
+        found = function.accumulate(x, axis, x.dtype)
+    return found if x.ndim < 2 or x.flags.c_contiguous else in_order(found)
 
 
 def length(shape: tuple[int, ...], axis: tuple[int, ...]) -> int:

@@ -265,3 +265,17 @@ def test_coordinates_are_given_as_a_list(t):
         )
     raises(TypeError, "expected Tensor as element 0 in", lambda: t.gradient(x, spacing=[np.ones(3)]))
     return t.gradient(x, spacing=[places])
+
+
+RUNNING = [("cumsum", "float16"), ("cumsum", "float32"), ("cumsum", "complex64"), ("cumprod", "float32")]
+
+
+@pytest.mark.parametrize(("name", "dtype"), [*RUNNING, ("logcumsumexp", "float32")])
+@parity
+def test_what_runs_along_an_axis_adds_up_in_doubles(t, name, dtype):
+    random = np.random.default_rng(0)
+    values = random.uniform(0.1, 0.9, (2, 3000)) * random.choice([-1.0, 1.0], (2, 3000))
+    values = (
+        1 + values / 1000 if name == "cumprod" else values + 0.1j * values[::-1] if dtype == "complex64" else values
+    )
+    return getattr(t.tensor(values.astype(dtype)), name)(1)

@@ -36,10 +36,10 @@ def _accumulated(xp: Any, g: Any, decay: Any, axis: int) -> Any:
 def _cumprod_forward(x: Any, *, axis: int, exclusive: bool) -> Any:
     """The running product; exclusive, of what stands before each element alone."""
     if not exclusive:
-        return _xp.in_order(np.multiply.accumulate(x, axis, x.dtype))
+        return _xp.running(np.multiply, x, axis)
     out = np.ones(x.shape, x.dtype)
     before = (slice(None),) * axis
-    np.multiply.accumulate(x[(*before, slice(0, -1))], axis, x.dtype, out[(*before, slice(1, None))])
+    out[(*before, slice(1, None))] = _xp.running(np.multiply, x[(*before, slice(0, -1))], axis)
     return out
 
 
@@ -53,7 +53,7 @@ def _cumprod(xp: Any, g: Any, x: Any, *, axis: int, exclusive: bool) -> Any:
 
 def _logcumsumexp_forward(x: Any, *, axis: int) -> Any:
     if x.dtype.kind == "f":
-        return _xp.in_order(np.logaddexp.accumulate(x, axis, x.dtype))
+        return _xp.running(np.logaddexp, x, axis)
     out = np.array(x, order="C")
     rows = np.moveaxis(out, axis, 0)
     for i in range(1, len(rows)):  # NumPy has no logaddexp of complex numbers
