@@ -98,7 +98,7 @@ SHARED = {
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("shape", [(8, 4, 20, 21), (3, 6, 1000), (2, 2, 150, 200)], ids=str)
+@pytest.mark.parametrize("shape", [(8, 4, 24, 25), (3, 6, 1000), (2, 2, 150, 200)], ids=str)
 @pytest.mark.parametrize("name", SHARED)
 def test_rows_that_share_statistics_are_as_without_machine_code(name, shape, dtype, monkeypatch):
     monkeypatch.setattr(_machine, "met", [_machine.ENOUGH])

@@ -18,6 +18,7 @@ from .._core import general, linear
 
 FEW = 1 << 10  # a sum of fewer numbers is left to `_xp.sum`, which begins quicker
 LONGEST = 1 << 14  # a sum of more numbers is left to `_xp.sum`, which keeps its error small
+MERGED = 1 << 14  # elements from which on rows are worth the steps in which their sums are merged
 SHORTEST = 1 << 6  # of parts of sums: `einsum` begins anew for each
 
 
@@ -180,7 +181,7 @@ def _rows(x: Any, axis: tuple[int, ...], weight: Any = None) -> _Rows | None:
     if x.size < _machine.WORTH:
         return None
     size, heads, merged, shared = _cut(x.shape, axis, None if weight is None else weight.shape)
-    code = None if shared is None else _machine.rows(x, size)
+    code = None if shared is None or (merged and x.size < MERGED) else _machine.rows(x, size)
     return None if code is None else _Rows(code, heads, merged, shared)  # type: ignore[arg-type]  # as above
 
 
