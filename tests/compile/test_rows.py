@@ -118,6 +118,29 @@ def test_rows_that_share_statistics_are_as_without_machine_code(name, shape, dty
         np.testing.assert_allclose(one, other, rtol=0, atol=slack * max(1, abs(other).max()))
 
 
+@pytest.mark.parametrize("mean", [0, 1000, 100000])
+def test_many_short_rows_are_summed_with_care(mean, monkeypatch):
+    monkeypatch.setattr(_machine, "met", [_machine.ENOUGH])
+    x = np.random.default_rng(0).standard_normal((20000, 2, 16)).astype(np.float32) + np.float32(mean)
+    exact = x.astype(np.float64)
+    variance = exact.var((0, 2), keepdims=True)
+    y = F.batch_norm(pullback.tensor(x), None, None, training=True, eps=0)
+    slack = 4 * np.finfo(np.float32).eps * max(1, mean)
+    np.testing.assert_allclose(
+        y, (exact - exact.mean((0, 2), keepdims=True)) / np.sqrt(variance), rtol=1e-4, atol=slack
+    )
+
+
+def test_an_infinite_element_has_an_infinite_running_mean(monkeypatch):
+    monkeypatch.setattr(_machine, "met", [_machine.ENOUGH])
+    x = np.ones((200, 3, 64))
+    x[3, 1, 5] = np.inf
+    mean, var = pullback.zeros(3, dtype=pullback.float64), pullback.ones(3, dtype=pullback.float64)
+    F.batch_norm(pullback.tensor(x), mean, var, training=True, momentum=0.5)
+    np.testing.assert_array_equal(mean, [0.5, np.inf, 0.5])
+    np.testing.assert_array_equal(var, [0.5, np.nan, 0.5])
+
+
 def test_scores_that_are_no_numbers():
     x = np.random.default_rng(0).standard_normal((300, 40))
     x[3] += 800

@@ -134,7 +134,7 @@ class _Rows(NamedTuple):
 
     def total(self, numbers: Any) -> Any:
         """The sums over all rows that share them."""
-        return np.add.reduce(numbers, self.merged, keepdims=True) if self.merged else numbers
+        return _xp.sum(numbers, axis=self.merged, keepdims=True) if self.merged else numbers
 
     def of(self, weight: Any, ndim: int) -> Any:
         """A weight as it broadcasts against numbers for each row."""
@@ -217,6 +217,10 @@ def _merged_moments(x: Any, rows: _Rows) -> tuple[Any, Any]:
         number = _number(rows.heads, rows.merged, x.dtype)
         means, mean = mean, rows.total(mean) / number
         means -= mean
+        rest = rows.total(means) / number  # what the sum of large means has lost
+        rest[np.isnan(rest)] = 0  # an infinite mean stays one
+        mean += rest
+        means -= rest
         means *= means
         variance += means
         variance = rows.total(variance) / number
@@ -427,7 +431,7 @@ def _of_shared(rows: _Rows, given: Any, x: Any, weight: Any, known: Known, numbe
     sums, products = _shared(rows, given, x, known, number, weight, out)
     products *= rows.of(known.scale, x.ndim)
     rest = tuple(i for i in _repeated(x.shape, weight.shape) if i < len(rows.heads))
-    to_weight, to_bias = (np.add.reduce(part, rest).reshape(weight.shape) for part in (products, sums))
+    to_weight, to_bias = (_xp.sum(part, axis=rest, keepdims=False).reshape(weight.shape) for part in (products, sums))
     return out, to_weight, to_bias
 
 
