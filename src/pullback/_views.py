@@ -7,6 +7,7 @@ place, and rebases histories: the target's, or, when the target is a view, its b
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -111,14 +112,19 @@ def beside(primitive: Primitive, tensor: Any, **params: Any) -> Any:
     return alias(tensor, primitive(tensor, **params))
 
 
-def overlaps(array: Any) -> bool:
-    """Whether elements of an array share memory, as those of an expanded one do."""
-    return (
-        type(array) is ndarray
-        and 0 in array.strides
-        and array.size > 0
-        and any(n > 1 and not step for step, n in zip(array.strides, array.shape, strict=True))
-    )
+def overlaps(tensor: Any) -> bool:
+    """Whether elements of a tensor share memory, as those of an expanded one do.
+
+    Inside a transform only views have memory that counts: a write gives any other tensor new values, each its own.
+    """
+    array = tensor._array
+    if tensor.level:
+        return tensor._base is not None and _repeats(tensor.stride(), tensor.shape)
+    return type(array) is ndarray and 0 in array.strides and _repeats(array.strides, array.shape)
+
+
+def _repeats(strides: Sequence[int], shape: Sequence[int]) -> bool:
+    return 0 not in shape and any(n > 1 and not step for step, n in zip(strides, shape, strict=True))
 
 
 def check_writable(tensor: Any, operation: str, *, region: Any = None) -> None:
@@ -133,10 +139,12 @@ def check_writable(tensor: Any, operation: str, *, region: Any = None) -> None:
     if isinstance(array, np.ndarray) and not tensor.level:
         if region is not None and 0 in array.strides:
             array = array[region]
-        if 0 in array.strides and overlaps(array):
+        if 0 in array.strides and _repeats(array.strides, array.shape):
             raise RuntimeError(_refusals.overlapping(tensor, operation))
         if not array.flags.writeable:
             raise ValueError(_refusals.read_only(tensor, operation))
+    elif region is None and overlaps(tensor):
+        raise RuntimeError(_refusals.overlapping(tensor, operation))
     if not current.grad:
         return
     if type(tensor._made_untracked) is not bool:

@@ -395,6 +395,8 @@ def test_a_tensor_or_several_values_do_not_fill_expanded_memory(t):
     raises(RuntimeError, wording, lambda: y.fill_(t.tensor(2.0)))
     raises(RuntimeError, wording, lambda: y.__setitem__((slice(None), 1), 2.0))
     raises(RuntimeError, wording, lambda: y.__setitem__(..., 2.0))
+    with pytest.raises(TypeError):
+        y[t.tensor([0])] = [2.0]
     return y
 
 

@@ -6,7 +6,7 @@ torch = pytest.importorskip("torch", reason="torch==2.13.0 is not installed: the
 
 import pullback  # noqa: E402
 
-from .compare import parity  # noqa: E402
+from .compare import parity, raises  # noqa: E402
 
 VIEWS = {
     "the argument": lambda a: a,
@@ -229,3 +229,62 @@ def test_writes_through_what_was_detached_and_a_graph_around(t, f):
     x = t.tensor([1.0, 2.0, 3.0], requires_grad=True)
     t.func.vmap(f)(t.stack([x, x * 2])).sum().backward()
     return x.grad
+
+
+EXPANDED = {
+    "fill_": lambda t, y: y.fill_(5.0),
+    "zero_ of the last axis": lambda t, y: y.t().zero_(),
+    "masked_fill_": lambda t, y: y.masked_fill_(t.tensor([True, False, False]), 5.0),
+    "index_fill_": lambda t, y: y.index_fill_(1, t.tensor([0]), 5.0),
+    "an index": lambda t, y: y.__setitem__(t.tensor([0]), 5.0),
+    "a row": lambda t, y: y.__setitem__(0, 5.0),
+    "a row in place": lambda t, y: y[1].mul_(3),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Use of .* on expanded tensors")
+@pytest.mark.parametrize("depth", [1, 2])
+@pytest.mark.parametrize("name", EXPANDED)
+@parity
+def test_an_expanded_tensor_is_filled_inside_vmap(t, name, depth):
+    def f(x):
+        base = x * 1
+        view = base.expand(4, 3)
+        EXPANDED[name](t, view)
+        return base, view
+
+    x = t.arange(1.0, 31.0).reshape(2, 5, 1, 3)
+    return t.func.vmap(t.func.vmap(f))(x) if depth == 2 else t.func.vmap(f)(x[0])
+
+
+@parity
+def test_a_row_of_an_expanded_tensor_is_written_under_grad(t):
+    def f(x):
+        y = (x * 1).expand(4, 3)
+        y[0] = 5.0 * x[0, 0]
+        return (y * x).sum()
+
+    return t.func.grad(f)(t.ones(1, 3))
+
+
+@pytest.mark.parametrize("write", [lambda t, y: y.add_(1), lambda t, y: y.__setitem__((slice(None), 0), 1.0)])
+@pytest.mark.parametrize("transform", ["vmap", "grad"])
+@parity
+def test_an_expanded_tensor_takes_no_other_values_inside_transforms(t, transform, write):
+    def f(x):
+        y = (x * 1).expand(4, 3)
+        write(t, y)
+        return y.sum()
+
+    wording = "more than one element of the written-to tensor refers to a single memory location."
+    raises(RuntimeError, wording, lambda: getattr(t.func, transform)(f)(t.ones(1, 3)))
+
+
+def test_values_whose_order_would_count_are_refused_inside_transforms():
+    def f(x):
+        y = (x * 1).expand(4, 3)
+        y[pullback.tensor([0])] = pullback.tensor([1.0, 2.0, 3.0])
+        return y.sum()
+
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+        pullback.func.grad(f)(pullback.ones(1, 3))

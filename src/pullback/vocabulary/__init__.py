@@ -22,7 +22,6 @@ from .._sites import depth
 from .._views import overlaps
 
 Function = Callable[..., Any]
-ndarray = np.ndarray
 Named = TypeVar("Named", bound=Function)
 
 # pullback.<name>(...), as it is defined
@@ -400,13 +399,7 @@ def fills(method: Named) -> Named:
 
     @functools.wraps(method)
     def filled(self: Any, *args: Any, **options: Any) -> Any:
-        array = self._array
-        if (
-            type(array) is ndarray
-            and 0 in array.strides
-            and overlaps(array)
-            and load("vocabulary.shared_memory", "is_filled")(method.__name__, self, args, options)
-        ):
+        if overlaps(self) and load("vocabulary.shared_memory", "is_filled")(method.__name__, self, args, options):
             return self
         return method(self, *args, **options)
 

@@ -20,6 +20,7 @@ from .._views import check_writable, overlaps, rebase, rebase_region, steps, vie
 from . import load
 
 Index = tuple[Any, ...]
+WHOLE: Index = (Ellipsis,)
 
 
 def _entries(index: Any) -> Index:
@@ -234,7 +235,7 @@ def setitem(tensor: Any, index: Any, value: Any) -> None:
     spec, arrays = split_index(tensor, index) if plain is None else (plain, [])
     if (
         arrays
-        and overlaps(tensor._array)
+        and overlaps(tensor)
         and load("vocabulary.shared_memory", "is_filled")("x[...] = value", tensor, (index, value), {})
     ):
         return
@@ -245,6 +246,9 @@ def setitem(tensor: Any, index: Any, value: Any) -> None:
         if getattr(given, "level", 0) > tensor.level:
             raise RuntimeError(_refusals.captured_write(tensor, "x[...] = value", given))
     if tensor.level or not isinstance(tensor._array, np.ndarray):
+        if not arrays and tensor._base is not None and spec != WHOLE:
+            setitem(view(ops.getitem, tensor, index=spec), WHOLE, value)  # what is around stays out of it
+            return
         write(tensor, _written_copy(tensor, value, spec, arrays), "x[...] = value")
         return
     place = _xp.place([array._array if isinstance(array, Carrier) else array for array in arrays], spec)

@@ -13,18 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from .. import _refusals
+from .. import _refusals, ops
 from .._core import Carrier
 from .._modes import mode
+from .._promotion import category
 from .._sites import depth
 from .._views import overlaps, write
-from . import indexing, load
+from . import arithmetic, indexing, load
 
 Fill = tuple[Any, Any]
 """A mask of what is filled, and the value."""
 
 
 def _by_index(probe: Any, index: Any, values: Any, accumulate: bool = False) -> Fill | None:
+    category(values)  # refuses what is no number
     shape = np.shape(values)
     if accumulate or math.prod(shape) != 1:
         return None
@@ -56,15 +58,16 @@ WARNS = {
 
 def is_filled(name: str, target: Any, args: tuple[Any, ...], options: dict[str, Any]) -> bool:
     """Fill a tensor whose elements share memory, or say that this write is none that it can have."""
-    fill = FILLS[name](target.interpreter.wrap(np.ones(tuple(target.shape), np.bool_), None), *args, **options)
-    base = target if target._base is None else target._base
+    probe = arithmetic.eq(ops.zeros_like(target), 0)  # of the level of the target
+    fill = FILLS[name](probe, *args, **options)
     if fill is None:
         return False
+    base = target if target._base is None else target._base
     mask, value = fill
     tracked = base._node is not None or getattr(value, "_node", None) is not None
     if tuple(mask.shape) != tuple(target.shape):
         return False
-    if tracked and mode.get().grad and overlaps(base._array):
+    if tracked and mode.get().grad and overlaps(base):
         return False  # the history of a base is that of its elements, which do not each have memory
     if name in WARNS:
         warnings.warn(
@@ -74,7 +77,7 @@ def is_filled(name: str, target: Any, args: tuple[Any, ...], options: dict[str, 
             UserWarning,
             stacklevel=depth(),
         )
-    axes = tuple(i for i, step in enumerate(target._array.strides) if not step and target.shape[i] > 1)
+    axes = tuple(i for i, step in enumerate(target.stride()) if not step and target.shape[i] > 1)
     first = indexing.getitem(target, tuple(slice(0, 1) if i in axes else slice(None) for i in range(target.ndim)))
     reached = mask.any(axes, keepdim=True)
     write(first, load("vocabulary.pieces", "masked_fill")(first, reached, value), name)
