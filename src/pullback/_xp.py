@@ -398,8 +398,7 @@ _few_places = functools.lru_cache(maxsize=256)(_places)
 
 def take_along_axis(x: Array, indices: Array, *, axis: int) -> Array:
     """One element along an axis for each place along the others, as NumPy's; without its wrapper, a third of the time."""
-    taken = x[along(indices, axis)]
-    return taken if taken.flags.c_contiguous else np.ascontiguousarray(taken)
+    return in_order(x[along(indices, axis)])
 
 
 def put_along_axis(g: Any, indices: Array, *, axis: int, shape: tuple[int, ...]) -> Array:

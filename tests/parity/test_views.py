@@ -210,6 +210,8 @@ IN_ORDER = {
     "norm": lambda t, x: x.norm(float("inf"), dim=0),
     "logsumexp": lambda t, x: x.logsumexp(0),
     "any": lambda t, x: x.any(0),
+    "any along no axes": lambda t, x: x[0].any(dim=()),
+    "nonzero": lambda t, x: x.nonzero(as_tuple=True)[1],
     "cumsum": lambda t, x: x.cumsum(1),
     "cumprod": lambda t, x: x.cumprod(0),
     "cummax": lambda t, x: x.cummax(1).indices,

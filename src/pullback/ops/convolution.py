@@ -327,9 +327,8 @@ def _overlaid(windows: Any, columns: Any, before: tuple[Any, ...], kernel: Sizes
 
 @at_least_single
 def _weight_forward(x: Any, y: Any, *, kernel: Sizes, window: Window) -> Any:
-    if (plan := by_machine_code(x, kernel, y.shape[2:], y.shape[1], window)) is not None and plan.lengths == y.shape[
-        2:
-    ]:
+    plan = by_machine_code(x, kernel, y.shape[2:], y.shape[1], window)
+    if plan is not None and plan.lengths == y.shape[2:]:
         return plan.weights(x, y)
     shape = (y.shape[1], x.shape[1] // window.groups, *kernel)
     rows = _rows(x.shape, shape, y.shape[2:], window, y.itemsize, runs=False, cut=True)

@@ -88,7 +88,7 @@ def _tril(x: Any, *, k: int) -> Any:
     zero = _xp.constant(0, x.dtype)
     few = rows * columns <= SMALL
     kept = np.where(_lower(rows, columns, k), x, zero) if few else np.tril(x, k)
-    return kept if kept.flags.c_contiguous else np.ascontiguousarray(kept)
+    return _xp.in_order(kept)
 
 
 def _triu(x: Any, *, k: int) -> Any:
@@ -97,12 +97,11 @@ def _triu(x: Any, *, k: int) -> Any:
         return made
     below = _lower(rows, columns, k - 1) if rows * columns <= SMALL else None
     kept = np.triu(x, k) if below is None else np.where(below, _xp.constant(0, x.dtype), x)
-    return kept if kept.flags.c_contiguous else np.ascontiguousarray(kept)
+    return _xp.in_order(kept)
 
 
 def _masked_fill(x: Any, mask: Any, value: Any, *, label: str = "") -> Any:
-    filled = np.where(mask, value, x)
-    return filled if filled.flags.c_contiguous else np.ascontiguousarray(filled)
+    return _xp.in_order(np.where(mask, value, x))
 
 
 REDUCED = _places("ScatterReduceBackward0")

@@ -161,7 +161,7 @@ def _reduced_by(ufunc: Any) -> Any:
 
     def forward(x: Any, *, axis: Any, keepdims: bool) -> Any:
         made = reduce(x, axis, None, None, keepdims)
-        return made if x.ndim < 3 or x.flags.c_contiguous else _xp.in_order(made)
+        return made if (axis and x.ndim < 3) or x.flags.c_contiguous else _xp.in_order(made)
 
     return forward
 

@@ -61,9 +61,8 @@ class NAdam(Elementwise):
         t = t.item() + 1
         mu = beta1 * (1 - 0.5 * 0.96 ** (t * decay))
         mu_next = beta1 * (1 - 0.5 * 0.96 ** ((t + 1) * decay))
-        product = product * (
-            product.dtype.type(mu) if isinstance(product, np.generic) else mu
-        )  # NumPy 1 would widen it
+        factor = product.dtype.type(mu) if isinstance(product, np.generic) else mu  # NumPy 1 would widen the product
+        product = product * factor
         share = lr * (1 - mu) / (1 - product.item())
         share_of_moment = lr * mu_next / (1 - product.item() * mu_next)
         correction = 1 - beta2**t

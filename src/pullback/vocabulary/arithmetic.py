@@ -297,25 +297,23 @@ def pair(name: str, primitive: Primitive, text: str, *, keeps_integers: bool = T
 
 
 OWN_WORDS: dict[str, tuple[type[RuntimeError], str]] = {
-    **dict.fromkeys(("maximum", "minimum", "fmax", "fmin"), (RuntimeError, " not implemented for complex tensors.")),
-    **dict.fromkeys(("argmax", "argmin"), (RuntimeError, "(): does not support complex input")),
-    **dict.fromkeys(("deg2rad", "rad2deg"), (RuntimeError, " is not supported for complex tensors.")),
-    **dict.fromkeys(("isneginf", "isposinf"), (RuntimeError, " does not support complex inputs")),
-    "signbit": (NotImplementedError, " is not implemented for complex tensors."),
+    **dict.fromkeys(("maximum", "minimum", "fmax", "fmin"), (RuntimeError, "{} not implemented for complex tensors")),
+    **dict.fromkeys(("argmax", "argmin"), (RuntimeError, "{}(): does not support complex input")),
+    **dict.fromkeys(("deg2rad", "rad2deg"), (RuntimeError, "{} is not supported for complex tensors")),
+    **dict.fromkeys(("isneginf", "isposinf"), (RuntimeError, "{} does not support complex inputs")),
+    "signbit": (NotImplementedError, "{} is not implemented for complex tensors"),
 }
 """What torch says of complex numbers, where it does not say what it says of most functions."""
+USUAL_WORDS = NotImplementedError, "\"{}_cpu\" not implemented for '{}'"
 
 
 def refuse_unordered(name: str, dtype: np.dtype[Any]) -> None:
     """Complex numbers have no order: a function that needs one refuses them, by the name that torch has for it."""
     if dtype.kind != "c":
         return
-    usual = NotImplementedError, f"_cpu\" not implemented for '{_dtypes.type_name(dtype)}'"
-    error, words = OWN_WORDS.get(name, usual)
-    quote = "" if name in OWN_WORDS else '"'
-    raise error(
-        f"{quote}{name}{words.rstrip('.')}. Complex numbers have no order: take the parts, x.real and x.imag, or x.abs()"
-    )
+    error, words = OWN_WORDS.get(name, USUAL_WORDS)
+    refusal = words.format(name, _dtypes.type_name(dtype))
+    raise error(f"{refusal}. Complex numbers have no order: take the parts, x.real and x.imag, or x.abs()")
 
 
 def ordering(name: str, primitive: Primitive, text: str, *, keeps_integers: bool = True) -> Callable[[Any, Any], Any]:
@@ -443,7 +441,8 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     wrap = input.interpreter.wrap
     if not as_tuple:
         return wrap(np.argwhere(input._concrete("nonzero")), None)
-    return tuple(wrap(index, None) for index in np.nonzero(np.atleast_1d(input._concrete("nonzero"))))
+    indices = np.nonzero(np.atleast_1d(input._concrete("nonzero")))
+    return tuple(wrap(np.ascontiguousarray(index), None) for index in indices)
 
 
 def _range(dtype: np.dtype[Any]) -> tuple[Any, Any]:

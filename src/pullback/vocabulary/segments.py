@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes, _refusals
+from .. import _dtypes
 from .._core import Carrier
 from .._promotion import held
 from .._shapes import normalize_axis
-from .._values import concrete
+from .._values import concrete, require_tensor
 from . import arithmetic, scatter
 from .pieces import narrow
 
@@ -56,8 +56,7 @@ def segment_reduce(
     >>> data.grad
     tensor([0., 0., 1., 1.])
     """
-    if not isinstance(data, Carrier):
-        raise _refusals.no_tensor("segment_reduce", "data", 1, data)
+    require_tensor("segment_reduce", "data", data)
     if not isinstance(reduce, str):
         raise TypeError(f"segment_reduce(): argument 'reduce' (position 2) must be str, not {type(reduce).__name__}")
     if reduce not in REDUCTIONS:
