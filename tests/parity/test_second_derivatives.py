@@ -175,6 +175,21 @@ def test_a_logarithm_of_a_probability_near_one():
     assert slope[2:].tolist() == [0.0, 0.0, 0.0] == [-b for b in bend[2:].tolist()]
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_a_logarithm_of_a_probability_bends_in_every_dtype(dtype):
+    x = pullback.tensor(
+        [1.0, 4.0, 8.0, 11.0, 13.5, 36.0, 39.0, math.nan], dtype=getattr(pullback, dtype)
+    ).requires_grad_()
+    (slope,) = pullback.autograd.grad(pullback.special.log_ndtr(x).sum(), x, create_graph=True)
+    (bend,) = pullback.autograd.grad(slope.sum(), x)
+    known = pullback.tensor(x.tolist(), dtype=pullback.float64)
+    density = pullback.exp(-known * known / 2 - pullback.special.log_ndtr(known)) / math.sqrt(2 * math.pi)
+    limits = np.finfo(dtype)
+    rtol, atol = 20 * float(limits.eps), 40 * float(limits.smallest_subnormal)
+    np.testing.assert_allclose(slope.detach().double(), density, rtol=rtol, atol=atol)
+    np.testing.assert_allclose(bend.double(), -density * (known + density), rtol=rtol, atol=atol)
+
+
 def test_the_gradient_by_certain_targets():
     inputs = [pullback.tensor([0.0, 1.0, 0.0, 1.0], dtype=pullback.float64, requires_grad=True) for _ in range(2)]
     losses = pullback.nn.functional.binary_cross_entropy(*inputs, reduction="none")

@@ -161,10 +161,15 @@ def _beta_by_second(xp: Any, g: Any, a: Any, b: Any, x: Any, *, order: tuple[int
     return g * xp.betainc_by_shapes(a, b, x, order=(order[0], order[1] + 1))
 
 
+FLAT = 40
+"""Where the normal density is 0 in every dtype."""
+
+
 def _log_ndtr(xp: Any, g: Any, x: Any) -> Any:
-    """The density over its integral; far to the right, where erfcx would overflow, it is 0."""
-    below = xp.erfcx(xp.clip(x * -ROOT_HALF, lower=-26, upper=None))
-    return xp.select(x < 26 / ROOT_HALF, g) / below * (2 / ROOT_TWO_PI)
+    """The density over its integral: on the left, where both vanish, by erfcx, which would overflow on the right."""
+    left = 2 / (ROOT_TWO_PI * xp.erfcx(xp.where(x > 0, 0, x) * -ROOT_HALF))
+    right = xp.clip(x, lower=0, upper=FLAT)
+    return g * xp.where(x > 0, xp.exp(right * right / -2) / (ROOT_TWO_PI * xp.ndtr(right)), left)
 
 
 # fmt: off
