@@ -190,6 +190,19 @@ def test_a_logarithm_of_a_probability_bends_in_every_dtype(dtype):
     np.testing.assert_allclose(bend.double(), -density * (known + density), rtol=rtol, atol=atol)
 
 
+@pytest.mark.parametrize(("dtype", "rtol"), [("float32", 1e-4), ("float64", 1e-11)])
+def test_slopes_of_sinc_near_its_top(dtype, rtol):
+    """They are -pi**2 x / 3 and -pi**2 / 3 there, less pi**4 x**3 / 30 and its slope, and so on."""
+    x = pullback.tensor([0.0, 1e-30, -1e-8, 1e-5, 0.01, 0.1, -0.11], dtype=getattr(pullback, dtype)).requires_grad_()
+    (slope,) = pullback.autograd.grad(pullback.sinc(x).sum(), x, create_graph=True)
+    (bend,) = pullback.autograd.grad(slope.sum(), x)
+    even = np.arange(2, 40, 2)
+    terms = np.array([(-1) ** (k // 2) * k * math.pi**k / math.factorial(k + 1) for k in even.tolist()])
+    at = x.detach().double().numpy()[:, None]
+    np.testing.assert_allclose(slope.detach(), (terms * at ** (even - 1)).sum(1), rtol=rtol)
+    np.testing.assert_allclose(bend, (terms * (even - 1) * at ** (even - 2)).sum(1), rtol=rtol)
+
+
 def test_the_gradient_by_certain_targets():
     inputs = [pullback.tensor([0.0, 1.0, 0.0, 1.0], dtype=pullback.float64, requires_grad=True) for _ in range(2)]
     losses = pullback.nn.functional.binary_cross_entropy(*inputs, reduction="none")

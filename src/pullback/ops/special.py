@@ -169,7 +169,8 @@ def _log_ndtr(xp: Any, g: Any, x: Any) -> Any:
     """The density over its integral: on the left, where both vanish, by erfcx, which would overflow on the right."""
     left = 2 / (ROOT_TWO_PI * xp.erfcx(xp.where(x > 0, 0, x) * -ROOT_HALF))
     right = xp.clip(x, lower=0, upper=FLAT)
-    return g * xp.where(x > 0, xp.exp(right * right / -2) / (ROOT_TWO_PI * xp.ndtr(right)), left)
+    density = xp.exp(right * right / -2) * (2 / ROOT_TWO_PI)
+    return g * xp.where(x > 0, density / (xp.erf(right * ROOT_HALF) + 1), left)
 
 
 # fmt: off
