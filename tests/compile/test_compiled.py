@@ -110,6 +110,21 @@ def test_inside_transforms_it_runs_as_it_is():
     assert pullback.func.grad(compiled)(x).tolist() == [0.0, 3.0, 12.0]
 
 
+def test_the_strides_of_a_gradient_that_comes_and_goes():
+    w = pullback.ones(2, 3, requires_grad=True)
+
+    def double_if_in_order(x):
+        in_order = w.grad is not None and w.grad.is_contiguous() and w.grad.stride() == (3, 1)
+        return x * 2 if in_order else x * 3
+
+    compiled = pullback.compile(double_if_in_order)
+    straight, turned = pullback.ones(2, 3), pullback.ones(3, 2).T
+    for gradient in (straight, straight, straight, None, turned, turned, turned, straight, None):
+        w.grad = gradient
+        x = pullback.ones(2)
+        assert compiled(x).tolist() == double_if_in_order(x).tolist()
+
+
 def test_a_failing_call_writes_nothing():
     w = pullback.ones(4, requires_grad=True)
 

@@ -55,11 +55,10 @@ class Prepared:
         record = self.record
         if not record.state.same() or record.meets(leaves) != record.met:
             return None
+        if any(signature(place.tensor(leaves)) != expected for place, expected in record.fixed):
+            return None
         if any(place.tensor(leaves)._array.strides != strides for place, strides in record.layouts):
             return None
-        for place, expected in record.fixed:
-            if signature(place.tensor(leaves)) != expected:
-                return None
         arrays = []
         for place, value in zip(record.places, record.program.inputs, strict=True):
             array = place.array(leaves)

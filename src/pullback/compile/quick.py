@@ -157,16 +157,16 @@ class _Text:
 
     def _state(self) -> None:
         self._holders()
-        for place, strides in self.record.layouts:
-            if isinstance(place, Fixed) and place in self.record.places:
-                continue  # of one array, as is checked with it
-            self._checked()
-            self._unless(f"{self._name(place)}._array.strides == {self.constant(strides)}")
         for place, _ in self.record.fixed:
             name = self.constant(place.found)
             if not isinstance(place.found, Tensor):
                 raise NotImplementedError
             self._tensor(name, place.found)
+        for place, strides in self.record.layouts:  # after the tensors, which tell where their gradients are, if any
+            if isinstance(place, Fixed) and place in self.record.places:
+                continue  # of one array, as is checked with it
+            self._checked()
+            self._unless(f"{self._name(place)}._array.strides == {self.constant(strides)}")
 
     def _holders(self) -> None:
         """Check that all that is reached is what it was, in one call as far as machine code can tell."""
