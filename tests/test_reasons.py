@@ -451,13 +451,14 @@ def test_a_branch_of_a_model_that_was_frozen():
 
 
 def test_an_update_under_no_grad_is_not_taken_for_a_cut():
-    w, unused = leaf(), leaf()
+    w, unused, once = leaf(), leaf(), leaf()
     with pullback.no_grad():
         unused -= 0.1 * unused
         unused.mul_(2.0).add_(unused)
+        once -= 0.1 * once
     loss = w.sum()
     loss.backward()
-    assert pullback.why(unused, loss).cause == "unused"
+    assert pullback.why(unused, loss).cause == pullback.why(once, loss).cause == "unused"
 
 
 def test_printing_is_not_taken_for_the_cut():

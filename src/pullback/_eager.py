@@ -19,6 +19,7 @@ import numpy as np
 
 from . import _machine
 from ._core import Primitive, bind
+from ._cuts import withdraw
 from ._memory import cell_of, cell_with, keep_array, protect, written
 from ._modes import NO_GRAD, RECORD, mode, quiet
 from ._node import count, make, new, node_class
@@ -528,6 +529,8 @@ def _straight(cls: type[Any], target: Any, other: Any) -> Any:
             return None
         if type(other) is cls and (other._node is not None or other._cut is not None):
             return None
+    elif type(other) is cls and other._cut is not None:
+        withdraw(other._cut, target)
     x = target._array
     dtype = x.dtype
     if (dtype is not FLOAT and dtype is not DOUBLE) or not x.flags.carray:  # read-only, or in one place more than once
