@@ -222,3 +222,11 @@ def test_in_place_functions(t):
     t.clamp_(x, max=1.2)
     t.arctan_(x)
     return x, t.round_(x, decimals=1) is x
+
+
+@parity
+def test_slopes_of_angles_next_to_the_origin(t):
+    """Squares of these distances are too small for the dtype: 0, not inf or NaN."""
+    a = t.tensor([0.0, 1e-30, -1e-25, 0.0], requires_grad=True)
+    b = t.tensor([0.0, 1e-30, 1e-10, 1e-30], requires_grad=True)
+    return list(t.autograd.grad(t.atan2(a, b).sum(), (a, b)))

@@ -84,8 +84,9 @@ def _logit_pullback(xp: Any, g: Any, x: Any, *, eps: float | None) -> Any:
 
 
 def _over_square(xp: Any, g: Any, a: Any, b: Any) -> Any:
-    """g over the square of the distance from the origin, where there is a distance."""
-    return xp.where((a == 0) & (b == 0), 0, g / (a * a + b * b))
+    """g over the square of the distance from the origin; 0 where that is 0, as in torch: it may be too small for the dtype."""
+    square = a * a + b * b
+    return xp.where(square == 0, 0, g / square)
 
 
 def _acosh(xp: Any, g: Any, x: Any) -> Any:
