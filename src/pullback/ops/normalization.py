@@ -185,13 +185,12 @@ def _rows(x: Any, axis: tuple[int, ...], weight: Any = None) -> _Rows | None:
     return None if code is None else _Rows(code, heads, merged, shared)  # type: ignore[arg-type]  # as above
 
 
-def _alone(x: Any, axis: tuple[int, ...], weight: Any = None) -> Any:
+def _alone(x: Any, axis: tuple[int, ...], weight: Any) -> Any:
     """Machine code for rows that share nothing, if there is some, and a weight is for their elements."""
     rows = _rows(x, axis)
-    if rows is None or len(rows.heads) + len(axis) != x.ndim:
+    if rows is None or rows.merged or weight.shape != x.shape[len(rows.heads) :] or not weight.flags.c_contiguous:
         return None
-    fits = weight is None or (weight.shape == x.shape[len(rows.heads) :] and weight.flags.c_contiguous)
-    return rows.code if fits else None
+    return rows.code
 
 
 def statistics(x: Any, axis: tuple[int, ...], eps: float) -> Known:
@@ -260,8 +259,11 @@ def _standardize_forward(x: Any, *, axis: tuple[int, ...], eps: float, known: Kn
         return _xp.in_order(centred * scale)
     out = np.empty(x.shape, x.dtype)
     if (rows := _rows(x, axis)) is not None:
-        one, zero = (_xp.constant(number, x.dtype) for number in (1, 0))
-        rows.code("scaled", x=x, mean=mean, scale=scale, weight=one, bias=zero, out=out, **rows.shared)
+        if rows.merged:
+            one, zero = (_xp.constant(number, x.dtype) for number in (1, 0))
+            rows.code("scaled", x=x, mean=mean, scale=scale, weight=one, bias=zero, out=out, **rows.shared)
+        else:
+            rows.code("standardize", x=x, mean=mean, scale=scale, out=out)
         return out
 
     def write(rows: slice) -> None:
@@ -284,10 +286,10 @@ def _standardize_pullback_forward(
     out = np.empty(x.shape, x.dtype)
     if (rows := _rows(x, axis)) is not None:
         given = np.ascontiguousarray(given)
-        if (code := _alone(x, axis)) is not None:
-            code("standardize_pullback", x=x, mean=mean, scale=scale, given=given, out=out)
-        else:
+        if rows.merged:
             _shared(rows, given, x, known, number, None, out)
+        else:
+            rows.code("standardize_pullback", x=x, mean=mean, scale=scale, given=given, out=out)
         return out
 
     def sums(rows: slice) -> tuple[Any, Any, Any, Any]:
