@@ -24,13 +24,30 @@ CONVOLUTIONS = {
     "one image": {"size": (1, 8, 40, 41), "weight": (24, 8, 5, 5), "padding": (2, 2)},
     "one axis": {"size": (6, 10, 90), "weight": (31, 10, 4), "padding": (3,), "stride": (2,)},
     "three axes": {"size": (3, 4, 8, 7, 6), "weight": (17, 4, 2, 3, 2), "padding": (1, 1, 0)},
+    "a group for each channel": {"size": (4, 24, 23, 37), "weight": (24, 1, 3, 3), "padding": (1, 1), "groups": 24},
+    "groups, stride": {
+        "size": (5, 16, 31, 33),
+        "weight": (48, 1, 3, 4),
+        "padding": (0, 2),
+        "stride": (2, 3),
+        "groups": 16,
+    },
+    "groups, dilation": {"size": (8, 20, 17, 19), "weight": (20, 1, 5, 3), "dilation": (2, 3), "groups": 20},
+    "groups, one axis": {"size": (3, 6, 5000), "weight": (12, 1, 4), "padding": (3,), "stride": (2,), "groups": 6},
+    "groups, three axes": {
+        "size": (4, 8, 9, 10, 11),
+        "weight": (16, 1, 3, 2, 3),
+        "padding": (1, 1, 2),
+        "stride": (1, 2, 1),
+        "groups": 8,
+    },
     "many images": {"size": (600, 3, 20, 24), "weight": (4, 3, 2, 2), "padding": (1, 1)},
 }
 SLACK = {"float32": 2e-5, "float64": 1e-13}
 
 
-def window(dims, stride=None, padding=None, dilation=None):
-    return Window(stride or (1,) * dims, padding or (0,) * dims, dilation or (1,) * dims)
+def window(dims, stride=None, padding=None, dilation=None, groups=1):
+    return Window(stride or (1,) * dims, padding or (0,) * dims, dilation or (1,) * dims, groups)
 
 
 def given(name, dtype):
@@ -55,8 +72,11 @@ def convolved(x, w, how):
     """A convolution, in double precision."""
     found = windows(x.astype(np.float64), w.shape[2:], how, 0)
     axes = range(-(w.ndim - 2), 0)
-    product = np.tensordot(found, w.astype(np.float64), [[1, *axes], [1, *axes]])
-    return np.moveaxis(product, -1, 1)
+    pairs = zip(
+        *(np.split(each, how.groups, axis) for each, axis in ((found, 1), (w.astype(np.float64), 0))), strict=True
+    )
+    products = [np.tensordot(part, weight, [[1, *axes], [1, *axes]]) for part, weight in pairs]
+    return np.moveaxis(np.concatenate(products, -1), -1, 1)
 
 
 def near(found, expected, dtype):
@@ -100,17 +120,30 @@ def test_results_do_not_depend_on_the_threads(name):
         np.testing.assert_array_equal(one, three)
 
 
+@pytest.mark.parametrize("name", ["padding", "a group for each channel", "groups, stride"])
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_what_is_not_finite_goes_where_its_windows_are(value):
-    x, w, how = given("padding", "float32")
+def test_what_is_not_finite_goes_where_its_windows_are(name, value):
+    x, w, how = given(name, "float32")
     x = x.copy()
     x[3, 2, 4, 5] = value
-    w[7, 1, 0, 0] = np.inf
+    w[7, 0, 0, 0] = np.inf
     with np.errstate(invalid="ignore"):
         expected = convolved(x, w, how)
     found = ops.convolve(x, w, window=how)
     np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))
     np.testing.assert_array_equal(np.isinf(found), np.isinf(expected))
+
+
+def test_slopes_that_are_not_finite_stay_in_their_channel():
+    x, w, how = given("a group for each channel", "float32")
+    g, x = np.zeros(x.shape, "float32"), np.zeros_like(x)
+    g[1, 5, -1, -1] = x[2, 7, 0, 0] = np.inf
+    with np.errstate(invalid="ignore"):
+        image = ops.convolve_transpose(g, w, size=x.shape[2:], window=how)
+        weight = ops.convolve_weight(x, g, kernel=w.shape[2:], window=how)
+    assert {(i, channel) for i, channel, *_ in np.argwhere(~np.isfinite(image))} == {(1, 5)}
+    assert np.isnan(image).sum() == 0 and np.isinf(image).sum() == 4  # at a corner two by two elements are inside
+    assert {channel for channel, *_ in np.argwhere(~np.isfinite(weight))} == {5, 7}
 
 
 def test_second_derivatives_of_a_large_convolution():

@@ -246,11 +246,14 @@ def at_least_single(forward: Callable[..., Any]) -> Callable[..., Any]:
 
 def by_machine_code(x: Any, kernel: Sizes, lengths: Sizes, results: int, window: Window) -> Any:
     """How machine code computes a convolution of such an array; None where there is none, or NumPy is as quick."""
-    work = x.shape[0] * math.prod(lengths) * results * x.shape[1] * math.prod(kernel) // window.groups
+    return _code(x.shape, (results, x.shape[1] // window.groups, *kernel), lengths, window, x.dtype)
+
+
+def _code(x: Sizes, weight: Sizes, lengths: Sizes, window: Window, dtype: np.dtype[Any]) -> Any:
+    work = x[0] * math.prod(lengths) * math.prod(weight)
     if work < WORTH or not _machine.installed():
         return None
-    weight = (results, x.shape[1] // window.groups, *kernel)
-    return _machine.module("convolution").plan(x.shape, weight, window, x.dtype)
+    return _machine.module("convolution" if window.groups == 1 else "depthwise").plan(x, weight, window, dtype)
 
 
 @at_least_single
@@ -300,6 +303,9 @@ def _transpose_forward(y: Any, weight: Any, *, size: Sizes, window: Window) -> A
     if (opposite := _opposite(y, weight, size, window)) is not None:
         return _convolution_forward(y, _turned(weight, window.groups), window=opposite)
     shape = (len(y), weight.shape[1] * window.groups, *size)
+    plan = None if window.groups == 1 else _code(shape, weight.shape, y.shape[2:], window, y.dtype)
+    if plan is not None and plan.lengths == y.shape[2:]:
+        return plan.transposed(y, weight)
     rows = _rows(shape, weight.shape, y.shape[2:], window, y.itemsize, runs=False, cut=False)
     matrices, grouped = rows.weights(weight).swapaxes(1, 2), rows.grouped(y)
     out = np.empty(shape, y.dtype)

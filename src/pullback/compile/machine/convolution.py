@@ -54,8 +54,8 @@ class Plan:
         planes, *steps = strides((self.channels, *self.around))
         moves = [s * step for s, step in zip(window.stride, steps, strict=True)]
         taps = [d * step for d, step in zip(window.dilation, steps, strict=True)]
-        self.of_places = _offsets(self.lengths, moves, dtype)
-        self.of_depth = _offsets(weight[1:], [planes, *taps], dtype)
+        self.of_places = offsets(self.lengths, moves, dtype)
+        self.of_depth = offsets(weight[1:], [planes, *taps], dtype)
         self.blocks = -(-self.results // self.lanes)
         self.columns = np.minimum(np.arange(self.blocks * self.lanes).reshape(-1, self.lanes), self.results - 1)
 
@@ -128,7 +128,7 @@ class Plan:
         return found.reshape(self.weight)
 
 
-def _offsets(lengths: Sizes, steps: list[int], dtype: np.dtype[Any]) -> Any:
+def offsets(lengths: Sizes, steps: list[int], dtype: np.dtype[Any]) -> Any:
     """Where each element of an array with such steps lies, in bytes."""
     found = np.zeros((), np.int64)
     for length, step in zip(lengths, steps, strict=True):

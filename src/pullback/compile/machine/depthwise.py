@@ -1,0 +1,347 @@
+"""Single convolutions with a group for each channel, eager: machine code that goes over one plane after another.
+
+As a product of matrices such a convolution is many of few terms, most of whose time is the laying out of windows. Here a
+plane is copied into a frame of zeros that stays in the cache, and a window's elements are read where they lie there, as
+many windows at a time as there are lanes. Where windows move by s along the last axis, elements s apart are neighbours in
+the frame, so that lanes always are.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...ops.convolution import Sizes, Window
+from ..mathematics.lanes import Desk, Word
+from .convolution import SHARED, offsets
+from .elements import KINDS
+from .indices import strides
+from .memory import (
+    copy_bytes,
+    element,
+    fill_with_zeros,
+    first_lanes,
+    load,
+    load_lanes,
+    load_spread,
+    long,
+    store,
+    store_lanes,
+)  # fmt: skip
+from .tasks import Call, TaskEmitter, lanes
+
+LARGEST = 1 << 22
+"""The most bytes of a frame."""
+TASK = 1 << 17
+"""Multiplications, about, of what a thread does at a time."""
+LINES = 4
+"""Lines of results that are computed at a time."""
+PLANES = """planes tasks channels several x image_lines line whole into along frames frame
+    starts lines width taps count""".split()
+"""The words that all functions are told: how planes lie in frames, where windows begin there, and their elements."""
+
+
+class DepthwiseEmitter(TaskEmitter):
+    """The functions `put`, `spread` and `add`."""
+
+    WORDS: ClassVar = {
+        "put": [*PLANES, "weights", "out"],
+        "spread": [*PLANES, "weights", "given"],
+        "add": [*PLANES, "batch", "given", "totals"],
+    }
+
+    # A plane and its frame
+
+    def _frame(self, task: Any) -> Any:
+        """The address of the frame of a task."""
+        return self.sum(self.given["frames"], (self.given["frame"], task))
+
+    def _exchange(
+        self, plane: Any, frame: Any, copy: Callable[[Any, Any, Any], None], one: Callable[[Any, Any], None]
+    ) -> None:
+        """Copies lines of a plane, or their elements one by one: `whole` of the lines are not cut up in the frame."""
+        builder, given = self.builder, self.given
+        source = self.sum(given["x"], (self.bytes(self.builder.mul(given["image_lines"], given["line"])), plane))
+
+        def ends(number: Any) -> tuple[Any, Any]:
+            size = self.bytes(given["line"])
+            return self.sum(source, (number, size)), builder.add(frame, self.word(self.pointer(given["into"]), number))
+
+        def line(number: Any) -> None:
+            inside, outside = ends(number)
+            at = self.word(self.pointer(given["along"]), long(0))
+            copy(self.pointer(inside), self.pointer(builder.add(outside, at)), self.bytes(given["line"]))
+
+        def elements(number: Any) -> None:
+            inside, outside = ends(number)
+
+            def each(i: Any) -> None:
+                at = builder.add(outside, self.word(self.pointer(given["along"]), i))
+                one(element(builder, self.pointer(inside), self.kind, i), self.pointer(at))
+
+            self.loop(long(0), given["line"], each)
+
+        self.loop(long(0), given["whole"], line)
+        self.loop(given["whole"], given["image_lines"], elements)
+
+    def _fill(self, plane: Any, frame: Any) -> None:
+        """A plane's elements, into a frame of zeros."""
+        desk = Desk(self.builder, self.target, None)
+        self._exchange(
+            plane,
+            frame,
+            lambda inside, outside, size: copy_bytes(self.builder, outside, inside, size),
+            lambda inside, outside: store(load(desk, self.kind, inside), outside),
+        )
+
+    def _take(self, plane: Any, frame: Any) -> None:
+        """A frame's inside, into a plane."""
+        desk = Desk(self.builder, self.target, None)
+        self._exchange(
+            plane,
+            frame,
+            lambda inside, outside, size: copy_bytes(self.builder, inside, outside, size),
+            lambda inside, outside: store(load(desk, self.kind, outside), inside),
+        )
+
+    # Windows
+
+    def _tap(self, number: Any) -> Any:
+        return self.word(self.pointer(self.given["taps"]), number)
+
+    def _start(self, frame: Any, line: Any) -> Any:
+        """The address of the first window of a line."""
+        return self.builder.add(frame, self.word(self.pointer(self.given["starts"]), line))
+
+    def _along(self, inside: Callable[[Any, Any], None], carried: list[Any] | None = None) -> None:
+        """The windows of a line, as many at a time as there are lanes; the rest with a mask."""
+        builder, width = self.builder, self.given["width"]
+        whole = builder.and_(width, long(-self.lanes))
+        self.loop(long(0), whole, lambda i: inside(i, None), self.lanes, carried)
+        mask = first_lanes(builder, builder.sub(width, whole), self.lanes)
+        self.loop(whole, width, lambda i: inside(i, mask), self.lanes, carried)
+
+    def _lines(self, inside: Callable[[Any, int], None], carried: list[Any] | None = None) -> None:
+        """All lines: some at a time, and the rest one by one."""
+        lines = self.given["lines"]
+        whole = self.builder.and_(lines, long(-LINES))
+        self.loop(long(0), whole, lambda line: inside(line, LINES), LINES, carried)
+        self.loop(whole, lines, lambda line: inside(line, 1), 1, carried)
+
+    def _each(self, plane: Any, inside: Callable[[Any, Any], None]) -> None:
+        """Of each result of a plane: its number among all planes, and that of its channel."""
+        given, builder = self.given, self.builder
+        channel = builder.urem(plane, given["channels"])
+
+        def result(j: Any) -> None:
+            inside(self.sum(j, (plane, given["several"])), self.sum(j, (channel, given["several"])))
+
+        self.loop(long(0), given["several"], result)
+
+    def _loaded(self, base: Any, place: Any, mask: Any) -> Word:
+        """Elements from an address on, one in each lane."""
+        desk = Desk(self.builder, self.target, self.lanes)
+        return load_lanes(desk, self.kind, element(self.builder, self.pointer(base), self.kind, place), 1, mask)
+
+    def _result(self, word: str, number: Any, line: Any) -> Any:
+        """The address of a line of results."""
+        given = self.given
+        return self.sum(given[word], (self.bytes(given["width"]), self.sum(line, (number, given["lines"]))))
+
+    def _weights(self, channel: Any) -> Any:
+        return self.pointer(self.sum(self.given["weights"], (self.bytes(self.given["count"]), channel)))
+
+    # put: the sums over windows
+
+    def put(self, task: Any) -> None:
+        """The results of some planes."""
+        frame = self._frame(task)
+        begin, end = self.part(self.given["planes"], task, self.given["tasks"])
+
+        def plane(number: Any) -> None:
+            self._fill(number, frame)
+            self._each(number, lambda result, channel: self._put(frame, result, self._weights(channel)))
+
+        self.loop(begin, end, plane)
+
+    def _put(self, frame: Any, result: Any, weights: Any) -> None:
+        builder = self.builder
+        desk = Desk(builder, self.target, self.lanes)
+
+        def lines(first: Any, count: int) -> None:
+            numbers = [builder.add(first, long(n)) for n in range(count)]
+            starts = [self._start(frame, number) for number in numbers]
+            targets = [self._result("out", result, number) for number in numbers]
+
+            def windows(i: Any, mask: Any) -> None:
+                sums = [desk.number(self.kind, 0).value] * count
+
+                def tap(t: Any) -> None:
+                    weight = load_spread(desk, self.kind, element(builder, weights, self.kind, t))
+                    at = self._tap(t)
+                    for n, start in enumerate(starts):
+                        value = self._loaded(builder.add(start, at), i, mask)
+                        sums[n] = value.mad(weight, Word(desk, self.kind, sums[n])).value
+
+                self.loop(long(0), self.given["count"], tap, carried=sums)
+                for target, total in zip(targets, sums, strict=True):
+                    place = element(builder, self.pointer(target), self.kind, i)
+                    store_lanes(Word(desk, self.kind, total), place, 1, mask)
+
+            self._along(windows)
+
+        self._lines(lines)
+
+    # spread: what is given for each window, to its elements
+
+    def spread(self, task: Any) -> None:
+        """Some planes of sums over the windows that an element is in."""
+        given, frame = self.given, self._frame(task)
+        begin, end = self.part(given["planes"], task, given["tasks"])
+
+        def plane(number: Any) -> None:
+            fill_with_zeros(self.builder, self.pointer(frame), given["frame"])
+            self._each(number, lambda result, channel: self._spread(frame, result, self._weights(channel)))
+            self._take(number, frame)
+
+        self.loop(begin, end, plane)
+
+    def _spread(self, frame: Any, result: Any, weights: Any) -> None:
+        builder, given = self.builder, self.given
+        desk = Desk(builder, self.target, self.lanes)
+
+        def tap(t: Any) -> None:
+            weight = load_spread(desk, self.kind, element(builder, weights, self.kind, t))
+            at = self._tap(t)
+
+            def line(number: Any) -> None:
+                source, target = self._result("given", result, number), builder.add(self._start(frame, number), at)
+
+                def windows(i: Any, mask: Any) -> None:
+                    total = self._loaded(source, i, mask).mad(weight, self._loaded(target, i, mask))
+                    store_lanes(total, element(builder, self.pointer(target), self.kind, i), 1, mask)
+
+                self._along(windows)
+
+            self.loop(long(0), given["lines"], line)
+
+        self.loop(long(0), given["count"], tap)
+
+    # add: sums over all places and images
+
+    def add(self, task: Any) -> None:
+        """The gradients of the weights of some channels, in as many sums as there are lanes."""
+        given, frame = self.given, self._frame(task)
+        begin, end = self.part(given["channels"], task, given["tasks"])
+
+        def channel(number: Any) -> None:
+            def image(n: Any) -> None:
+                plane = self.sum(number, (n, given["channels"]))
+                self._fill(plane, frame)
+                self._each(plane, lambda result, weight: self._add(frame, result, weight))
+
+            self.loop(long(0), given["batch"], image)
+
+        self.loop(begin, end, channel)
+
+    def _add(self, frame: Any, result: Any, weight: Any) -> None:
+        builder, given = self.builder, self.given
+        desk = Desk(builder, self.target, self.lanes)
+
+        def tap(t: Any) -> None:
+            at = self._tap(t)
+            row = self.bytes(long(self.lanes))
+            total = self.pointer(self.sum(given["totals"], (row, self.sum(t, (weight, given["count"])))))
+            sums = [load_lanes(desk, self.kind, total, 1, None).value]
+
+            def lines(first: Any, count: int) -> None:
+                numbers = [builder.add(first, long(n)) for n in range(count)]
+                ends = [(self._result("given", result, n), builder.add(self._start(frame, n), at)) for n in numbers]
+
+                def windows(i: Any, mask: Any) -> None:
+                    products = [self._loaded(a, i, mask) * self._loaded(b, i, mask) for a, b in ends]
+                    while len(products) > 1:
+                        products = [a + b for a, b in zip(products[::2], products[1::2], strict=True)]
+                    sums[0] = (Word(desk, self.kind, sums[0]) + products[0]).value
+
+                self._along(windows, sums)
+
+            self._lines(lines, sums)
+            store_lanes(Word(desk, self.kind, sums[0]), total, 1, None)
+
+        self.loop(long(0), given["count"], tap)
+
+
+class Plan:
+    """How the planes of images of one shape lie in their frames, and their windows."""
+
+    def __init__(self, x: Sizes, weight: Sizes, window: Window, dtype: np.dtype[Any]) -> None:
+        self.x, self.weight, self.dtype, self.kind = x, weight, dtype, KINDS[dtype]
+        self.lengths = window.lengths(x[2:], weight[2:])
+        self.work = x[0] * weight[0] * math.prod(self.lengths) * math.prod(weight[2:])
+        *outer, last = (n + 2 * p for n, p in zip(x[2:], window.padding, strict=True))
+        apart, itemsize = window.stride[-1], dtype.itemsize
+        form = (*outer, apart, -(-last // apart))
+        steps = strides(form)
+        self.frame = math.prod(form) * itemsize
+
+        def along(places: Any) -> Any:
+            """Where elements of a line lie in the frame."""
+            return places % apart * steps[-2] + places // apart
+
+        before = sum(p * step for p, step in zip(window.padding[:-1], steps, strict=False))
+        moves = [s * step for s, step in zip(window.stride[:-1], steps, strict=False)]
+        reach = [d * step for d, step in zip(window.dilation[:-1], steps, strict=False)]
+        into = offsets(x[2:-1], list(steps[: len(outer)]), dtype) + before * itemsize
+        inner = along(np.arange(weight[-1]) * window.dilation[-1]) * itemsize
+        self.words = {
+            "planes": x[0] * x[1], "channels": x[1], "several": weight[0] // x[1], "image_lines": len(into),
+            "line": x[-1], "whole": len(into) if apart == 1 else 0, "into": into,
+            "along": along(np.arange(x[-1]) + window.padding[-1]) * itemsize, "frame": self.frame,
+            "starts": offsets(self.lengths[:-1], moves, dtype), "lines": math.prod(self.lengths[:-1]),
+            "width": self.lengths[-1], "count": math.prod(weight[2:]),
+            "taps": np.add.outer(offsets(weight[2:-1], reach, dtype), inner).reshape(-1),
+        }  # fmt: skip
+        self._calls: dict[str, Call] = {}
+
+    def _call(self, name: str, most: int, **words: Any) -> None:
+        tasks = max(1, min(most, self.work // TASK))
+        call = self._calls.get(name)
+        if call is None:
+            call = self._calls[name] = Call(DepthwiseEmitter, self.kind, name, tasks=tasks, **self.words)
+        frames = np.zeros(tasks * self.frame, np.uint8)
+        call(tasks, shared=self.work >= SHARED, frames=frames, **words)
+
+    def convolved(self, x: Any, weight: Any) -> Any:
+        """The results of a convolution, (batch, results, *lengths)."""
+        out = np.empty((len(x), len(weight), *self.lengths), self.dtype)
+        x, weight = map(np.ascontiguousarray, (x, weight))
+        self._call("put", self.words["planes"], x=x, weights=weight, out=out)
+        return out
+
+    def transposed(self, given: Any, weight: Any) -> Any:
+        """The transpose of the convolution: images."""
+        out = np.empty(self.x, self.dtype)
+        given, weight = map(np.ascontiguousarray, (given, weight))
+        self._call("spread", self.words["planes"], x=out, weights=weight, given=given)
+        return out
+
+    def weights(self, x: Any, given: Any) -> Any:
+        """The gradient of the weight."""
+        totals = np.zeros((*self.weight, lanes(self.kind)), self.dtype)
+        x, given = map(np.ascontiguousarray, (x, given))
+        self._call("add", self.words["channels"], batch=len(x), x=x, given=given, totals=totals)
+        return totals.sum(-1)
+
+
+@functools.lru_cache(maxsize=64)
+def plan(x: Sizes, weight: Sizes, window: Window, dtype: np.dtype[Any]) -> Plan | None:
+    """How a convolution is computed by machine code; None where NumPy is to."""
+    if weight[1] > 1 or dtype not in (np.float32, np.float64) or 0 in x or min(window.padding) < 0:
+        return None
+    found = Plan(x, weight, window, dtype)
+    return found if found.frame <= LARGEST else None
