@@ -186,6 +186,11 @@ def triangle(x: Any, k: int, *, lower: bool) -> Any:
     return module("moving").triangle(x, k, lower=lower) if _moves(x.nbytes, 4 * WORTH) else None
 
 
+def accumulates(values: Any) -> bool:
+    """Whether there is machine code that adds up such values at places: if that is worth it, and many were met."""
+    return values.dtype.char in "fd" and _moves(4 * values.size, 4 * WORTH)
+
+
 FACTOR = 1 << 11
 """Elements of a left factor from which on it is asked whether a product is worth its way."""
 PRODUCTS = 1 << 31

@@ -367,11 +367,32 @@ def combine_at(ufunc: np.ufunc, out: Array, index: tuple[Any, ...], values: Any)
     Of flat indices NumPy has a quick loop: 1.1 ms against 7.2 for 4096 rows of 64. They are not worth their memory where
     `out` is far larger than what is written.
     """
+    if ufunc is np.add and values.dtype == out.dtype and _machine.accumulates(values):
+        picked, shape = (index[:1], out.shape[:1]) if _of_rows(index) else (index, out.shape)
+        if (count := math.prod(shape)) < 8 * values.size:
+            places = np.arange(count).reshape(shape)[picked]
+            if values.shape == places.shape + out.shape[len(shape) :]:
+                add_rows(out, places, values)
+                return
     if values.size > 256 and out.size < 8 * values.size:
         places = np.arange(out.size).reshape(out.shape)[index]
         ufunc.at(out.reshape(-1), places.reshape(-1), np.broadcast_to(values, places.shape).reshape(-1))
     else:
         ufunc.at(out, index, values)
+
+
+def _of_rows(index: tuple[Any, ...]) -> bool:
+    """Whether an index says where along the first axis, and picks all that is there."""
+    first, *others = index
+    if not isinstance(first, np.ndarray) or first.dtype.kind not in "iu":
+        return False
+    return not [at for at in others if type(at) is not slice or at != WHOLE]
+
+
+def add_rows(out: Array, places: Array, values: Array) -> None:
+    """Add rows to those of a contiguous array at places, which are inside and from the front, by machine code."""
+    places, values = np.ascontiguousarray(places.reshape(-1), np.int64), np.ascontiguousarray(values)
+    _machine.module("accumulation").add(out, places, values.reshape(len(places), -1))
 
 
 def all_masks(arrays: Sequence[Any]) -> bool:

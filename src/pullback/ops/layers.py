@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _xp
+from .. import _machine, _xp
 from .._core import general, linear, zero
 
 
@@ -56,7 +56,9 @@ def _scatter_rows_forward(g: Any, indices: Any, *, rows: int) -> Any:
     """Zeros with the rows of g added at indices: sums over runs of the sorted indices, faster than `np.add.at`."""
     out = np.zeros((rows, g.shape[-1]), g.dtype)
     places = np.arange(rows)[indices.reshape(-1)]  # from the front, and inside
-    if places.size and g.shape[-1]:
+    if places.size and _machine.accumulates(g):
+        _xp.add_rows(out, places, g)
+    elif places.size and g.shape[-1]:
         order = np.argsort(places, kind="stable")
         ordered = places[order]
         starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
