@@ -101,3 +101,25 @@ def test_a_place_outside_is_refused():
         np.put(pullback.zeros(3), [3], 1.0)
     with pytest.raises(IndexError, match="out of bounds"):
         np.take(pullback.zeros(3), [3])
+
+
+@pytest.mark.parametrize("shape", [(7, 5), (4, 7, 3), (2, 3, 7)])
+@pytest.mark.parametrize("narrow", [False, True])
+def test_expanded_indices_are_as_good_as_copies_of_them(shape, narrow):
+    axis = shape.index(7)
+    rng = np.random.default_rng(0)
+    view = [1] * len(shape)
+    view[axis] = 9
+    others = [n - 1 if narrow else n for n in shape]
+    others[axis] = 9
+    expanded = pullback.tensor(rng.integers(0, 7, 9)).reshape(view).expand(others)
+    x = pullback.tensor(rng.standard_normal(shape), requires_grad=True)
+    source = pullback.tensor(rng.standard_normal(others), requires_grad=True)
+
+    def results(places):
+        taken, added = x.gather(axis, places), x.scatter_add(axis, places, source)
+        slopes = pullback.autograd.grad((taken * taken).sum() + (added**3).sum(), (x, source))
+        return [value.detach().numpy() for value in (taken, added, *slopes)]
+
+    for one, other in zip(results(expanded), results(expanded.contiguous()), strict=True):
+        np.testing.assert_array_equal(one, other)

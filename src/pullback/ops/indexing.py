@@ -26,7 +26,7 @@ def _combined(ufunc: Any) -> Any:
 
     def forward(x: Any, src: Any, indices: Any, *, axis: int, label: str = "") -> Any:
         out = np.array(x, order="C")
-        _xp.combine_at(ufunc, out, _xp.along(indices, axis), src)
+        _xp.combine_at(ufunc, out, _xp.along(indices, axis, x.shape), src)
         return out
 
     return forward
