@@ -332,7 +332,7 @@ def index_in_order(x: Array, *arrays: Any, spec: tuple[Any, ...]) -> Any:
 
     NumPy's index leaves it as it was found, with the axes of the arrays first. Along one axis `take` is quicker, too.
     """
-    if len(arrays) == 1 and (axis := _sole_axis(spec)) is not None and x.size and arrays[0].dtype == np.intp:
+    if len(arrays) == 1 and (axis := sole_axis(spec)) is not None and x.size and arrays[0].dtype == np.intp:
         return x.take(arrays[0], axis)
     return in_order(index(x, *arrays, spec=spec))
 
@@ -340,7 +340,7 @@ def index_in_order(x: Array, *arrays: Any, spec: tuple[Any, ...]) -> Any:
 WHOLE = slice(None)
 
 
-def _sole_axis(spec: tuple[Any, ...]) -> int | None:
+def sole_axis(spec: tuple[Any, ...]) -> int | None:
     """The axis that the one array of an index stands for, where all others are taken whole, else None."""
     for place, entry in enumerate(spec):
         if type(entry) is slice:

@@ -55,3 +55,27 @@ def test_the_gradient_of_an_embedding_and_sums_along_an_axis():
     np.add.at(added, indices[0] % 200, g[0])
     np.testing.assert_array_equal(x.index_add(0, at, source).numpy(), added)
     np.testing.assert_array_equal(x.scatter_add(0, at[:, None].expand(-1, 64), source).numpy(), added)
+
+
+def sums_at_places(x, v, z, u, i, j):
+    wide = j[:, None].expand(-1, 6)
+    added = pullback.zeros(20, 6, dtype=x.dtype).index_add(0, j, x[i] * v)
+    spread = x.scatter_add(0, wide, added[i])
+    taken = spread.gather(0, wide)
+    line = z.scatter_add(0, j, u) + z.gather(0, j[:20])
+    total = (taken**2).sum() + (line**3).sum() + (z.gather(0, j) * u).sum()
+    return added, spread, taken, line, *pullback.autograd.grad(total, (x, v, z, u))
+
+
+def test_compiled_sums_of_rows_at_places():
+    rng = np.random.default_rng(0)
+    given = [pullback.tensor(rng.standard_normal(shape), requires_grad=True) for shape in ((20, 6), (50, 6), 20, 50)]
+    i, j = (pullback.tensor(rng.integers(low, 20, 50)) for low in (-20, 0))
+    compiled = pullback.compile(lambda i, j: sums_at_places(*given, i, j), fullgraph=True)
+    for _ in range(3):
+        for one, other in zip(compiled(i, j), sums_at_places(*given, i, j), strict=True):
+            np.testing.assert_allclose(one.detach().numpy(), other.detach().numpy(), rtol=1e-11, atol=1e-12)
+    with pytest.raises(IndexError, match="index -21 is out of bounds for dimension 0 with size 20"):
+        compiled(pullback.full((50,), -21), j)
+    with pytest.raises(RuntimeError, match="index 20 is out of bounds for dimension 0 with size 20"):
+        compiled(i, pullback.full((50,), 20))

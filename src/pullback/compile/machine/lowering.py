@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ... import ops
+from ... import _xp, ops
 from ..passes.building import Builder, Table
 from ..passes.dead import without_dead_code
 from ..passes.rules import Rules, joined
@@ -95,6 +96,9 @@ def _put_rows(build: Any, e: Equation) -> Any:
 @indexed("take_along_axis")
 def _take_along_axis(build: Any, e: Equation) -> Any:
     x, chosen = e.inputs
+    if (line := _line(build, x.shape, chosen, e.params["axis"])) is not None and e.output.size:
+        taken = build.embedding(build.reshape(x, shape=_as_rows(x.shape)), line, padding=None, by_frequency=False)
+        return build.reshape(taken, shape=e.output.shape)
     if not _one_in_each_row(x.shape, chosen, e.params["axis"]):
         return None
     rows = build.reshape(x, shape=(chosen.size, x.shape[-1]))
@@ -105,6 +109,8 @@ def _take_along_axis(build: Any, e: Equation) -> Any:
 def _put_along_axis(build: Any, e: Equation) -> Any:
     g, chosen = e.inputs
     shape = e.params["shape"]
+    if (line := _line(build, shape, chosen, e.params["axis"])) is not None:
+        return _added_up(build, g, line, e.output)
     if not _one_in_each_row(shape, chosen, e.params["axis"]):
         return None
     column, places = (build.reshape(value, shape=(chosen.size,)) for value in (g, chosen))
@@ -128,6 +134,47 @@ def _scatter_rows(build: Any, e: Equation) -> Any:
     if e.output.size and e.inputs[0].size:
         build.check(e.inputs[1], e.output.shape[0])
     return None
+
+
+@indexed("index_add")
+def _index_add(build: Any, e: Equation) -> Any:
+    """Sums of rows, where an index says where along the first axis, and all else is taken whole."""
+    g, *chosen = e.inputs
+    if len(chosen) > 1 or chosen[0].dtype.kind not in "iu" or _xp.sole_axis(e.params["spec"]) != 0:
+        return None
+    return _added_up(build, g, build.reshape(chosen[0], shape=(chosen[0].size,)), e.output)
+
+
+@indexed("scatter_add")
+def _scatter_add(build: Any, e: Equation) -> Any:
+    x, g, chosen = e.inputs
+    line = _line(build, x.shape, chosen, e.params["axis"])
+    added = None if line is None else _added_up(build, g, line, e.output)
+    return None if added is None else build.add(x, added)
+
+
+def _line(build: Any, shape: tuple[int, ...], chosen: Value, axis: int) -> Any:
+    """The indices that say the same for whole rows of an array, its elements along the first axis; None where they do not."""
+    if axis != 0 or chosen.shape[1:] != shape[1:]:
+        return None
+    if len(shape) == 1:
+        return chosen
+    made = build.maker(chosen, "broadcast_to")
+    if made is None or made.inputs[0].shape != (chosen.shape[0], *[1] * (len(shape) - 1)):
+        return None
+    return build.reshape(made.inputs[0], shape=chosen.shape[:1])
+
+
+def _as_rows(shape: tuple[int, ...]) -> tuple[int, int]:
+    return shape[0], math.prod(shape[1:])
+
+
+def _added_up(build: Any, g: Value, line: Value, out: Value) -> Any:
+    """Zeros with the rows of g added at places along the first axis."""
+    if not out.size or not g.size or g.dtype != out.dtype:
+        return None
+    rows = build.reshape(g, shape=(line.size, math.prod(out.shape[1:])))
+    return build.reshape(build.scatter_rows(rows, line, rows=out.shape[0]), shape=out.shape)
 
 
 def _columns(build: Any, chosen: Value, count: int) -> Any:
