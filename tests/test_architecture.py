@@ -74,7 +74,7 @@ LAYERS = [
     ["explain", "explain.*"],
     ["command", "command.*"],
     ["__main__"],
-    ["testing", "testing.*"],
+    ["testing"],
 ]
 
 # Imports against that order which only type checkers follow (under `if TYPE_CHECKING:`), as (importer, imported).

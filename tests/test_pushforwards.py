@@ -4,8 +4,8 @@ import numpy as np
 
 import pullback
 from pullback import func, ops
-from pullback.testing import samples
 
+from . import samples
 from .test_rules import PRIMITIVES, arguments, each_sample, inner, pieces, random_like
 
 

@@ -9,8 +9,8 @@ import pullback
 from pullback import ops
 from pullback._core import Primitive
 from pullback.autograd import grad
-from pullback.testing import samples
 
+from . import samples
 from .rows import each_row
 
 PRIMITIVES = {name: value for name, value in ops.tables().items() if value.differentiable}

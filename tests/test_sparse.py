@@ -11,8 +11,8 @@ import pullback
 from pullback import ops, sparse_hessian, sparse_jacobian
 from pullback.autograd import grad
 from pullback.sparsity.coloring import apart, best, star
-from pullback.testing import samples
 
+from . import samples
 from .rows import each_row
 
 TABLES = ops.tables()
@@ -357,9 +357,10 @@ def test_a_pattern_holds_wherever_no_index_changes(steps, seed):
     steps = [step for step in steps if step[0] != "sort"]
     f = program(steps)
     first, second = (np.random.default_rng(seed + i).uniform(-1.5, 1.5, 6) for i in (0, 1))
+    expected = dense_jacobian(f, pullback.from_numpy(second))
+    hypothesis.assume(np.abs(expected).max() > 1e-9)  # of a derivative that cancels, rounding has the pattern
     earlier = sparse_jacobian(f, pullback.from_numpy(first))
     later = sparse_jacobian(f, pullback.from_numpy(second), like=earlier)
-    expected = dense_jacobian(f, pullback.from_numpy(second))
     np.testing.assert_allclose(later.toarray(), expected, rtol=1e-12, atol=1e-12 * max(1, np.abs(expected).max()))
     assert later.passes == earlier.passes
 

@@ -14,8 +14,8 @@ import pytest
 
 import pullback
 from pullback import _xp, ops
-from pullback.testing import samples
 
+from . import samples
 from .rows import each_row
 
 strict = pytest.importorskip(

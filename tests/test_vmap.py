@@ -12,10 +12,10 @@ import pytest
 import pullback
 from pullback import ops
 from pullback.func import grad, jvp, vjp, vmap
-from pullback.testing import samples
-from pullback.testing.samples import distinct, mask, reals, whole
 
+from . import samples
 from .rows import each_row
+from .samples.makers import distinct, mask, reals, whole
 
 # Samples of what has no derivative, and so no row of its own.
 EXTRA = [

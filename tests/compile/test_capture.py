@@ -9,9 +9,9 @@ import pytest
 import pullback
 from pullback import ops
 from pullback.compile import CaptureError
-from pullback.testing.samples import rows
 
 from ..rows import each_row
+from ..samples import rows
 from .beside import follows, plain, same
 
 F = pullback.nn.functional

@@ -12,7 +12,8 @@ from pullback import _machine, _xp, ops
 from pullback._composing import signature
 from pullback._modes import quiet
 from pullback.compile.machine import large
-from pullback.testing.samples import rows
+
+from ..samples import rows
 
 SIZE = _machine.WORTH + 13
 CANCELS = {"beta", "betaln", "binom", "gammainc_by_shape", "poch"}  # differences of digamma, 0 or not by rounding

@@ -16,8 +16,8 @@ from pullback.compile import machine
 from pullback.compile.machine import elements
 from pullback.compile.passes import simplify
 from pullback.compile.program import DepartedError, Equation, Program, Value, check, run
-from pullback.testing import samples
 
+from .. import samples
 from ..rows import each_row
 from .near import DivisionByZeroError, assert_near, slack
 from .programs import FLOATS, assert_same, of_row, programs

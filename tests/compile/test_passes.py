@@ -11,8 +11,9 @@ from pullback import ops
 from pullback.compile.passes import DECOMPOSITIONS, PASSES, simplify
 from pullback.compile.passes.inference import RULES, infer
 from pullback.compile.program import Equation, Program, Value, check, run
-from pullback.testing import samples
 
+from .. import samples
+from ..samples import makers
 from .near import DivisionByZeroError, assert_near, slack
 from .programs import FAMILIES, Growing, assert_same, of_row, one_equation, programs
 
@@ -101,7 +102,7 @@ def test_shapes_are_inferred_as_they_are(drawn):
 
 # Decompositions
 
-WEIGHED = ("weighed_nll", [samples.reals(4, 3), samples.whole(3, 4), samples.reals(4)], {})
+WEIGHED = ("weighed_nll", [makers.reals(4, 3), makers.whole(3, 4), makers.reals(4)], {})
 ROWS = [row for row in samples.rows() if row[0] in DECOMPOSITIONS and row[0] != "weighed_nll"] + [WEIGHED]
 WHOLE = {("vector_norm", 0.0), ("vector_norm", 3.0), ("vector_norm", 0.5), ("vector_norm", -1.0)}
 

@@ -11,8 +11,8 @@ from pullback.compile import store
 from pullback.compile.costs import Work, flops, moved, peak, works
 from pullback.compile.program import Equation, Program, Value
 from pullback.compile.report import Machine, Report, amount, duration, machine
-from pullback.testing import samples
 
+from .. import samples
 from .programs import of_row, one_equation, random_program
 from .test_bodies import CASES
 

@@ -20,8 +20,8 @@ from pullback.compile.passes import simplify
 from pullback.compile.program import DepartedError, Equation, Program, Value, run
 from pullback.compile.source import compile_source, write
 from pullback.compile.standalone import UnwritableError
-from pullback.testing import samples
 
+from .. import samples
 from .programs import Growing, assert_same, of_row, one_equation, programs, random_program
 
 SINGLE = np.dtype(np.float32)

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import pullback
 from pullback import nn
-from pullback.testing import samples
 from pullback.utils.checkpoint import checkpoint
 
+from .. import samples
 from .seeds import CASES, three_of_two
 from .torch_steps import STEPS
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import _xp, ops
-from .samples import Row, mask, reals, whole
+from pullback import _xp, ops
+
+from .makers import Row, mask, reals, whole
 
 ARRAY = _xp.array  # in an index's metadata: here stands an array
 PIECE = ((ops.getitem, {"index": (slice(1, 3), ...)}),)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..ops.resampling import Taps
-from .samples import Row, reals
+from pullback.ops.resampling import Taps
+
+from .makers import Row, reals
 
 REFLECTED = Taps(np.arange(7), np.array([2, 1, 0, 1, 2, 3, 2]), None, 7, 4)
 WEIGHED = Taps(np.array([2, 0, 0, 3, 0]), np.array([1, 0, 2, 3, 3]), np.array([0.5, 2.0, -1.0, 3.0, 0.25]), 5, 4)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .samples import Row, reals
+from .makers import Row, reals
 
 # The rows of each step, and whether the last step comes first.
 STEPS = [((2, 2, 2), False), ((2, 2), True), ((3, 2, 2, 1), False), ((3, 1, 1), True), ((2,), False)]

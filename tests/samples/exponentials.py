@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .samples import Row, fractions, reals, whole
+from .makers import Row, fractions, reals, whole
 
 # fmt: off
 SHAPES = [((3, 4), 0), ((3, 4), 1), ((2, 3, 4), 1), ((70, 60), 0), ((70, 60), 1), ((3, 50, 40), 1), ((1200, 60), 1), ((60, 1200), 0), ((70000,), 0)]

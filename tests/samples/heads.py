@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .samples import Row, reals
+from .makers import Row, reals
 
 OPTIONS = {"scale": 0.6, "known": None}
 SHAPES = (((4,), (5,), (4, 5)), ((2, 1, 4), (2, 1, 5), (2, 1, 1, 5)), ((1,), (1,), (1,)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .samples import Row, complexes, reals
+from .makers import Row, complexes, reals
 
 # fmt: off
 ROWS: list[Row] = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .samples import Row, reals
+from .makers import Row, reals
 
 # fmt: off
 ROWS: list[Row] = [

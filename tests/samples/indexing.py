@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .samples import Maker, Row, distinct, mask, reals, whole
+from .makers import Maker, Row, distinct, mask, reals, whole
 
 
 def apart(rows: int, columns: int) -> Maker:

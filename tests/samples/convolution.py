@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ops.convolution import Window
-from .samples import Row, reals
+from pullback.ops.convolution import Window
+
+from .makers import Row, reals
 
 Sizes = tuple[int, ...]
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import ops
-from ..ops.convolution import Window
-from .samples import Maker, Row, distinct, reals
+from pullback import ops
+from pullback.ops.convolution import Window
+
+from .makers import Maker, Row, distinct, reals
 
 Sizes = tuple[int, ...]
 

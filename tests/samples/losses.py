@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .samples import Array, Maker, Row, fractions, reals, whole
+from .makers import Array, Maker, Row, fractions, reals, whole
 
 
 def _skips(*shape: int) -> Maker:

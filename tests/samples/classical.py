@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .samples import Maker, Row, fractions, positive, reals
+from .makers import Maker, Row, fractions, positive, reals
 
 
 def _orders(*numbers: int) -> Maker:

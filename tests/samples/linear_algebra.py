@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .samples import Row, reals
+from .makers import Row, reals
 
 PRODUCTS: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
     ((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3), (3, 4)), ((5, 2, 3), (3,)), ((3,), (5, 3, 2)),

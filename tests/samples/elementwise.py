@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .samples import Row, between, mask, positive, reals
+from .makers import Row, between, mask, positive, reals
 
 UNARY = "negative square abs exp expm1 sin cos tan sinh cosh tanh sigmoid relu zeros_like reciprocal conj".split()
 

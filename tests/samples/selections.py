@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .samples import Row, distinct
+from .makers import Row, distinct
 
 # fmt: off
 ROWS: list[Row] = [

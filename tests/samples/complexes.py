@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .samples import Row, complexes, reals
+from .makers import Row, complexes, reals
 
 # fmt: off
 ROWS: list[Row] = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .samples import Row, reals, whole
+from .makers import Row, reals, whole
 
 # fmt: off
 ROWS: list[Row] = [

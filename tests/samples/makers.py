@@ -1,18 +1,11 @@
-"""Samples: for each primitive, arguments on which its rules are put to the proof.
-
-A row is a primitive's name, makers of its arguments, and its metadata. A maker draws an array from a generator. The
-modules beside this one hold the rows of the tables of `ops` that have their names.
-"""
+"""Makers of arguments: each draws an array from a generator."""
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-
-from .. import ops
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Maker = Callable[[np.random.Generator], Any]
@@ -57,11 +50,3 @@ def whole(high: int, *shape: int) -> Maker:
 def mask(*shape: int) -> Maker:
     """Two of three are True."""
     return lambda rng: (np.arange(np.prod(shape, dtype=int)) % 3 != 1).reshape(shape)
-
-
-def rows() -> list[Row]:
-    """The rows of all tables."""
-    found: list[Row] = []
-    for table in ("elementwise", "reductions", "linear_algebra", "shapes", *ops.LATER):
-        found += importlib.import_module(f"pullback.testing.{table}").ROWS
-    return found

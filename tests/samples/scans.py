@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .samples import Maker, Row, complexes, reals
+from .makers import Maker, Row, complexes, reals
 
 
 def with_zeros(*shape: int) -> Maker:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._polynomials import RECURRENCES
-from .samples import Maker, Row, between, fractions, positive, reals, whole
+from pullback._polynomials import RECURRENCES
+
+from .makers import Maker, Row, between, fractions, positive, reals, whole
 
 LINE = "erf erfc erfcx erfcx_slope ndtr log_ndtr airy airy_slope".split()
 EVEN = "bessel_j bessel_i scaled_bessel_i spherical_bessel_j".split()

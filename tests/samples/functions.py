@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .samples import Row, between, fractions, positive, reals, whole
+from .makers import Row, between, fractions, positive, reals, whole
 
 PAIRS = "atan2 hypot copysign fmax fmin logaddexp logaddexp2 nextafter".split()
 

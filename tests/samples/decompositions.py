@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .samples import Maker, Row, reals
+from .makers import Maker, Row, reals
 
 DOUBLE = np.dtype(np.float64)
 
