@@ -23,6 +23,7 @@ from ._cuts import withdraw
 from ._memory import cell_of, cell_with, keep_array, protect, written
 from ._modes import NO_GRAD, RECORD, mode, quiet
 from ._node import count, make, new, node_class
+from ._shapes import broadcasts_to
 from ._sites import GENERATED, outside, remember, user_frame
 from ._tape import why_cut
 
@@ -500,11 +501,11 @@ def in_place(cls: type[Any], primitive: Primitive, general: Function) -> Functio
         x = None if rest else _straight(cls, self, other)
         if x is None or (y := operand(other, x.dtype, options)) is None:
             return general(self, other, *rest, **options)
-        if y.shape != x.shape and not _repeats(y.shape, x.shape):
+        if y.shape != x.shape and not broadcasts_to(y.shape, x.shape):
             return general(self, other, **options)
         protect(self)
         quiet.copy().run(forward, x, y, x)
-        written(self)
+        _note(self, other)
         return self
 
     return method
@@ -512,12 +513,6 @@ def in_place(cls: type[Any], primitive: Primitive, general: Function) -> Functio
 
 def _scaled(x: Any, factor: float, dtype: np.dtype[Any]) -> Any:
     return np.multiply(x, np.array(factor, dtype))
-
-
-def _repeats(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
-    """Whether an array of one shape broadcasts to another."""
-    own = to[len(to) - len(shape) :]
-    return len(shape) <= len(to) and all(a in (1, b) for a, b in zip(shape, own, strict=True))
 
 
 def _straight(cls: type[Any], target: Any, other: Any) -> Any:
@@ -529,13 +524,18 @@ def _straight(cls: type[Any], target: Any, other: Any) -> Any:
             return None
         if type(other) is cls and (other._node is not None or other._cut is not None):
             return None
-    elif type(other) is cls and other._cut is not None:
-        withdraw(other._cut, target)
     x = target._array
     dtype = x.dtype
     if (dtype is not FLOAT and dtype is not DOUBLE) or not x.flags.carray:  # read-only, or in one place more than once
         return None
     return x
+
+
+def _note(target: Any, other: Any) -> None:
+    """Count a write; where it brings back what was cut off from the target itself, nothing was lost."""
+    written(target)
+    if type(other) is type(target) and other._cut is not None:
+        withdraw(other._cut, target)
 
 
 def copying(cls: type[Any], general: Function) -> Function:
@@ -548,7 +548,7 @@ def copying(cls: type[Any], general: Function) -> Function:
             return general(self, other, *rest, **options)
         protect(self)
         np.copyto(x, other._array)
-        written(self)
+        _note(self, other)
         return self
 
     return method

@@ -212,6 +212,12 @@ def parse_sizes(args: tuple[Any, ...], operation: str = "", argument: str = "siz
     )
 
 
+def broadcasts_to(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
+    """Whether an array of one shape is repeated to another."""
+    own = to[len(to) - len(shape) :]
+    return len(shape) <= len(to) and all(a in (1, b) for a, b in zip(shape, own, strict=True))
+
+
 def broadcast_shapes(*shapes: SupportsIndex | Iterable[SupportsIndex]) -> Size:
     """The shape that arrays of the given shapes have together: from the right, sizes are equal, or 1 and repeated.
 

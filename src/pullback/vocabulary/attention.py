@@ -10,6 +10,7 @@ import numpy as np
 from .. import ops
 from .._modes import quiet
 from .._promotion import cast, category
+from .._shapes import broadcasts_to
 from .._values import data, every, require_tensors
 from ..ops.heads import known_weights, small
 from . import arithmetic, layers, products, reductions, shapes
@@ -94,15 +95,9 @@ def _plain(query: Any, key: Any, value: Any, mask: Any) -> bool:
         query._dtype.kind == "f"
         and keys == (*batch, values[-2], features)
         and values[:-2] == tuple(batch)
-        and (mask is None or _broadcasts(tuple(mask.shape), scores))
+        and (mask is None or broadcasts_to(tuple(mask.shape), scores))
         and not any(0 in shape for shape in shapes_)
     )
-
-
-def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
-    """Whether an array of one shape is repeated to another."""
-    own = to[len(to) - len(shape) :]
-    return len(shape) <= len(to) and all(a in (1, b) for a, b in zip(shape, own, strict=True))
 
 
 def _repeated_heads(x: Any, heads: int) -> Any:

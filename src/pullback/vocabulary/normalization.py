@@ -195,9 +195,8 @@ def _move_running(
             values = input.detach()
             found = reductions.mean(values, axes, True), reductions.var(values, axes, correction=0, keepdim=True)
         number = count(tuple(input.shape), axes)
-        for running, value, factor in zip(
-            (running_mean, running_var), found, (1.0, number / max(number - 1, 1)), strict=False
-        ):
+        factors = 1.0, number / max(number - 1, 1)
+        for running, value, factor in zip((running_mean, running_var), found[:2], factors, strict=True):
             if running is not None:
                 share = value.reshape(-1) * (factor * momentum)
                 share = share if isinstance(share, Carrier) else input.interpreter.wrap(share, None)

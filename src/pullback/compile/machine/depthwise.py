@@ -31,7 +31,7 @@ from .memory import (
     long,
     store,
     store_lanes,
-)  # fmt: skip
+)
 from .tasks import Call, TaskEmitter, lanes
 
 LARGEST = 1 << 22
@@ -60,53 +60,36 @@ class DepthwiseEmitter(TaskEmitter):
         """The address of the frame of a task."""
         return self.sum(self.given["frames"], (self.given["frame"], task))
 
-    def _exchange(
-        self, plane: Any, frame: Any, copy: Callable[[Any, Any, Any], None], one: Callable[[Any, Any], None]
-    ) -> None:
-        """Copies lines of a plane, or their elements one by one: `whole` of the lines are not cut up in the frame."""
-        builder, given = self.builder, self.given
-        source = self.sum(given["x"], (self.bytes(self.builder.mul(given["image_lines"], given["line"])), plane))
+    def _exchange(self, plane: Any, frame: Any, *, inward: bool) -> None:
+        """Copies lines between a plane and its frame, or their elements: `whole` of the lines are not cut up there."""
+        builder, given, desk = self.builder, self.given, Desk(self.builder, self.target, None)
+        lines = self.sum(given["x"], (self.bytes(builder.mul(given["image_lines"], given["line"])), plane))
 
         def ends(number: Any) -> tuple[Any, Any]:
-            size = self.bytes(given["line"])
-            return self.sum(source, (number, size)), builder.add(frame, self.word(self.pointer(given["into"]), number))
+            place = builder.add(frame, self.word(self.pointer(given["into"]), number))
+            return self.sum(lines, (number, self.bytes(given["line"]))), place
+
+        def along(place: Any, i: Any) -> Any:
+            return self.pointer(builder.add(place, self.word(self.pointer(given["along"]), i)))
 
         def line(number: Any) -> None:
-            inside, outside = ends(number)
-            at = self.word(self.pointer(given["along"]), long(0))
-            copy(self.pointer(inside), self.pointer(builder.add(outside, at)), self.bytes(given["line"]))
+            inside, place = ends(number)
+            source, target = self.pointer(inside), along(place, long(0))
+            source, target = (source, target) if inward else (target, source)
+            copy_bytes(builder, target, source, self.bytes(given["line"]))
 
         def elements(number: Any) -> None:
-            inside, outside = ends(number)
+            inside, place = ends(number)
 
             def each(i: Any) -> None:
-                at = builder.add(outside, self.word(self.pointer(given["along"]), i))
-                one(element(builder, self.pointer(inside), self.kind, i), self.pointer(at))
+                source, target = element(builder, self.pointer(inside), self.kind, i), along(place, i)
+                source, target = (source, target) if inward else (target, source)
+                store(load(desk, self.kind, source), target)
 
             self.loop(long(0), given["line"], each)
 
         self.loop(long(0), given["whole"], line)
         self.loop(given["whole"], given["image_lines"], elements)
-
-    def _fill(self, plane: Any, frame: Any) -> None:
-        """A plane's elements, into a frame of zeros."""
-        desk = Desk(self.builder, self.target, None)
-        self._exchange(
-            plane,
-            frame,
-            lambda inside, outside, size: copy_bytes(self.builder, outside, inside, size),
-            lambda inside, outside: store(load(desk, self.kind, inside), outside),
-        )
-
-    def _take(self, plane: Any, frame: Any) -> None:
-        """A frame's inside, into a plane."""
-        desk = Desk(self.builder, self.target, None)
-        self._exchange(
-            plane,
-            frame,
-            lambda inside, outside, size: copy_bytes(self.builder, inside, outside, size),
-            lambda inside, outside: store(load(desk, self.kind, outside), inside),
-        )
 
     # Windows
 
@@ -163,7 +146,7 @@ class DepthwiseEmitter(TaskEmitter):
         begin, end = self.part(self.given["planes"], task, self.given["tasks"])
 
         def plane(number: Any) -> None:
-            self._fill(number, frame)
+            self._exchange(number, frame, inward=True)
             self._each(number, lambda result, channel: self._put(frame, result, self._weights(channel)))
 
         self.loop(begin, end, plane)
@@ -206,7 +189,7 @@ class DepthwiseEmitter(TaskEmitter):
         def plane(number: Any) -> None:
             fill_with_zeros(self.builder, self.pointer(frame), given["frame"])
             self._each(number, lambda result, channel: self._spread(frame, result, self._weights(channel)))
-            self._take(number, frame)
+            self._exchange(number, frame, inward=False)
 
         self.loop(begin, end, plane)
 
@@ -241,7 +224,7 @@ class DepthwiseEmitter(TaskEmitter):
         def channel(number: Any) -> None:
             def image(n: Any) -> None:
                 plane = self.sum(number, (n, given["channels"]))
-                self._fill(plane, frame)
+                self._exchange(plane, frame, inward=True)
                 self._each(plane, lambda result, weight: self._add(frame, result, weight))
 
             self.loop(long(0), given["batch"], image)
