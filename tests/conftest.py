@@ -3,7 +3,7 @@ import sys
 
 from hypothesis import settings
 
-from pullback import _machine
+from pullback._core import machine as _machine
 
 # No test is timed, and CI draws the same examples each time.
 settings.register_profile("pullback", deadline=None, derandomize="CI" in os.environ)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pullback
-from pullback import _blocks
+from pullback._numerics import blocks as _blocks
 from pullback.nn import functional
 
 LONG = 3 * _blocks.BLOCK // 8  # doubles of three blocks
@@ -179,7 +179,7 @@ def test_products_in_pieces_have_one_thread_each_and_leave_blas_as_it_was():
     program = """
 import os, sys, threading
 import numpy as np, pullback
-from pullback import _blas, _blocks
+from pullback._numerics import blas as _blas; from pullback._numerics import blocks as _blocks
 before = _blas.threads()
 if before is None:
     sys.exit()

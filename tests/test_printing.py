@@ -13,8 +13,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from pullback import _printing
-from pullback._printing import format_tensor, get_printoptions, set_printoptions
+from pullback._numerics import printing as _printing
+from pullback._numerics.printing import format_tensor, get_printoptions, set_printoptions
 
 DEFAULTS = {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80, "sci_mode": None}
 

@@ -12,14 +12,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from . import _refusals
-from ._core import Carrier
-from ._core import Interpreter as _Interpreter
-from ._core import Primitive as Primitive
-from ._node import new
-from ._random import sampled_within
-from ._tape import Tape
-from ._tensor import Tensor
+from ._core import errors as _refusals
+from ._core.primitives import Carrier
+from ._core.primitives import Interpreter as _Interpreter
+from ._core.primitives import Primitive as Primitive
+from ._numerics.random import sampled_within
+from ._tape.node import new
+from ._tape.recording import Tape
+from ._tensor.tensor import Tensor
 
 
 class Boxed(Tensor):

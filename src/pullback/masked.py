@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from . import _dtypes, ops
-from ._core import Carrier
-from ._promotion import cast, category, inexact
-from ._shapes import expand_shape, normalize_axes, normalize_axis
-from ._values import require_operand, require_tensor
+from . import ops
+from ._core import dtypes as _dtypes
+from ._core.primitives import Carrier
+from ._core.shapes import expand_shape, normalize_axes, normalize_axis
+from ._core.values import require_operand, require_tensor
 from .vocabulary import arithmetic, functions, reductions, scans, shapes, statistics
+from .vocabulary.promotion import cast, category, inexact
 
 Dim = int | tuple[int, ...] | list[int] | None
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _functions, ops, vocabulary
+from . import ops, vocabulary
+from ._tensor import functions as _functions
 from .vocabulary import special as _special
 from .vocabulary.special import of_one as _of_one
 from .vocabulary.special import of_two as _of_two

@@ -6,7 +6,8 @@ import pytest
 pytest.importorskip("llvmlite", reason="machine code is made by llvmlite, which is not installed")
 
 import pullback
-from pullback import _machine, ops
+from pullback import ops
+from pullback._core import machine as _machine
 
 CASES = {
     "rows": ((50, 70), lambda rng: (rng.integers(-50, 50, 300),)),

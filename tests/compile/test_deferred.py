@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pullback
-from pullback import _machine
+from pullback._core import machine as _machine
 from pullback.compile import CaptureError, Compiled, deferred
 
 from .beside import plain, same

@@ -6,7 +6,8 @@ import pytest
 pytest.importorskip("llvmlite", reason="machine code is made by llvmlite, which is not installed")
 
 import pullback
-from pullback import _machine, _xp
+from pullback._core import machine as _machine
+from pullback._core import xp as _xp
 from pullback.compile.machine import dense, native
 
 pytestmark = pytest.mark.skipif(not native.wide(), reason="with registers of 256 bits products are left to BLAS")

@@ -6,8 +6,9 @@ import pytest
 pytest.importorskip("llvmlite", reason="machine code is made by llvmlite, which is not installed")
 
 import pullback
-from pullback import _machine, ops
-from pullback._machine import FEW, LARGE
+from pullback import ops
+from pullback._core import machine as _machine
+from pullback._core.machine import FEW, LARGE
 from pullback.compile.machine import large, streaming
 from pullback.compile.mathematics.gamma import MOST_SLOPES
 

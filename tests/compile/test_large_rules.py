@@ -8,9 +8,11 @@ import pytest
 pytest.importorskip("llvmlite", reason="machine code is made by llvmlite, which is not installed")
 
 import pullback
-from pullback import _machine, _xp, ops
-from pullback._composing import signature
-from pullback._modes import quiet
+from pullback import ops
+from pullback._core import machine as _machine
+from pullback._core import xp as _xp
+from pullback._core.composing import signature
+from pullback._core.modes import quiet
 from pullback.compile.machine import large
 
 from ..samples import rows

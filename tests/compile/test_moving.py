@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("llvmlite", reason="machine code is made by llvmlite, which is not installed")
 
 import pullback
-from pullback import _machine
+from pullback._core import machine as _machine
 
 DTYPES = ["f", "d", "e", "F", "D", "q", "b", "?"]
 SHAPES = [(70_003,), (37, 2003), (3, 41, 501), (1000, 40), (5, 1, 7001)]

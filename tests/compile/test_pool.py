@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("llvmlite", reason="machine code is made by llvmlite, which is not installed")
 
 import pullback
-from pullback import _blas
+from pullback._numerics import blas as _blas
 
 from .beside import same
 

@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("llvmlite", reason="machine code is made by llvmlite, which is not installed")
 
 import pullback
-from pullback import _machine
+from pullback._core import machine as _machine
 
 F = pullback.nn.functional
 SIZES = [16, 17, 64, 100, 777]

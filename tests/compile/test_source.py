@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pullback import _machine, ops
+from pullback import ops
+from pullback._core import machine as _machine
 from pullback.compile.naming import Names, number
 from pullback.compile.passes import simplify
 from pullback.compile.program import DepartedError, Equation, Program, Value, run

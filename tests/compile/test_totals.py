@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("llvmlite", reason="machine code is made by llvmlite, which is not installed")
 
 import pullback
-from pullback import _machine
+from pullback._core import machine as _machine
 
 FORMS = [
     ((300_007,), None),

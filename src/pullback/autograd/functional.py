@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import _backward
-from .._core import Carrier
-from .._modes import enable_grad
-from .._refusals import size
+from .._core.errors import size
+from .._core.modes import enable_grad
+from .._core.primitives import Carrier
+from .._tape import backward as _backward
 from ..func import jacobians as _jacobians
 from ..func import live
 from ..func.levels import tensor_of

@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes
-from .._core import Carrier
-from .._memory import protect
-from .._modes import NO_GRAD, RECORD, innermost, mode
-from .._node import AccumulateGrad, new
-from .._sites import GENERATED, remember
-from .._tensor import Tensor
-from .._trees import LEAF, unflatten
+from .._core import dtypes as _dtypes
+from .._core.modes import NO_GRAD, RECORD, innermost, mode
+from .._core.primitives import Carrier
+from .._core.sites import GENERATED, remember
+from .._core.trees import LEAF, unflatten
+from .._tape.memory import protect
+from .._tape.node import AccumulateGrad, new
+from .._tensor.tensor import Tensor
 from .facts import GONE, Told, facts
 from .records import Argument, Fixed, Float, Gradient, Place, Rate
 

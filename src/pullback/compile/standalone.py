@@ -19,8 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import _blocks, _machine, _xp
-from .._core import Primitive
+from .._core import machine as _machine
+from .._core import xp as _xp
+from .._core.primitives import Primitive
+from .._numerics import blocks as _blocks
 from .naming import Names, digits, number
 
 _NUMPY = (np, np.linalg, np.fft, np.lib.stride_tricks)

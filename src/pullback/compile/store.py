@@ -28,8 +28,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _xp
-from .._core import Primitive
+from .._core import xp as _xp
+from .._core.primitives import Primitive
 from .program import Program, Value
 
 VARIABLE = "PULLBACK_CACHE"

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import _random
-from .._creation import made
+from .._numerics import random as _random
+from .._tensor.creation import made
 from ..special import i0e, i1e
 from . import constraints
 from .constraints import Constraint

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from .. import _sampling
-from .._functions import log1p
+from .._tensor import sampling as _sampling
+from .._tensor.functions import log1p
 from ..vocabulary.special import erf, erfinv
 from . import constraints
 from .constraints import Constraint

@@ -7,8 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import _creation, _random, _sampling
-from .._modes import no_grad
+from .._core.modes import no_grad
+from .._numerics import random as _random
+from .._tensor import creation as _creation
+from .._tensor import sampling as _sampling
 from ..nn import functional
 from ..vocabulary.special import lgamma
 from . import constraints

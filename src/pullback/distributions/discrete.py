@@ -6,11 +6,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import _creation, _sampling
-from .._functions import logsumexp, where
-from .._modes import no_grad
-from .._shapes import Size
-from .._values import holds
+from .._core.modes import no_grad
+from .._core.shapes import Size
+from .._core.values import holds
+from .._tensor import creation as _creation
+from .._tensor import sampling as _sampling
+from .._tensor.functions import logsumexp, where
 from ..nn import functional
 from ..vocabulary.functions import xlogy
 from ..vocabulary.special import lgamma

@@ -7,10 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import _random, _sampling, ops
-from .._creation import as_tensor, made
-from .._functions import log1p, stack, where
-from ..autograd.function import Function
+from .. import ops
+from .._numerics import random as _random
+from .._tensor import sampling as _sampling
+from .._tensor.creation import as_tensor, made
+from .._tensor.function import Function
+from .._tensor.functions import log1p, stack, where
 from ..nn.functional import one_hot
 from ..vocabulary.functions import xlogy
 from ..vocabulary.special import digamma, igamma, lgamma

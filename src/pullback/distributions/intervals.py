@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import _sampling
-from .._functions import expm1, log1p, where
+from .._tensor import sampling as _sampling
+from .._tensor.functions import expm1, log1p, where
 from . import constraints
 from .constraints import Constraint
 from .discrete import OfOdds

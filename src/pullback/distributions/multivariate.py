@@ -6,9 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import _sampling, linalg
-from .._functions import logsumexp
-from .._shapes import Size
+from .. import linalg
+from .._core.shapes import Size
+from .._tensor import sampling as _sampling
+from .._tensor.functions import logsumexp
 from . import constraints
 from .constraints import Constraint
 from .discrete import Categorical

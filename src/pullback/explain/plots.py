@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _refusals
-from .._core import Carrier
-from .._modes import quiet
+from .._core import errors as _refusals
+from .._core.modes import quiet
+from .._core.primitives import Carrier
 
 Step = Mapping[str, "Statistics | None"]
 

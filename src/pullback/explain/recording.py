@@ -18,12 +18,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from .. import _refusals
-from .._memory import cell_of, cell_with, version
-from .._modes import FieldBlock, mode, quiet, running
-from .._node import AccumulateGrad, Hooks, Node, Output, hooks_of
-from .._pass import Pass, youngest_first
-from .._sites import Site, caller, internal
+from .._core import errors as _refusals
+from .._core.modes import FieldBlock, mode, quiet, running
+from .._core.sites import Site, caller, internal
+from .._tape.memory import cell_of, cell_with, version
+from .._tape.node import AccumulateGrad, Hooks, Node, Output, hooks_of
+from .._tape.walk import Pass, youngest_first
 from .arrays import Kept, Limits, kept, plain
 from .calls import call_text, finished
 from .explanation import Explanation

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes
-from .._core import Carrier
-from .._creation import from_numpy
-from .._placement import device
-from .._shapes import Size
+from .._core import dtypes as _dtypes
+from .._core.placement import device
+from .._core.primitives import Carrier
+from .._core.shapes import Size
+from .._tensor.creation import from_numpy
 from .errors import FileError
 from .safetensors import METADATA, not_finite
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes
-from .._creation import from_numpy
+from .._core import dtypes as _dtypes
+from .._tensor.creation import from_numpy
 from .errors import FileError, UnsafeFileError
 from .opening import Input, filled
 from .pickles import Builder, Constant, Machine

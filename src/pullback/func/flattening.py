@@ -9,11 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _backward, _refusals, reasons
-from .._core import Carrier
-from .._creation import from_numpy
-from .._modes import FieldBlock
-from .._trees import Structure, flatten, paths, unflatten
+from .._core import errors as _refusals
+from .._core.modes import FieldBlock
+from .._core.primitives import Carrier
+from .._core.trees import Structure, flatten, paths, unflatten
+from .._tape import backward as _backward
+from .._tape import reasons
+from .._tensor.creation import from_numpy
 from .live import hessian, jacobian
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _backward, _refusals
-from .._core import Carrier
-from .._modes import enable_grad
-from .._pass import youngest_first
-from .._trees import flatten, paths, unflatten
+from .._core import errors as _refusals
+from .._core.modes import enable_grad
+from .._core.primitives import Carrier
+from .._core.trees import flatten, paths, unflatten
+from .._tape import backward as _backward
+from .._tape.walk import youngest_first
 from ..vocabulary.shapes import cat
 from .levels import Level, tensor_of
 from .rows import of_some_units, of_units

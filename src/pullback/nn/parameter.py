@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _refusals
-from .._attributes import DIFFERENTIABLE
-from .._core import Carrier
-from .._creation import empty
-from .._tensor import Tensor
+from .._core import errors as _refusals
+from .._core.primitives import Carrier
+from .._tensor.attributes import DIFFERENTIABLE
+from .._tensor.creation import empty
+from .._tensor.tensor import Tensor
 
 
 class _Role(type):

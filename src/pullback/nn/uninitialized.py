@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .. import _dtypes
-from .._attributes import Attributes
-from .._creation import empty
-from .._tensor import Tensor
+from .._core import dtypes as _dtypes
+from .._tensor.attributes import Attributes
+from .._tensor.creation import empty
+from .._tensor.tensor import Tensor
 from .parameter import Buffer, Parameter, _Marked, _of
 
 _slot: Any = Attributes.__dict__["_array"]

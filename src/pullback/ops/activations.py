@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import _machine, _xp
-from .._core import elementwise
+from .._core import machine as _machine
+from .._core import xp as _xp
+from .._core.primitives import elementwise
 
 ROOT_HALF = math.sqrt(0.5)
 DENSITY_AT_ZERO = 1 / math.sqrt(2 * math.pi)

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _scipy
-from .._core import Primitive, elementwise
+from .._core.primitives import Primitive, elementwise
+from .._numerics import scipy as _scipy
 from .special import REAL, ROOT_HALF, ROOT_PI, ROOT_TWO_PI, _beta_density, _double, _gamma_density
 
 Rule = Callable[..., Any] | None

@@ -23,8 +23,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _blocks, _machine
-from .._core import elementwise, general, linear, multilinear
+from .._core import machine as _machine
+from .._core.primitives import elementwise, general, linear, multilinear
+from .._numerics import blocks as _blocks
 
 Sizes = tuple[int, ...]
 

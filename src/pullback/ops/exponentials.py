@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import _blocks, _machine, _xp
-from .._core import general
+from .._core import machine as _machine
+from .._core import xp as _xp
+from .._core.primitives import general
+from .._numerics import blocks as _blocks
 
 LARGE = 1 << 12  # elements from which a copy of the exponentials is cheaper than NumPy's maximum of each row
 LONGEST = 1 << 14  # a sum of more numbers is left to `_xp.sum`, which keeps its error small

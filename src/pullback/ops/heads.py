@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _blocks
-from .._core import general
+from .._core.primitives import general
+from .._numerics import blocks as _blocks
 from .exponentials import powers_of_rows, slopes_of_rows
 
 HEADS = 1 << 18  # bytes of the scores of the heads that are one piece

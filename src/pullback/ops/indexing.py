@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import _machine, _xp
-from .._core import general, linear
+from .._core import machine as _machine
+from .._core import xp as _xp
+from .._core.primitives import general, linear
 
 
 def _scatter_forward(x: Any, src: Any, indices: Any, *, axis: int, label: str = "") -> Any:

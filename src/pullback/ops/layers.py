@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import _machine, _xp
-from .._core import general, linear, zero
+from .._core import machine as _machine
+from .._core import xp as _xp
+from .._core.primitives import general, linear, zero
 
 
 def _flat(xp: Any, x: Any) -> Any:

@@ -13,8 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _blocks, _machine, _xp
-from .._core import general, linear
+from .._core import machine as _machine
+from .._core import xp as _xp
+from .._core.primitives import general, linear
+from .._numerics import blocks as _blocks
 
 FEW = 1 << 10  # a sum of fewer numbers is left to `_xp.sum`, which begins quicker
 LONGEST = 1 << 14  # a sum of more numbers is left to `_xp.sum`, which keeps its error small

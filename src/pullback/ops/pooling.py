@@ -16,8 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _blocks, _machine, _xp
-from .._core import general, linear, zero
+from .._core import machine as _machine
+from .._core import xp as _xp
+from .._core.primitives import general, linear, zero
+from .._numerics import blocks as _blocks
 from .convolution import Sizes, Window, at_least_single
 
 SHORT = 4

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import _machine, _xp
-from .._core import general, linear, zero
+from .._core import machine as _machine
+from .._core import xp as _xp
+from .._core.primitives import general, linear, zero
 
 
 def _aligned(xp: Any, g: Any, shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool) -> Any:

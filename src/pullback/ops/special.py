@@ -13,9 +13,27 @@ from typing import Any
 
 import numpy as np
 
-from .. import _blocks, _error_functions, _gamma_functions, _incomplete_functions, _machine, _polynomials, _scipy
-from .._core import elementwise
-from .._incomplete_functions import moment
+from .._core import machine as _machine
+from .._core.primitives import elementwise
+from .._numerics import (
+    blocks as _blocks,
+)
+from .._numerics import (
+    error_functions as _error_functions,
+)
+from .._numerics import (
+    gamma_functions as _gamma_functions,
+)
+from .._numerics import (
+    incomplete_functions as _incomplete_functions,
+)
+from .._numerics import (
+    polynomials as _polynomials,
+)
+from .._numerics import (
+    scipy as _scipy,
+)
+from .._numerics.incomplete_functions import moment
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Function = Callable[..., Any]

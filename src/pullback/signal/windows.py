@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes
-from .._creation import tensor
-from .._tensor import Tensor
+from .._core import dtypes as _dtypes
+from .._tensor.creation import tensor
+from .._tensor.tensor import Tensor
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

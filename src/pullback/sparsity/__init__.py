@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import _backward, _refusals, reasons
-from .._core import Carrier
-from .._creation import as_tensor
-from .._modes import FieldBlock
-from .._pass import youngest_first
+from .._core import errors as _refusals
+from .._core.modes import FieldBlock
+from .._core.primitives import Carrier
+from .._tape import backward as _backward
+from .._tape import reasons
+from .._tape.walk import youngest_first
+from .._tensor.creation import as_tensor
 from .coloring import Coloring, best, star
 from .matrices import SparseMatrix
 from .passes import Array, filled, filled_symmetric, transposed

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _backward
-from .._modes import FieldBlock
+from .._core.modes import FieldBlock
+from .._tape import backward as _backward
 from .coloring import Coloring
 
 Array = np.ndarray[Any, np.dtype[Any]]

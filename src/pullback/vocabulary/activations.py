@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes, _random, ops
-from .._core import Carrier
-from .._eager import is_primitive
-from .._promotion import cast
-from .._shapes import normalize_axis
-from .._values import require_tensor
-from .._views import write
+from .. import ops
+from .._core import dtypes as _dtypes
+from .._core.primitives import Carrier
+from .._core.shapes import normalize_axis
+from .._core.values import require_tensor
+from .._numerics import random as _random
+from .._tape.shortcuts import is_primitive
+from .._tape.views import write
 from . import arithmetic, reductions, shapes
+from .promotion import cast
 
 # Klambauer and others, "Self-Normalizing Neural Networks", 2017: their alpha and lambda.
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946

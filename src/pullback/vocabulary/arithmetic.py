@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes, _refusals, ops
-from .._core import Carrier, Primitive
-from .._eager import is_primitive
-from .._promotion import binary, broadcast, cast, category, common, fractional, held, inexact, together
-from .._sites import depth
-from .._values import every, require_operand, require_tensor
+from .. import ops
+from .._core import dtypes as _dtypes
+from .._core import errors as _refusals
+from .._core.primitives import Carrier, Primitive
+from .._core.sites import depth
+from .._core.values import every, require_operand, require_tensor
+from .._tape.shortcuts import is_primitive
 from . import warn_of_numbers
+from .promotion import binary, broadcast, cast, category, common, fractional, held, inexact, together
 
 Function = Callable[..., Any]
 

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes, _refusals, ops
-from .._core import Carrier, Primitive
-from .._promotion import broadcast, category, together
-from .._values import require_operand
+from .. import ops
+from .._core import dtypes as _dtypes
+from .._core import errors as _refusals
+from .._core.primitives import Carrier, Primitive
+from .._core.values import require_operand
 from .arithmetic import named, of_integers, refuse_unordered, require_numbers
+from .promotion import broadcast, category, together
 
 gcd = of_integers("gcd", ops.gcd, "The greatest common divisor of integers.")
 lcm = of_integers("lcm", ops.lcm, "The least common multiple of integers.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .. import _dtypes
+from .._core import dtypes as _dtypes
 from .arithmetic import named
 
 

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes, ops
-from .._promotion import broadcast, cast
-from .._values import require_tensor, require_tensors
-from .._views import view
+from .. import ops
+from .._core import dtypes as _dtypes
+from .._core.values import require_tensor, require_tensors
+from .._tape.views import view
 from .arithmetic import elementwise, sign
+from .promotion import broadcast, cast
 
 angle = elementwise("angle", ops.angle, "The angle of complex numbers; pi for negative real ones, 0 for others.")
 

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _dtypes, ops
-from .._core import Carrier
-from .._values import every, require_tensor
+from .. import ops
+from .._core import dtypes as _dtypes
+from .._core.primitives import Carrier
+from .._core.values import every, require_tensor
 from ..ops import lapack
 
 

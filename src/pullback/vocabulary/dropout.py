@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import _random, ops
-from .._values import require_tensor, untracked
-from .._views import write
+from .. import ops
+from .._core.values import require_tensor, untracked
+from .._numerics import random as _random
+from .._tape.views import write
 from . import shapes
 
 SATURATION = 1.7580993408473766  # what selu approaches far below zero, without its sign

@@ -9,15 +9,17 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .. import _refusals, _xp, ops
-from .._core import Carrier
-from .._memory import protect, written
-from .._modes import mode
-from .._promotion import cast, category, held
-from .._sites import depth
-from .._values import concrete, data, require_operand
-from .._views import check_writable, overlaps, rebase, rebase_region, steps, view, write
+from .. import ops
+from .._core import errors as _refusals
+from .._core import xp as _xp
+from .._core.modes import mode
+from .._core.primitives import Carrier
+from .._core.sites import depth
+from .._core.values import concrete, data, require_operand
+from .._tape.memory import protect, written
+from .._tape.views import check_writable, overlaps, rebase, rebase_region, steps, view, write
 from . import load
+from .promotion import cast, category, held
 
 Index = tuple[Any, ...]
 WHOLE: Index = (Ellipsis,)

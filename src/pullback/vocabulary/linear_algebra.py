@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _random, ops
-from .._promotion import cast
-from .._values import every, require_tensor
+from .. import ops
+from .._core.values import every, require_tensor
+from .._numerics import random as _random
 from . import decompositions, equations, spelled_as
 from .decompositions import LUFactorExResult, LUFactorResult, QRResult, adjoint, constant, identity
+from .promotion import cast
 
 
 class SingularResult(NamedTuple):

@@ -11,14 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from .. import _refusals, _xp, ops
-from .._core import Carrier
-from .._modes import quiet
-from .._promotion import cast, together
-from .._shapes import broadcast_shapes
-from .._values import data, every, require_operand, require_tensor, require_tensors, shared
+from .. import ops
+from .._core import errors as _refusals
+from .._core import xp as _xp
+from .._core.modes import quiet
+from .._core.primitives import Carrier
+from .._core.shapes import broadcast_shapes
+from .._core.values import data, every, require_operand, require_tensor, require_tensors, shared
 from ..ops.exponentials import known_losses
 from . import arithmetic, products, reductions, shapes
+from .promotion import cast, together
 
 REDUCTIONS = ("mean", "sum", "none")
 

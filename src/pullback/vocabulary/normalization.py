@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from .. import _refusals, ops
-from .._core import Carrier
-from .._modes import no_grad, quiet
-from .._promotion import cast
-from .._shapes import parse_sizes
-from .._values import data, require_operand, require_tensor
-from .._views import write
+from .. import ops
+from .._core import errors as _refusals
+from .._core.modes import no_grad, quiet
+from .._core.primitives import Carrier
+from .._core.shapes import parse_sizes
+from .._core.values import data, require_operand, require_tensor
+from .._tape.views import write
 from ..ops.normalization import Known, count, statistics
 from . import arithmetic, reductions, shapes
 from .activations import of_kind
+from .promotion import cast
 
 HALF, SINGLE = np.dtype(np.float16), np.dtype(np.float32)
 

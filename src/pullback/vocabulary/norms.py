@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes, ops
-from .._promotion import cast
-from .._shapes import normalize_axes
-from .._values import require_tensor
+from .. import ops
+from .._core import dtypes as _dtypes
+from .._core.shapes import normalize_axes
+from .._core.values import require_tensor
 from .decompositions import constant, eigvalsh, require_inexact, require_matrices, require_square, svdvals
 from .equations import bounds, counted, inv_ex
+from .promotion import cast
 
 Dim = int | tuple[int, ...] | list[int] | None
 

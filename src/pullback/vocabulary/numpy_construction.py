@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes, ops
-from .._core import Carrier
-from .._promotion import cast, common, fractional, together
-from .._shapes import normalize_axis
+from .. import ops
+from .._core import dtypes as _dtypes
+from .._core.primitives import Carrier
+from .._core.shapes import normalize_axis
 from . import shapes
 from .numpy_operands import concrete, operand, tensors
+from .promotion import cast, common, fractional, together
 
 Function = Callable[..., Any]
 

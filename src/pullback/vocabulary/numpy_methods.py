@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes
-from .._core import Carrier
-from .._promotion import cast, category
-from .._shapes import normalize_axes, normalize_axis
+from .._core import dtypes as _dtypes
+from .._core.primitives import Carrier
+from .._core.shapes import normalize_axes, normalize_axis
 from . import later, numpy_reductions, reductions, shapes
 from .numpy_operands import concrete, tensors
+from .promotion import cast, category
 
 Function = Callable[..., Any]
 

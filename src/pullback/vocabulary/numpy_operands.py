@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _refusals
-from .._core import Carrier
+from .._core import errors as _refusals
+from .._core.primitives import Carrier
 
 UNKNOWN = "pullback has no such operation"
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes
-from .._promotion import cast, inexact
+from .._core import dtypes as _dtypes
 from . import arithmetic, reductions
 from .numpy_statistics import prod as products
+from .promotion import cast, inexact
 
 Function = Callable[..., Any]
 

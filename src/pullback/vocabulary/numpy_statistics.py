@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes, ops
-from .._promotion import cast, inexact
-from .._shapes import normalize_axes, normalize_axis
+from .. import ops
+from .._core import dtypes as _dtypes
+from .._core.shapes import normalize_axes, normalize_axis
 from . import arithmetic, later, reductions, shapes
 from .numpy_operands import tensors
+from .promotion import cast, inexact
 
 Function = Callable[..., Any]
 

@@ -12,12 +12,14 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from .. import _dtypes, _refusals, ops
-from .._core import Carrier
-from .._modes import mode
-from .._promotion import cast
-from .._sites import depth
-from .._views import check_writable, write
+from .. import ops
+from .._core import dtypes as _dtypes
+from .._core import errors as _refusals
+from .._core.modes import mode
+from .._core.primitives import Carrier
+from .._core.sites import depth
+from .._tape.views import check_writable, write
+from .promotion import cast
 from .turning import remake
 
 Function = Callable[..., Any]

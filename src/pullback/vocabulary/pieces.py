@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes, _xp, ops
-from .._core import Carrier
-from .._promotion import broadcast, cast, category
-from .._shapes import broadcast_shapes, normalize_axis, parse_sizes
-from .._values import concrete, require_operand, require_tensor
-from .._views import Step, view
+from .. import ops
+from .._core import dtypes as _dtypes
+from .._core import xp as _xp
+from .._core.primitives import Carrier
+from .._core.shapes import broadcast_shapes, normalize_axis, parse_sizes
+from .._core.values import concrete, require_operand, require_tensor
+from .._tape.views import Step, view
 from . import arithmetic
+from .promotion import broadcast, cast, category
 from .scatter import filling, seen
 
 MASK = (_xp.array,)  # the metadata of an index that is one mask

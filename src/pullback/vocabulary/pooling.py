@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import _random, ops
-from .._shapes import parse_sizes
-from .._values import every, require_tensor, require_tensors
-from .._views import beside
+from .. import ops
+from .._core.shapes import parse_sizes
+from .._core.values import every, require_tensor, require_tensors
+from .._numerics import random as _random
+from .._tape.views import beside
 from ..ops.convolution import Window
 from ..ops.pooling import adaptive_spans, lowest
 from ..ops.resampling import Taps

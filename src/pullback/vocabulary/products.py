@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes, _refusals, ops
-from .._core import Carrier
-from .._eager import is_primitive
-from .._promotion import binary, cast, category, common
-from .._shapes import broadcast_shapes, expand_shape
-from .._values import require_operand, require_operands, require_tensor, require_tensors
-from .._views import view
+from .. import ops
+from .._core import dtypes as _dtypes
+from .._core import errors as _refusals
+from .._core.primitives import Carrier
+from .._core.shapes import broadcast_shapes, expand_shape
+from .._core.values import require_operand, require_operands, require_tensor, require_tensors
+from .._tape.shortcuts import is_primitive
+from .._tape.views import view
 from . import arithmetic
+from .promotion import binary, cast, category, common
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 

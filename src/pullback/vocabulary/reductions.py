@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _dtypes, ops
-from .._promotion import cast, inexact
-from .._shapes import normalize_axes, normalize_axis
+from .. import ops
+from .._core import dtypes as _dtypes
+from .._core.shapes import normalize_axes, normalize_axis
 from . import arithmetic, in_both_spellings, load, of_tensor, shapes
+from .promotion import cast, inexact
 
 Dim = int | tuple[int, ...] | list[int] | None
 

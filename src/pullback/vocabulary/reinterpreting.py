@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes
-from .._views import alias
+from .._core import dtypes as _dtypes
+from .._tape.views import alias
 
 
 def reinterpreted(input: Any, dtype: Any) -> Any:

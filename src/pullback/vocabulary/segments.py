@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes
-from .._core import Carrier
-from .._promotion import held
-from .._shapes import normalize_axis
-from .._values import concrete, require_tensor
+from .._core import dtypes as _dtypes
+from .._core.primitives import Carrier
+from .._core.shapes import normalize_axis
+from .._core.values import concrete, require_tensor
 from . import arithmetic, scatter
 from .pieces import narrow
+from .promotion import held
 
 # The reduction that gathers elements at a place, and what stands there before.
 REDUCTIONS: dict[str, tuple[str, float]] = {

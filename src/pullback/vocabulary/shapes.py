@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes, ops
-from .._core import Carrier
-from .._promotion import cast, common
-from .._shapes import Shape, expand_shape, infer_shape, normalize_axes, normalize_axis, parse_sizes, sum_to
-from .._values import require_tensor
-from .._views import view as view_of
+from .. import ops
+from .._core import dtypes as _dtypes
+from .._core.primitives import Carrier
+from .._core.shapes import Shape, expand_shape, infer_shape, normalize_axes, normalize_axis, parse_sizes, sum_to
+from .._core.values import require_tensor
+from .._tape.views import view as view_of
 from . import in_both_spellings
+from .promotion import cast, common
 from .reinterpreting import reinterpreted
 
 # What is asked of the same shapes again and again.

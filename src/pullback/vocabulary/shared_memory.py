@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import _refusals, ops
-from .._core import Carrier
-from .._modes import mode
-from .._promotion import category
-from .._sites import depth
-from .._views import overlaps, write
+from .. import ops
+from .._core import errors as _refusals
+from .._core.modes import mode
+from .._core.primitives import Carrier
+from .._core.sites import depth
+from .._tape.views import overlaps, write
 from . import arithmetic, indexing, load
+from .promotion import category
 
 Fill = tuple[Any, Any]
 """A mask of what is filled, and the value."""

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import _refusals, ops
-from .._core import Carrier, Primitive
-from .._eager import is_primitive
-from .._promotion import broadcast, category, common, fractional, inexact, together
-from .._values import require_tensor, require_tensors
+from .. import ops
+from .._core import errors as _refusals
+from .._core.primitives import Carrier, Primitive
+from .._core.values import require_tensor, require_tensors
+from .._tape.shortcuts import is_primitive
+from .promotion import broadcast, category, common, fractional, inexact, together
 
 MOST_TERMS = 1 << 27
 """How many numbers `mvlgamma` adds at most."""

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import _placement, _refusals
-from .._memory import protect, written
-from .._shapes import parse_sizes
-from .._values import require_tensor
-from .._views import become, exchange
+from .._core import errors as _refusals
+from .._core import placement as _placement
+from .._core.shapes import parse_sizes
+from .._core.values import require_tensor
+from .._tape.memory import protect, written
+from .._tape.views import become, exchange
 from . import rearranging, shapes
 
 

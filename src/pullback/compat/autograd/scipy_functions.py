@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._scipy import special as _special
+from ..._numerics.scipy import special as _special
 from .boxes import Box, getval, holds_box
 from .namespaces import Namespace, array
 from .primitives import defvjp, primitive

@@ -14,11 +14,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from ... import _backward, ops
-from ..._core import Carrier
-from ..._custom import tensor_of
-from ..._modes import FieldBlock, innermost
-from ..._trees import Structure, flatten, paths, unflatten
+from ... import ops
+from ..._core.modes import FieldBlock, innermost
+from ..._core.primitives import Carrier
+from ..._core.trees import Structure, flatten, paths, unflatten
+from ..._tape import backward as _backward
+from ..._tensor.custom import tensor_of
 from ...func.forward import Forward
 from ...func.levels import Level, inner
 from ...func.rows import of_units

@@ -10,8 +10,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from ... import _dtypes
-from ..._tensor import Tensor
+from ..._core import dtypes as _dtypes
+from ..._tensor.tensor import Tensor
 from . import facade
 
 _HOME = Tensor.__module__

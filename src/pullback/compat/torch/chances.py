@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ... import _sampling
-from ..._modes import enable_grad
+from ..._core.modes import enable_grad
+from ..._tensor import sampling as _sampling
 from ...distributions.distribution import broadcast_all as broadcast_all
 from ...distributions.distribution import clamped as clamp_probs
 from ...distributions.distribution import summed

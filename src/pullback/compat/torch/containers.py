@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ... import _trees
+from ..._core import trees as _trees
 
 TreeSpec = _trees.Structure
 

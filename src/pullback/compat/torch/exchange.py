@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import _legacy
+from ..._tensor import legacy as _legacy
 
 _WRITABLE = {"max_version": (1, 0)} if np.lib.NumpyVersion(np.__version__) >= "2.1.0" else {}
 """What NumPy is asked for: an older capsule does not say that its memory may be written, and is copied."""

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ... import _random
-from ..._core import Carrier
-from ..._creation import made, sizes_of
-from ..._dtypes import dtype as Kind  # noqa: N812  # a parameter has its name
-from ..._placement import accept
+from ..._core.dtypes import dtype as Kind  # noqa: N812  # a parameter has its name
+from ..._core.placement import accept
+from ..._core.primitives import Carrier
+from ..._numerics import random as _random
+from ..._tensor.creation import made, sizes_of
 
 
 def make_tensor(

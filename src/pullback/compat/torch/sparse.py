@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import _creation
-from ..._core import Carrier
-from ..._layouts import with_pattern
+from ..._core.primitives import Carrier
+from ..._tensor import creation as _creation
+from ..._tensor.layouts import with_pattern
 from ...nn import functional
 from ...vocabulary import arithmetic, indexing, products, reductions, shapes
 from . import notes

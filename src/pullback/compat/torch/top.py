@@ -6,8 +6,10 @@ import importlib
 import typing
 from typing import Any
 
-from ... import _dtypes, _placement, _random
-from ..._modes import inference_mode as inference_mode
+from ..._core import dtypes as _dtypes
+from ..._core import placement as _placement
+from ..._core.modes import inference_mode as inference_mode
+from ..._numerics import random as _random
 from . import precision, scripting
 from .accelerators import OutOfMemoryError as OutOfMemoryError
 from .exchange import from_dlpack as from_dlpack

@@ -23,7 +23,8 @@ import os
 
 from llvmlite import binding
 
-from ... import _blas, _blocks
+from ..._numerics import blas as _blas
+from ..._numerics import blocks as _blocks
 from . import native, texts
 
 THREADS = 64

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from llvmlite import ir
 
-from ... import _blas
+from ..._numerics import blas as _blas
 from . import native, small
 from .elements import KINDS
 from .fusion import Operand, Product, leading

@@ -10,9 +10,10 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
-from ... import _dtypes, _placement
-from ..._core import Carrier
-from ..._modes import no_grad
+from ..._core import dtypes as _dtypes
+from ..._core import placement as _placement
+from ..._core.modes import no_grad
+from ..._core.primitives import Carrier
 from ..uninitialized import is_lazy
 from .calls import Calls
 from .hooks import register_module_buffer_registration_hook as register_module_buffer_registration_hook

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from ... import _placement
-from ..._core import Carrier
-from ..._creation import from_numpy, tensor
-from ..._values import concrete
+from ..._core import placement as _placement
+from ..._core.primitives import Carrier
+from ..._core.values import concrete
+from ..._tensor.creation import from_numpy, tensor
 from ...vocabulary.pieces import narrow
 from ...vocabulary.shapes import cat, swapaxes
 
