@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import ops
-from ._core import dtypes as _dtypes
+from ._core import dtypes
 from ._core.primitives import Carrier
 from ._core.shapes import normalize_axes, normalize_axis
 from ._core.values import require_tensor
@@ -322,7 +322,7 @@ def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool =
 
 
 def _frequencies(values: Any, dtype: Any, requires_grad: bool) -> Any:
-    kind = _dtypes.default_numpy() if dtype is None else _dtypes.as_dtype(dtype).numpy
+    kind = dtypes.default_numpy() if dtype is None else dtypes.as_dtype(dtype).numpy
     return from_numpy(values.astype(kind)).requires_grad_(requires_grad)
 
 

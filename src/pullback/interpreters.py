@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ._core import errors as _refusals
+from ._core import errors
 from ._core.primitives import Carrier
 from ._core.primitives import Interpreter as _Interpreter
 from ._core.primitives import Primitive as Primitive
@@ -49,7 +49,7 @@ class Boxed(Tensor):
         if isinstance(self.interpreter, Tape):
             return super().requires_grad_(requires_grad)
         if requires_grad is not self.requires_grad:
-            raise RuntimeError(_refusals.FLAG_INSIDE)
+            raise RuntimeError(errors.FLAG_INSIDE)
         return self
 
     def __repr__(self) -> str:
@@ -64,7 +64,7 @@ class Boxed(Tensor):
     def numpy(self, *, force: bool = False) -> Any:
         """Refused: the memory belongs to the interpreter."""
         if self._node is not None:
-            raise _refusals.tracked_numpy(self, "numpy()")
+            raise errors.tracked_numpy(self, "numpy()")
         raise RuntimeError(
             "Cannot access data pointer of Tensor that doesn't have storage: this tensor belongs to a transform (level "
             f"{self.level}). NumPy functions work on it directly; np.asarray and .numpy() would hide what they do from it."

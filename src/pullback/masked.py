@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import ops
-from ._core import dtypes as _dtypes
+from ._core import dtypes
 from ._core.primitives import Carrier
 from ._core.shapes import expand_shape, normalize_axes, normalize_axis
 from ._core.values import require_operand, require_tensor
@@ -57,7 +57,7 @@ def _limit(input: Any, highest: bool) -> float:
 
 
 def _converted(input: Any, dtype: Any) -> Any:
-    return input if dtype is None else cast(input, _dtypes.as_dtype(dtype).numpy)
+    return input if dtype is None else cast(input, dtypes.as_dtype(dtype).numpy)
 
 
 def _axes(input: Any, dim: Dim) -> tuple[int, ...]:

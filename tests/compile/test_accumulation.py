@@ -7,7 +7,7 @@ pytest.importorskip("llvmlite", reason="machine code is made by llvmlite, which 
 
 import pullback
 from pullback import ops
-from pullback._core import machine as _machine
+from pullback._core import machine
 
 CASES = {
     "rows": ((50, 70), lambda rng: (rng.integers(-50, 50, 300),)),
@@ -22,7 +22,7 @@ CASES = {
 @pytest.fixture(autouse=True)
 def begun(monkeypatch):
     """As if many arrays had been met."""
-    monkeypatch.setattr(_machine, "met", [_machine.ENOUGH])
+    monkeypatch.setattr(machine, "met", [machine.ENOUGH])
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

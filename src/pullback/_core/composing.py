@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import machine as _machine
+from . import machine
 from . import xp as _xp
 from .sites import GENERATED, remember
 
@@ -58,16 +58,16 @@ def composed(primitive: Any) -> Callable[..., Any]:
 
 def _worth(primitive: Any) -> int:
     """The elements from which on rules are left to machine code: those of costly functions are so, too."""
-    return min(_machine.worth(primitive.forward), _machine.WORTH)
+    return min(machine.worth(primitive.forward), machine.WORTH)
 
 
 def _by_machine_code(primitive: Any, place: int) -> Any:
     """A rule for large arrays, left to machine code where there is some: called as the rule itself is."""
     rule = primitive.rules[place]
-    if rule is None or not signature(rule)[0] or not _machine.installed():
+    if rule is None or not signature(rule)[0] or not machine.installed():
         return rule
 
-    by = _machine.way(primitive, place)
+    by = machine.way(primitive, place)
 
     def large(xp: Any, g: Any, *saved: Any, **params: Any) -> Any:
         one = g if any(g.strides) else g[(0,) * g.ndim + (...,)]  # of a sum, the same for all elements

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from . import errors as _refusals
+from . import errors
 from .primitives import Carrier
 
 ndarray = np.ndarray
@@ -32,7 +32,7 @@ def every(value: Any) -> Any:
 def require_tensor(function: str, argument: str, value: Any, position: int = 1) -> None:
     """Refuse an argument of a function, at a position, that is no tensor."""
     if not isinstance(value, Carrier):
-        raise _refusals.no_tensor(function, argument, position, value)
+        raise errors.no_tensor(function, argument, position, value)
 
 
 def require_tensors(function: str, **arguments: Any) -> None:
@@ -45,7 +45,7 @@ def require_tensors(function: str, **arguments: Any) -> None:
 def require_operand(function: str, argument: str, value: Any, position: int = 1) -> None:
     """Refuse an argument that is neither a tensor nor a NumPy array, which will do beside a tensor."""
     if not isinstance(value, (Carrier, ndarray)):
-        raise _refusals.no_tensor(function, argument, position, value)
+        raise errors.no_tensor(function, argument, position, value)
 
 
 def require_operands(function: str, **arguments: Any) -> None:
@@ -57,7 +57,7 @@ def require_operands(function: str, **arguments: Any) -> None:
 def untracked(function: str, value: Any) -> Any:
     """A value by which a function has no derivative; TypeError for a tensor that requires grad, which would get none."""
     if isinstance(value, Carrier) and value._node is not None:
-        raise _refusals.tracked_number(function, value)
+        raise errors.tracked_number(function, value)
     return value
 
 

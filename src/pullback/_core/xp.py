@@ -70,7 +70,7 @@ from numpy import (
     where,
 )
 
-from . import machine as _machine
+from . import machine
 
 of_primitive: list[Callable[[str], Callable[..., Any]]] = []  # `ops` adds how to find a primitive's forward function
 
@@ -157,7 +157,7 @@ def sum(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
     if x.dtype.char == "e":
         return in_order(np.asarray(_add(x, axis, np.float32, None, keepdims)).astype(np.float16))
     if x.size > LONG:
-        if (code := _machine.totals("total", x, axis)) is not None:
+        if (code := machine.totals("total", x, axis)) is not None:
             return code(x, keepdims=keepdims)
         for i in axis:
             if x.shape[i] > BLOCK and i != x.ndim - 1:
@@ -219,9 +219,9 @@ def matmul(a: Any, b: Any) -> Any:
     """Products of vectors, matrices and batches of matrices; `dot` has 1.7 us less to decide where there is no batch."""
     if not 0 < a.ndim < 3 > b.ndim > 0:
         return in_order(np.matmul(a, b))
-    if a.size < _machine.FACTOR:
+    if a.size < machine.FACTOR:
         return a.dot(b)
-    made = _machine.inner(a, b) if a.ndim == 1 == b.ndim else _machine.product(a, b)
+    made = machine.inner(a, b) if a.ndim == 1 == b.ndim else machine.product(a, b)
     return a.dot(b) if made is None else made
 
 
@@ -299,7 +299,7 @@ def getitem(x: Array, *, index: Any) -> Any:
 
 def scatter_slice(g: Any, *, shape: tuple[int, ...], index: Any) -> Array:
     """Zeros of `shape` with g at a basic index: the transpose of `getitem`."""
-    if (made := _machine.framed(g, shape, index)) is not None:
+    if (made := machine.framed(g, shape, index)) is not None:
         return made  # type: ignore[no-any-return]  # an array
     out = np.zeros(shape, getattr(g, "dtype", None))
     out[index] = g
@@ -367,7 +367,7 @@ def combine_at(ufunc: np.ufunc, out: Array, index: tuple[Any, ...], values: Any)
     Of flat indices NumPy has a quick loop: 1.1 ms against 7.2 for 4096 rows of 64. They are not worth their memory where
     `out` is far larger than what is written.
     """
-    if ufunc is np.add and values.dtype == out.dtype and _machine.accumulates(values):
+    if ufunc is np.add and values.dtype == out.dtype and machine.accumulates(values):
         picked, shape = (index[:1], out.shape[:1]) if _of_rows(index) else (index, out.shape)
         if (count := math.prod(shape)) < 8 * values.size:
             places = np.arange(count).reshape(shape)[picked]
@@ -392,7 +392,7 @@ def _of_rows(index: tuple[Any, ...]) -> bool:
 def add_rows(out: Array, places: Array, values: Array) -> None:
     """Add rows to those of a contiguous array at places, which are inside and from the front, by machine code."""
     places, values = np.ascontiguousarray(places.reshape(-1), np.int64), np.ascontiguousarray(values)
-    _machine.module("accumulation").add(out, places, values.reshape(len(places), -1))
+    machine.module("accumulation").add(out, places, values.reshape(len(places), -1))
 
 
 def all_masks(arrays: Sequence[Any]) -> bool:
@@ -483,7 +483,7 @@ def concat(*arrays: Any, axis: int, sizes: tuple[int, ...]) -> Array:
 
 def joined(arrays: Sequence[Any], axis: int) -> Array:
     """Arrays joined along an axis, in order in memory; NumPy would keep the order of arrays that are transposed."""
-    made = _machine.joined(arrays, axis)
+    made = machine.joined(arrays, axis)
     return in_order(np.concatenate(arrays, axis)) if made is None else made
 
 
@@ -622,7 +622,7 @@ def logsumexp(x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Any:
     """log(sum(exp(x))) over axes, shifted by the maximum; all -inf gives -inf, any inf gives inf."""
     if x.size == 0:
         return np.log(np.exp(x).sum(axis=axis, keepdims=keepdims))
-    if axis == (x.ndim - 1,) and (code := _machine.rows(x, x.shape[-1])) is not None:
+    if axis == (x.ndim - 1,) and (code := machine.rows(x, x.shape[-1])) is not None:
         shift, sums = np.empty(x.shape[:-1], x.dtype), np.empty(x.shape[:-1], x.dtype)
         code("exponents", x=x, shift=shift, sums=sums)
         total = np.log(sums) + shift

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._core.modes import quiet
-from . import blas as _blas
+from . import blas
 
 BLOCK = 1 << 19
 """Bytes of an array at a time: with fewer, threads wait for the interpreter between NumPy's calls."""
@@ -38,10 +38,10 @@ def pieces(function: Piece, length: int, size: int, *, products: bool = False) -
     job = _Job(function, [(ends[i - 1], ends[i]) for i in range(count, 0, -1)])
     if not products:
         _share(job, count, get_num_threads())
-    elif _blas.threads() is None:
+    elif blas.threads() is None:
         _share(job, count, 1)
     else:
-        with _blas.single():
+        with blas.single():
             _share(job, count, get_num_threads())
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from . import scipy as _scipy
+from . import scipy
 from .gamma_functions import LARGE, lgamma, polygamma, stirling_correction
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -175,7 +175,7 @@ def _logarithms(x: Array, rest: Array) -> tuple[Array, Array]:
 def _beta_front(a: Array, b: Array, x: Array, rest: Array) -> Any:
     """x ** a * (1 - x) ** b / (a * beta(a, b)); for two large shapes by Stirling's series, without its large terms."""
     log_x, log_rest = _logarithms(x, rest)
-    plain = np.exp(a * log_x + b * log_rest - _scipy.special().betaln(a, b)) / a
+    plain = np.exp(a * log_x + b * log_rest - scipy.special().betaln(a, b)) / a
     n = a + b
     d = x - a / n
     correction = stirling_correction(n) - stirling_correction(a) - stirling_correction(b)

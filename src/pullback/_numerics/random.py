@@ -14,7 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._core import placement as _placement
+from .._core import placement
 from .._core.modes import innermost, quiet
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -38,7 +38,7 @@ class Generator:
     numpy: np.random.Generator
 
     def __init__(self, device: Any = None) -> None:
-        self.device = _placement.here("cpu" if device is None else device)
+        self.device = placement.here("cpu" if device is None else device)
         self.manual_seed(67280421310721)  # torch's
 
     def manual_seed(self, seed: int) -> Self:

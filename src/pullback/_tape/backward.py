@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import ops
-from .._core import errors as _refusals
+from .._core import errors
 from .._core import xp as _xp
 from .._core.primitives import Carrier
 from .node import AccumulateGrad, Node, hooks_of, tape_of
@@ -59,7 +59,7 @@ def get_gradient_edge(tensor: Any) -> GradientEdge:
     if tensor._node is None:
         raise RuntimeError(
             "It is not possible to get the gradient edge for a Tensor that does not require gradients: "
-            f"this is a {_refusals.kind(tensor)}"
+            f"this is a {errors.kind(tensor)}"
         )
     node, index = tensor._node.endpoint
     return GradientEdge(node, index, tensor._node)
@@ -121,7 +121,7 @@ def _implicit(output: Any) -> Any:
     array = output._array
     shape = array.shape
     if math.prod(shape) != 1:
-        raise _refusals.missing_gradient(output)
+        raise errors.missing_gradient(output)
     dtype = output._dtype
     if dtype.kind == "c":
         raise RuntimeError(
@@ -149,7 +149,7 @@ def _fitted(tape: Tape, given: Any, output: Any, index: int, create_graph: bool)
     want = tuple(output.shape)
     have = tuple(given.shape)
     if have != want and math.prod(want) != 1 and [n for n in have if n != 1] != [n for n in want if n != 1]:
-        raise _refusals.gradient_shape(given, output, index)
+        raise errors.gradient_shape(given, output, index)
     g = given if create_graph else _beneath(tape, given)
     xp: Any = ops if isinstance(g, Carrier) else _xp
     if given._dtype != output._dtype:
@@ -232,7 +232,7 @@ def backward(
             if _place(target) is None:
                 raise RuntimeError(
                     "can't retain_grad on Tensor that has requires_grad=False: an input of backward() is a "
-                    f"{_refusals.kind(target)} that is not tracked"
+                    f"{errors.kind(target)} that is not tracked"
                 )
     tape, roots = _roots(outputs, given, create_graph)
     if targets is None:
@@ -423,7 +423,7 @@ def _batched(
                 "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
                 "dimension. The sizes of the remaining dimensions are expected to match the shape of corresponding "
                 f"output, but a mismatch was detected: grad_output[{index}] has a shape of "
-                f"{_refusals.size(gradient.shape)} and output[{index}] has a shape of {_refusals.size(root.shape)}."
+                f"{errors.size(gradient.shape)} and output[{index}] has a shape of {errors.size(root.shape)}."
             )
         sizes.add(gradient.shape[0])
     if len(sizes) != 1:
@@ -447,8 +447,6 @@ def _fill(targets: Sequence[Any], answers: list[Any], batch: tuple[int, ...]) ->
 def retain_grad(tensor: Any) -> None:
     """Have passes store the gradient of a tensor that is not a leaf in its `.grad`."""
     if tensor._node is None:
-        raise RuntimeError(
-            f"can't retain_grad on Tensor that has requires_grad=False: this is a {_refusals.kind(tensor)}"
-        )
+        raise RuntimeError(f"can't retain_grad on Tensor that has requires_grad=False: this is a {errors.kind(tensor)}")
     if not isinstance(tensor._node, AccumulateGrad):
         hooks_of(tensor._node).retained = weakref.ref(tensor)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core import errors as _refusals
+from .._core import errors
 from .._core.primitives import Carrier
 from .._core.sites import Site, describe
 from .._core.values import require_tensors
@@ -138,13 +138,13 @@ def _grad(x: Any) -> Any:
 
 def no_history(index: int, tensor: Any) -> RuntimeError:
     """backward from a tensor that does not require grad."""
-    text = untracked(tensor, f"this {_refusals.kind(tensor)}").text
+    text = untracked(tensor, f"this {errors.kind(tensor)}").text
     return RuntimeError(f"element {index} of tensors does not require grad and does not have a grad_fn: {text}")
 
 
 def no_input(index: int, tensor: Any) -> RuntimeError:
     """A derivative by a tensor that does not require grad."""
-    what = _refusals.kind(tensor)
+    what = errors.kind(tensor)
     text = f"One of the differentiated Tensors does not require grad: input {index} is a {what}. "
     if tensor._cut is None:
         text += "Call requires_grad_() on it before computing the outputs."
@@ -161,7 +161,7 @@ def unused(index: int, tensor: Any, outputs: Sequence[Any]) -> RuntimeError:
     )
     if isinstance(tensor, Carrier):
         found = cut_between(tensor, outputs)
-        text += f" It is a {_refusals.kind(tensor)}" + ("." if found is None else f": {found.text}.")
+        text += f" It is a {errors.kind(tensor)}" + ("." if found is None else f": {found.text}.")
     return RuntimeError(text)
 
 

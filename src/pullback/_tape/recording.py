@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._core import errors as _refusals
+from .._core import errors
 from .._core import xp as _xp
 from .._core.modes import FieldBlock, Mode, mode, quiet
 from .._core.primitives import Carrier, Interpreter, Primitive, bind
@@ -50,7 +50,7 @@ class Tape(Interpreter):
                 value: Any = arg
                 if arg.level == level:
                     if not isinstance(arg.interpreter, Tape):
-                        raise RuntimeError(_refusals.leaked(primitive.name))
+                        raise RuntimeError(errors.leaked(primitive.name))
                     value = arg._array
                     node = arg._node
                     if node is not None:
@@ -232,7 +232,7 @@ class Packed:
             self.handle = pack(tensor)
         self.unpack = unpack
         if version(tensor) != before:
-            raise RuntimeError(_refusals.PACK_WROTE)
+            raise RuntimeError(errors.PACK_WROTE)
 
     @property
     def array(self) -> Any:
@@ -337,4 +337,4 @@ class Freed(Obstacle):
 
     def error(self, node: Node) -> Exception:
         """torch's error for a second backward, with the line of the first."""
-        return _refusals.second_backward(node, self.site)
+        return errors.second_backward(node, self.site)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core import machine as _machine
+from .._core import machine
 from .._core.modes import NO_GRAD, RECORD, mode, quiet
 from .._core.primitives import Primitive, bind
 from .._core.shapes import broadcasts_to
@@ -375,7 +375,7 @@ def _cleared(names: Sequence[str], hindrances: list[str], metadata: Metadata) ->
 
 def _by_machine_code(primitive: Primitive) -> Function:
     """The forward function of a primitive for large arrays."""
-    by = _machine.way(primitive)
+    by = machine.way(primitive)
 
     def large(*arrays: Any, **params: Any) -> Any:
         made = by(*arrays, **params)
@@ -391,11 +391,11 @@ def _computed(primitive: Primitive, names: Sequence[str], metadata: Metadata, *,
     finish = f"finish(primitive, ({', '.join(names)},), ({edges}), result, {params}, tracked)"
     finished, unseen = [f"return {finish}"], "primitive not in observer.unseen"
     computed = f"{'observer' if observed else 'quiet'}.copy().run(forward, {arrays}{given})"
-    if primitive.kind in ("elementwise", "zero") and _machine.installed():
+    if primitive.kind in ("elementwise", "zero") and machine.installed():
         computed = (
-            f"large({arrays}{given}) if {names[0]}_array.size >= {_machine.worth(primitive.forward)} else {computed}"
+            f"large({arrays}{given}) if {names[0]}_array.size >= {machine.worth(primitive.forward)} else {computed}"
         )
-        unseen += f" or {names[0]}_array.size >= {_machine.worth(primitive.forward)}"  # machine code tells of no flags
+        unseen += f" or {names[0]}_array.size >= {machine.worth(primitive.forward)}"  # machine code tells of no flags
     shown = [f"if {unseen}:", f"    observer.sees(primitive, {params}, ({arrays}), tensor)", "return tensor"]
     if observed:
         finished = [f"tensor = {finish}", *shown]

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._core import dtypes as _dtypes
-from .._core import errors as _refusals
+from .._core import dtypes, errors
 from .._core.modes import NO_GRAD, RECORD, mode
 from .._core.primitives import Carrier, Primitive
 from .cuts import withdraw
@@ -136,30 +135,30 @@ def check_writable(tensor: Any, operation: str, *, region: Any = None) -> None:
     """
     current = mode.get()
     if tensor._inference and not current.inference:
-        raise RuntimeError(_refusals.INFERENCE_WRITTEN)
+        raise RuntimeError(errors.INFERENCE_WRITTEN)
     array = tensor._array
     if isinstance(array, np.ndarray) and not tensor.level:
         if region is not None and 0 in array.strides:
             array = array[region]
         if 0 in array.strides and _repeats(array.strides, array.shape):
-            raise RuntimeError(_refusals.overlapping(tensor, operation))
+            raise RuntimeError(errors.overlapping(tensor, operation))
         if not array.flags.writeable:
-            raise ValueError(_refusals.read_only(tensor, operation))
+            raise ValueError(errors.read_only(tensor, operation))
     elif region is None and overlaps(tensor):
-        raise RuntimeError(_refusals.overlapping(tensor, operation))
+        raise RuntimeError(errors.overlapping(tensor, operation))
     if not current.grad:
         return
     if type(tensor._made_untracked) is not bool:
         raise RuntimeError(tensor._made_untracked.refusal)
     if isinstance(tensor._node, AccumulateGrad):
-        refusal = _refusals.leaf_write if region is None else _refusals.leaf_view_write
+        refusal = errors.leaf_write if region is None else errors.leaf_view_write
         raise RuntimeError(refusal(tensor, operation))
     base = tensor._base
     if base is not None:
         if isinstance(base._node, AccumulateGrad):
-            raise RuntimeError(_refusals.leaf_view_write(tensor, operation))
+            raise RuntimeError(errors.leaf_view_write(tensor, operation))
         if tensor._made_untracked and base._node is not None:
-            raise RuntimeError(_refusals.UNTRACKED_VIEW_WRITTEN)
+            raise RuntimeError(errors.UNTRACKED_VIEW_WRITTEN)
 
 
 def write(target: Any, result: Any, operation: str) -> Any:
@@ -168,12 +167,12 @@ def write(target: Any, result: Any, operation: str) -> Any:
     if result._cut is not None:
         withdraw(result._cut, target)
     if result.level > target.level:
-        raise RuntimeError(_refusals.captured_write(target, operation, result))
+        raise RuntimeError(errors.captured_write(target, operation, result))
     if tuple(result.shape) != tuple(target.shape):
-        raise RuntimeError(_refusals.written_shape(target, result, operation))
+        raise RuntimeError(errors.written_shape(target, result, operation))
     if result._dtype != target._dtype:
-        if not _dtypes.can_cast(result._dtype, target._dtype):
-            raise RuntimeError(_refusals.written_dtype(target, result, operation))
+        if not dtypes.can_cast(result._dtype, target._dtype):
+            raise RuntimeError(errors.written_dtype(target, result, operation))
         result = ops.astype(result, dtype=target._dtype, source=result._dtype)
     if target.level:
         exchange_all(target, result)
@@ -334,7 +333,7 @@ def become(target: Any, function: Any, operation: str) -> Any:
     there are none, and it is no view itself, it stays none.
     """
     if mode.get().grad and isinstance((target if target._base is None else target._base)._node, AccumulateGrad):
-        refusal = _refusals.leaf_write if target._base is None else _refusals.leaf_view_write
+        refusal = errors.leaf_write if target._base is None else errors.leaf_view_write
         raise RuntimeError(refusal(target, operation))
     before = target.interpreter.wrap(target._array, target._node)
     for name in ("_base", "_path", "_made_untracked", "_inference", "_cut"):

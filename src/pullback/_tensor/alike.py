@@ -9,7 +9,7 @@ from .. import ops
 from .._core.primitives import Carrier
 from .._core.values import require_tensor
 from ..vocabulary.promotion import cast, category
-from . import creation as _creation
+from . import creation
 from .creation import named
 
 
@@ -26,13 +26,13 @@ def _new(name: str, make: Callable[..., Any], text: str, example: str) -> Callab
     return named(name, method)
 
 
-new_zeros = _new("new_zeros", _creation.zeros, "Zeros of a shape", "2, 3")
-new_ones = _new("new_ones", _creation.ones, "Ones of a shape", "2, 3")
-new_empty = _new("new_empty", _creation.empty, "Unset elements of a shape", "2, 3")
-new_full = _new("new_full", _creation.full, "One value in a shape", "(2, 3), 1")
-new_tensor = _new("new_tensor", _creation.tensor, "A new leaf tensor with a copy of data", "[1, 2]")
+new_zeros = _new("new_zeros", creation.zeros, "Zeros of a shape", "2, 3")
+new_ones = _new("new_ones", creation.ones, "Ones of a shape", "2, 3")
+new_empty = _new("new_empty", creation.empty, "Unset elements of a shape", "2, 3")
+new_full = _new("new_full", creation.full, "One value in a shape", "(2, 3), 1")
+new_tensor = _new("new_tensor", creation.tensor, "A new leaf tensor with a copy of data", "[1, 2]")
 new_empty_strided = _new(
-    "new_empty_strided", _creation.empty_strided, "Unset elements of a shape and strides", "(2, 3), (3, 1)"
+    "new_empty_strided", creation.empty_strided, "Unset elements of a shape and strides", "(2, 3), (3, 1)"
 )
 
 

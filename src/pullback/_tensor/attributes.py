@@ -14,9 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from .. import ops
-from .._core import dtypes as _dtypes
-from .._core import errors as _refusals
-from .._core import placement as _placement
+from .._core import dtypes, errors, placement
 from .._core.modes import innermost, mode
 from .._core.primitives import Carrier
 from .._core.shapes import CallableInt, Size
@@ -109,12 +107,12 @@ class Attributes(_Defaults):
 
     @property
     def _type_name(self) -> str:
-        return _dtypes.type_name(self.dtype)
+        return dtypes.type_name(self.dtype)
 
     @property
-    def dtype(self) -> _dtypes.dtype:
+    def dtype(self) -> dtypes.dtype:
         """The type of the elements, one of pullback's own dtype objects."""
-        return _dtypes.from_numpy(self._dtype)
+        return dtypes.from_numpy(self._dtype)
 
     @property
     def ndim(self) -> int:
@@ -139,14 +137,14 @@ class Attributes(_Defaults):
     nelement = numel
 
     @property
-    def device(self) -> _placement.device:
+    def device(self) -> placement.device:
         """Where the elements are: always 'cpu'."""
-        return _placement.CPU
+        return placement.CPU
 
     @property
-    def layout(self) -> _placement.layout:
+    def layout(self) -> placement.layout:
         """How the memory is organised: always `strided`."""
-        return _placement.strided
+        return placement.strided
 
     @property
     def itemsize(self) -> int:
@@ -209,7 +207,7 @@ class Attributes(_Defaults):
         if not isinstance(value, bool):
             raise RuntimeError(f"requires_grad must be a bool, not {type(value).__name__}")
         if not self.is_leaf:
-            raise RuntimeError(_refusals.non_leaf_flag(self, value))
+            raise RuntimeError(errors.non_leaf_flag(self, value))
         _set_flag(self, value)
 
     @requires_grad.deleter
@@ -300,7 +298,7 @@ class Autograd(Attributes):
             )
         if not self.is_leaf:
             if not requires_grad:
-                raise RuntimeError(_refusals.non_leaf_flag(self, requires_grad))
+                raise RuntimeError(errors.non_leaf_flag(self, requires_grad))
             return self
         _set_flag(self, requires_grad)
         return self
@@ -316,7 +314,7 @@ class Autograd(Attributes):
         if leaf is not None:
             return leaf.grad
         if self._kept_grad is None and node is not None and not self.retains_grad:
-            warnings.warn(_refusals.non_leaf_grad(self), UserWarning, stacklevel=2)
+            warnings.warn(errors.non_leaf_grad(self), UserWarning, stacklevel=2)
         return self._kept_grad
 
     @grad.setter
@@ -340,14 +338,14 @@ class Autograd(Attributes):
         """The dtype that `.grad` must have: the tensor's own unless set; None allows any."""
         if type(self._node) is AccumulateGrad:
             dtype = self._node.grad_dtype
-            return None if dtype is None else _dtypes.from_numpy(dtype)
+            return None if dtype is None else dtypes.from_numpy(dtype)
         return self.dtype
 
     @grad_dtype.setter
     def grad_dtype(self, value: Any) -> None:
         if type(self._node) is not AccumulateGrad:
             raise RuntimeError("grad_dtype can only be set on leaf tensors that require grad")
-        self._node.grad_dtype = None if value is None else _dtypes.as_dtype(value).numpy
+        self._node.grad_dtype = None if value is None else dtypes.as_dtype(value).numpy
 
     def retain_grad(self) -> None:
         """Have passes store this tensor's gradient in `.grad`, although it is not a leaf.
@@ -390,7 +388,7 @@ class Autograd(Attributes):
         """
         if self._node is None:
             raise RuntimeError(
-                f"cannot register a hook on a tensor that doesn't require gradient: this is a {_refusals.kind(self)}"
+                f"cannot register a hook on a tensor that doesn't require gradient: this is a {errors.kind(self)}"
             )
         return hooks_of(self._node).add("tensor", hook)
 
@@ -465,8 +463,8 @@ class Autograd(Attributes):
         if memory_format is None:
             made = ops.clone(self)
         else:
-            _placement.accept("clone", {"memory_format": memory_format})
-            made = ops.clone(self, order="C" if memory_format is _placement.contiguous_format else "K")
+            placement.accept("clone", {"memory_format": memory_format})
+            made = ops.clone(self, order="C" if memory_format is placement.contiguous_format else "K")
         interpreter = innermost.get()
         return made if interpreter is None or made.level >= interpreter.level else interpreter.adopt(made)
 
@@ -474,7 +472,7 @@ class Autograd(Attributes):
 def _set_flag(tensor: Any, value: bool) -> None:
     """Make a leaf collect gradients, or stop; `.grad` survives both."""
     if value and tensor._dtype.kind not in "fc":
-        raise RuntimeError(f"only {DIFFERENTIABLE}: this is a {_refusals.kind(tensor)}")
+        raise RuntimeError(f"only {DIFFERENTIABLE}: this is a {errors.kind(tensor)}")
     if value and tensor._inference and not mode.get().inference:
         raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
     if value == (tensor._node is not None):
@@ -522,6 +520,6 @@ def _check_assigned_grad(tensor: Any, value: Any) -> None:
     if wanted is not None and value.dtype != wanted:
         raise RuntimeError(
             f"attempting to assign a gradient with dtype '{value._type_name.lower()}' to a tensor with grad_dtype "
-            f"'{_dtypes.type_name(wanted)}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's "
+            f"'{dtypes.type_name(wanted)}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's "
             "dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype."
         )

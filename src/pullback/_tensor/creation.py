@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core import dtypes as _dtypes
-from .._core import errors as _refusals
+from .._core import dtypes, errors
 from .._core.modes import innermost, quiet
 from .._core.placement import accept
 from .._core.primitives import Carrier
@@ -32,7 +31,7 @@ def made(array: Any, requires_grad: bool) -> Tensor:
     """A leaf around an array, tracked if that is asked for; what a transform's tensor is already stays it."""
     if isinstance(array, Carrier):
         if requires_grad:
-            raise RuntimeError(_refusals.FLAG_INSIDE)
+            raise RuntimeError(errors.FLAG_INSIDE)
         return array  # type: ignore[return-value]  # a tensor: the layers below know it as a carrier
     tensor: Tensor = Tensor.interpreter.wrap(array, None)
     if not isinstance(requires_grad, bool):
@@ -51,7 +50,7 @@ def made(array: Any, requires_grad: bool) -> Tensor:
 
 def chosen_dtype(dtype: Any) -> np.dtype[Any]:
     """The dtype asked for, or the default one."""
-    return _dtypes.default_numpy() if dtype is None else _dtypes.as_dtype(dtype).numpy
+    return dtypes.default_numpy() if dtype is None else dtypes.as_dtype(dtype).numpy
 
 
 def _as(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
@@ -61,7 +60,7 @@ def _as(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, An
 
 def as_array(data: Any, dtype: Any) -> np.ndarray[Any, Any]:
     """A new array from Python data, by torch's rules for its dtype."""
-    target = None if dtype is None else _dtypes.as_dtype(dtype).numpy
+    target = None if dtype is None else dtypes.as_dtype(dtype).numpy
     if is_nested(data):
         array, inferred = read(data, target)
     else:
@@ -85,9 +84,9 @@ def _inferred(data: Any, array: np.ndarray[Any, Any]) -> np.dtype[Any]:
             f"Could not infer dtype of {name}: a tensor holds numbers, and cannot be made from {type(data).__name__}"
         )
     if isinstance(data, (np.ndarray, np.generic)):
-        _dtypes.from_numpy(array.dtype)  # refuses what no tensor can have
+        dtypes.from_numpy(array.dtype)  # refuses what no tensor can have
         return array.dtype  # type: ignore[no-any-return]  # an array's
-    own = {"f": _dtypes.default_numpy(), "c": _dtypes.default_complex().numpy, "i": np.dtype(np.int64)}
+    own = {"f": dtypes.default_numpy(), "c": dtypes.default_complex().numpy, "i": np.dtype(np.int64)}
     return own.get(array.dtype.kind, array.dtype)  # type: ignore[no-any-return]  # an array's
 
 
@@ -144,7 +143,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
     accept("as_tensor", {"device": device})
     if isinstance(data, Carrier):
         return data if dtype is None else data.to(dtype)
-    if isinstance(data, np.ndarray) and (dtype is None or _dtypes.as_dtype(dtype).numpy == data.dtype):
+    if isinstance(data, np.ndarray) and (dtype is None or dtypes.as_dtype(dtype).numpy == data.dtype):
         return from_numpy(data)
     return tensor(data, dtype=dtype)
 
@@ -167,7 +166,7 @@ def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
     """
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__}): use pullback.tensor or as_tensor")
-    _dtypes.from_numpy(array.dtype)
+    dtypes.from_numpy(array.dtype)
     shared = made(array.view(np.ndarray), False)
     storage_of(shared)
     return shared
@@ -314,11 +313,11 @@ def _evenly(function: str, bounds: tuple[Any, Any], steps: int, dtype: Any) -> t
     kind = chosen_dtype(dtype)
     if isinstance(start, complex) or isinstance(end, complex):
         if dtype is None:
-            kind = _dtypes.default_complex().numpy
+            kind = dtypes.default_complex().numpy
         elif kind.kind != "c":
             raise RuntimeError(
-                f"torch.{function}(): inferred dtype {_dtypes.default_complex()} can't be safely cast to passed dtype "
-                f"{_dtypes.as_dtype(dtype)}"
+                f"torch.{function}(): inferred dtype {dtypes.default_complex()} can't be safely cast to passed dtype "
+                f"{dtypes.as_dtype(dtype)}"
             )
     if kind.kind in "iub":
         start, end = int(start), int(end)
@@ -370,7 +369,7 @@ def scalar_tensor(s: Any, *, dtype: Any = None, requires_grad: bool = False, **p
     tensor(2.)
     """
     accept("scalar_tensor", placement)
-    return made(as_array(s, _dtypes.get_default_dtype() if dtype is None else dtype), requires_grad)
+    return made(as_array(s, dtypes.get_default_dtype() if dtype is None else dtype), requires_grad)
 
 
 def _triangle(function: str, places: Callable[..., Any], text: str, example: str) -> Callable[..., Any]:
@@ -484,11 +483,11 @@ def is_tensor(value: Any) -> bool:
     return isinstance(value, Tensor)
 
 
-def result_type(tensor: Any, other: Any) -> _dtypes.dtype:
+def result_type(tensor: Any, other: Any) -> dtypes.dtype:
     """The dtype that an operation on two tensors or numbers is computed in.
 
     >>> import pullback
     >>> pullback.result_type(pullback.tensor([1]), 1.5)
     pullback.float32
     """
-    return _dtypes.from_numpy(common(tensor, other))
+    return dtypes.from_numpy(common(tensor, other))

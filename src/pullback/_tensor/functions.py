@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import vocabulary
 from .._core.values import require_tensor
-from .._tape import shortcuts as _eager
+from .._tape import shortcuts
 from ..vocabulary import arithmetic, of_pair, of_tensor, of_tensors, products, reductions, shapes, short_way, taking_out
 from ..vocabulary.products import einsum as einsum
 from .tensor import HOT, Tensor
@@ -18,7 +18,7 @@ from .tensor import HOT, Tensor
 
 def _hot(name: str) -> Any:
     """The function that has the short way of the method of that name."""
-    return _eager.method(
+    return shortcuts.method(
         Tensor,
         HOT[name],
         (of_tensors if len(HOT[name].inputs) == 2 else of_tensor)(getattr(arithmetic, name)),

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from .. import vocabulary
-from .._core import dtypes as _dtypes
+from .._core import dtypes
 from .._core import placement as _placement
 from .._core.placement import accept
 from .._core.primitives import Carrier
 from .._core.shapes import Shape, parse_sizes
 from .._core.values import require_tensor, require_tensors
 from .._tape.views import write
-from . import creation as _creation
+from . import creation
 from .creation import as_tensor, bound, chosen_dtype, from_numpy, made, tensor
 from .nested import sizes_of_old
 
@@ -81,7 +81,7 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
     >>> pullback.frombuffer(bytearray([1, 0, 2, 0]), dtype=pullback.int16)
     tensor([1, 2], dtype=pullback.int16)
     """
-    wanted = _dtypes.as_dtype(dtype).numpy
+    wanted = dtypes.as_dtype(dtype).numpy
     try:
         length = memoryview(buffer).nbytes
     except TypeError:
@@ -136,16 +136,16 @@ def asarray(
     elif isinstance(obj, np.ndarray):
         shared = from_numpy(obj)
     elif isinstance(obj, (bytes, bytearray, memoryview, array)):
-        shared = frombuffer(obj, dtype=_dtypes.get_default_dtype() if dtype is None else dtype)
+        shared = frombuffer(obj, dtype=dtypes.get_default_dtype() if dtype is None else dtype)
     elif hasattr(obj, "__dlpack__"):
         shared = from_dlpack(obj)
     elif copy is False:
         raise ValueError("can't alias arbitrary sequence into a tensor.")
     else:
         shared, copy = tensor(obj, dtype=dtype), None
-    if dtype is not None and shared.dtype != _dtypes.as_dtype(dtype):
+    if dtype is not None and shared.dtype != dtypes.as_dtype(dtype):
         if copy is False:
-            names = [_dtypes.type_name(_dtypes.as_dtype(kind)) for kind in (shared.dtype, dtype)]
+            names = [dtypes.type_name(dtypes.as_dtype(kind)) for kind in (shared.dtype, dtype)]
             raise ValueError(f"can't alias tensor with dtype '{names[0]}' into dtype '{names[1]}'.")
         shared, copy = shared.to(dtype), None
     result = shared.clone() if copy else shared
@@ -206,7 +206,7 @@ def new(self: Any, *args: Any, size: Any = None, device: Any = None) -> Any:
     accept("new", {"device": device})
     sizes = sizes_of_old(args, size)
     if sizes is not None:
-        return _creation.empty(sizes, dtype=self.dtype)
+        return creation.empty(sizes, dtype=self.dtype)
     source = args[0]
     return source.detach().to(self.dtype) if isinstance(source, Carrier) else as_tensor(source, self.dtype)
 

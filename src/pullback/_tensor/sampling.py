@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._core import dtypes as _dtypes
+from .._core import dtypes
 from .._core import xp as _xp
 from .._core.placement import accept
 from .._core.primitives import Carrier
 from .._core.shapes import Shape, broadcast_shapes
 from .._core.values import require_tensor
-from .._numerics import random as _random
+from .._numerics import random
 from ..vocabulary.promotion import cast, common
 from .creation import alike, chosen_dtype, made, named, sizes_of
 from .tensor import Tensor
@@ -36,7 +36,7 @@ def _drawn(name: str, draw: Callable[..., Any], text: str) -> Callable[..., Any]
         kind = chosen_dtype(dtype)
         if kind.kind not in "fc":
             raise NotImplementedError(
-                f"random numbers are real or complex: {_dtypes.from_numpy(kind)} is neither; use randint"
+                f"random numbers are real or complex: {dtypes.from_numpy(kind)} is neither; use randint"
             )
         return made(draw(sizes_of(name, sizes, size), kind, generator), requires_grad)
 
@@ -46,7 +46,7 @@ def _drawn(name: str, draw: Callable[..., Any], text: str) -> Callable[..., Any]
 
 rand = _drawn(
     "rand",
-    _random.uniform,
+    random.uniform,
     """Numbers drawn evenly from [0, 1).
 
     >>> import pullback
@@ -56,7 +56,7 @@ rand = _drawn(
 )
 randn = _drawn(
     "randn",
-    _random.normal,
+    random.normal,
     """Numbers drawn from the normal distribution with mean 0 and variance 1.
 
     >>> import pullback
@@ -100,7 +100,7 @@ def randint(
     def draw(rng: np.random.Generator, shape: Shape) -> Any:
         return np.asarray(rng.integers(low, high, shape)).astype(kind)
 
-    return made(_random.sampled(draw, sizes_of("randint", (size,)), generator=generator), requires_grad)
+    return made(random.sampled(draw, sizes_of("randint", (size,)), generator=generator), requires_grad)
 
 
 def randint_like(input: Any, low: Any = 0, high: Any = None, **options: Any) -> Tensor:
@@ -134,7 +134,7 @@ def randperm(
             return rng.permutation(n).astype(kind, copy=False)
         return rng.permuted(np.broadcast_to(np.arange(n, dtype=kind), shape), axis=-1)
 
-    return made(_random.sampled(draw, (n,), generator=generator), requires_grad)
+    return made(random.sampled(draw, (n,), generator=generator), requires_grad)
 
 
 def _floating(name: str, tensor: Any) -> Any:
@@ -170,7 +170,7 @@ def normal(
         if size is None:
             raise TypeError("normal() missing 1 required positional argument: 'size', which numbers alone do not have")
         kind = chosen_dtype(dtype)
-        noise = _random.normal(sizes_of("normal", (size,)), kind, generator)
+        noise = random.normal(sizes_of("normal", (size,)), kind, generator)
         return made(noise * kind.type(std) + kind.type(mean), requires_grad)
     if size is not None or dtype is not None:
         raise TypeError("normal() takes its size and dtype from tensors: leave size and dtype out")
@@ -179,7 +179,7 @@ def normal(
         raise NotImplementedError(f'"normal_kernel_cpu" not implemented for {tensors[0]._type_name!r}: convert first')
     mean, std = cast(mean, kind), cast(std, kind)
     shape = tuple(broadcast_shapes(mean.shape, std.shape))
-    values = _random.sampled(_normal, shape, mean, std, generator=generator)
+    values = random.sampled(_normal, shape, mean, std, generator=generator)
     parameters = [value for value in (mean, std) if isinstance(value, Carrier)]
     return ops.drawn(values, *parameters, label="NormalBackward0")
 
@@ -187,7 +187,7 @@ def normal(
 def _normal(rng: np.random.Generator, shape: Shape, mean: Any, std: Any) -> Any:
     if (smallest := np.real(std).min(initial=0)) < 0:
         raise RuntimeError(f"normal expects all elements of std >= 0.0: the smallest is {smallest}")
-    return _random.real(rng, "standard_normal", shape, mean.dtype) * std + mean
+    return random.real(rng, "standard_normal", shape, mean.dtype) * std + mean
 
 
 def bernoulli(input: Any, p: Any = None, *, generator: Any = None) -> Any:
@@ -205,7 +205,7 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None) -> Any:
             raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false: p is a probability")
         return np.asarray(rng.random(shape) < chances).astype(kind)
 
-    values = _random.sampled(draw, tuple(input.shape), chances, generator=generator)
+    values = random.sampled(draw, tuple(input.shape), chances, generator=generator)
     return ops.drawn(values, input, label="BernoulliBackward0")
 
 
@@ -222,7 +222,7 @@ def poisson(input: Any, generator: Any = None) -> Any:
             raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
         return np.asarray(rng.poisson(rates, shape)).astype(rates.dtype)
 
-    values = _random.sampled(draw, tuple(_floating("poisson_cpu", input).shape), input, generator=generator)
+    values = random.sampled(draw, tuple(_floating("poisson_cpu", input).shape), input, generator=generator)
     return ops.drawn(values, input, label="PoissonBackward0")
 
 
@@ -240,7 +240,7 @@ def binomial(count: Any, prob: Any, generator: Any = None) -> Any:
         return np.asarray(rng.binomial(trials.astype(np.int64), chances, shape)).astype(chances.dtype)
 
     shape = broadcast_shapes(*(tuple(_floating("binomial_cpu", value).shape) for value in (count, prob)))
-    values = _random.sampled(draw, shape, count, prob, generator=generator)
+    values = random.sampled(draw, shape, count, prob, generator=generator)
     return ops.drawn(values, prob, label="BinomialBackward0")
 
 
@@ -275,7 +275,7 @@ def multinomial(input: Any, num_samples: int, replacement: bool = False, *, gene
         found = _with_replacement(rows / totals, shape[-1], rng) if replacement else _race(rows, shape[-1], rng)
         return _xp.in_order(found.reshape(shape))
 
-    return made(_random.sampled(draw, (*input.shape[:-1], num_samples), input, generator=generator), False)
+    return made(random.sampled(draw, (*input.shape[:-1], num_samples), input, generator=generator), False)
 
 
 def _with_replacement(chances: Any, count: int, rng: np.random.Generator) -> Any:

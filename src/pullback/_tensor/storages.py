@@ -12,12 +12,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._core import dtypes as _dtypes
-from .._core import placement as _placement
+from .._core import dtypes, placement
 from .._core.errors import no_tensor
 from .._core.shapes import parse_sizes
 from .._tape.views import check_writable
-from . import sharing as _sharing
+from . import sharing
 from .creation import from_numpy
 from .tensor import Tensor
 
@@ -77,13 +76,13 @@ class _Storage:
     @property
     def device(self) -> Any:
         """The CPU."""
-        return _placement.CPU
+        return placement.CPU
 
     is_cuda = is_sparse = False
 
     def is_shared(self) -> bool:
         """Whether processes share the memory."""
-        return bool(_sharing.is_shared(from_numpy(self._row)))
+        return bool(sharing.is_shared(from_numpy(self._row)))
 
     def cpu(self) -> Self:
         """Itself: there is one device."""
@@ -121,7 +120,7 @@ class UntypedStorage(_Storage):
     __slots__ = ()
 
     def __init__(self, content: Any = 0, *, device: Any = None) -> None:
-        _placement.accept("UntypedStorage", {"device": device})
+        placement.accept("UntypedStorage", {"device": device})
         self._row = np.empty(content, np.uint8) if isinstance(content, int) else np.array(content, np.uint8)
 
     @classmethod
@@ -164,12 +163,12 @@ class TypedStorage(_Storage):
     def __init__(
         self, *, wrap_storage: UntypedStorage, dtype: Any, device: Any = None, _internal: bool = False
     ) -> None:
-        self._row = wrap_storage._row.view(_dtypes.as_dtype(dtype).numpy)
+        self._row = wrap_storage._row.view(dtypes.as_dtype(dtype).numpy)
 
     @property
     def dtype(self) -> Any:
         """The dtype of the numbers."""
-        return _dtypes.from_numpy(self._row.dtype)
+        return dtypes.from_numpy(self._row.dtype)
 
     def untyped(self) -> UntypedStorage:
         """The same memory as bytes."""

@@ -15,22 +15,20 @@ from typing import Any
 import numpy as np
 
 from .. import ops, vocabulary
-from .._core import dtypes as _dtypes
-from .._core import errors as _refusals
+from .._core import dtypes, errors
 from .._core import placement as _placement
 from .._core.modes import RECORD, mode, quiet
 from .._core.primitives import Carrier, Primitive
 from .._core.shapes import broadcast_shapes, expand_shape
 from .._core.sites import function_of
 from .._core.values import concrete
-from .._tape import shortcuts as _eager
+from .._tape import shortcuts
 from .._tape.cuts import cut, cut_off
 from .._tape.memory import storage_of
 from .._tape.node import AccumulateGrad, Node, new
 from .._tape.recording import Tape
 from .._tape.views import write
-from ..vocabulary import arithmetic, fills, indexing, products, reductions, shapes
-from ..vocabulary import numpy_protocol as _numpy
+from ..vocabulary import arithmetic, fills, indexing, numpy_protocol, products, reductions, shapes
 from ..vocabulary.promotion import cast
 from .attributes import Autograd
 from .nested import is_nested, read, sizes_of_old
@@ -67,7 +65,7 @@ class Conversions(Autograd):
     def numpy(self, *, force: bool = False) -> Any:
         """The NumPy array in which the elements lie; with `force`, also of a tensor that requires grad."""
         if self._node is not None and not force:
-            raise _refusals.tracked_numpy(self, "numpy()")
+            raise errors.tracked_numpy(self, "numpy()")
         if self._node is not None or (self._cut is not None and self._cut.hides):
             cut_off("numpy", (self,), asked=2)
         storage_of(self)  # from here on others can see the memory: it is written in place, never exchanged
@@ -75,7 +73,7 @@ class Conversions(Autograd):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         if self._node is not None:
-            raise _refusals.tracked_numpy(self, "numpy()")
+            raise errors.tracked_numpy(self, "numpy()")
         array = self.numpy()
         if dtype is not None and array.dtype != dtype:
             if copy is False:
@@ -85,7 +83,7 @@ class Conversions(Autograd):
 
     def __dlpack__(self, **options: Any) -> Any:
         if self._node is not None:
-            raise _refusals.tracked_numpy(self, "__dlpack__()")
+            raise errors.tracked_numpy(self, "__dlpack__()")
         return self.numpy().__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -110,7 +108,7 @@ class Conversions(Autograd):
     def _scalar(self, convert: Callable[[Any], Any]) -> Any:
         if self._node is not None:
             if (function := function_of(_getframe(2))) is not None:
-                raise _refusals.tracked_number(function, self)
+                raise errors.tracked_number(function, self)
             warnings.warn(
                 "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
                 "Consider using tensor.detach() first.",
@@ -179,8 +177,8 @@ class Conversions(Autograd):
 
     def __repr__(self) -> str:
         suffixes = []
-        shows_its_kind = self.numel() > 0 and self.dtype in (_dtypes.default_complex(), _dtypes.int64, _dtypes.bool_)
-        if not shows_its_kind and self.dtype != _dtypes.get_default_dtype():
+        shows_its_kind = self.numel() > 0 and self.dtype in (dtypes.default_complex(), dtypes.int64, dtypes.bool_)
+        if not shows_its_kind and self.dtype != dtypes.get_default_dtype():
             suffixes.append(f"dtype={self.dtype}")
         if self.grad_fn is not None:
             suffixes.append(f"grad_fn=<{self.grad_fn.title}>")
@@ -235,7 +233,7 @@ class Conversions(Autograd):
                 dtype = value
         options.pop("non_blocking", None)
         _placement.accept("to", options)
-        converted = self if dtype is None else cast(self, _dtypes.as_dtype(dtype).numpy)
+        converted = self if dtype is None else cast(self, dtypes.as_dtype(dtype).numpy)
         if converted is not self and options.get("memory_format") is _placement.contiguous_format:
             return converted.contiguous()
         return ops.clone(converted) if (copy or flags[1:] == [True]) and converted is self else converted
@@ -246,8 +244,8 @@ class Conversions(Autograd):
         `Tensor` itself stands for the default dtype.
         """
         if dtype is None:
-            return _dtypes.qualified(f"{self._type_name}Tensor")
-        return self.to(_dtypes.get_default_dtype() if dtype is Tensor else _dtypes.of_tensor_type(dtype))
+            return dtypes.qualified(f"{self._type_name}Tensor")
+        return self.to(dtypes.get_default_dtype() if dtype is Tensor else dtypes.of_tensor_type(dtype))
 
     def type_as(self, other: Any) -> Any:
         """This tensor in the dtype of another."""
@@ -312,14 +310,14 @@ class Tensor(Conversions):
     """
 
     __slots__ = ()
-    __array_ufunc__ = _numpy.array_ufunc
-    __array_function__ = _numpy.array_function
+    __array_ufunc__ = numpy_protocol.array_ufunc
+    __array_function__ = numpy_protocol.array_function
     __hash__ = object.__hash__
 
     def __new__(cls, *data: Any, size: Any = None, **placement: Any) -> Any:
         """A tensor of the default dtype from nested lists, an array or a tensor, or an empty one of some sizes."""
         _placement.accept("tensor", placement)
-        dtype = _dtypes.default_numpy()
+        dtype = dtypes.default_numpy()
         sizes = sizes_of_old(data, size)
         if sizes is not None:
             return Tensor.interpreter.wrap(np.empty(sizes, dtype), None)
@@ -473,7 +471,7 @@ class Tensor(Conversions):
     def copy_(self, other: Any, non_blocking: bool = False) -> Any:
         """In place: the elements of another tensor or array, broadcast and converted."""
         if not isinstance(other, (Carrier, np.ndarray)):
-            raise _refusals.no_tensor("copy_", "other", 1, other)
+            raise errors.no_tensor("copy_", "other", 1, other)
         broadcast_shapes(tuple(self.shape), tuple(other.shape))
         expand_shape(tuple(other.shape), tuple(self.shape), "copy_")
         return write(self, ops.copy(self, cast(other, self._dtype)), "copy_")
@@ -503,8 +501,8 @@ for name, module in vocabulary.LATER_IN_PLACE.items():
     setattr(Tensor, f"{name}_", Later(f"{name}_", functools.partial(loaded_in_place, module, name)))
 
 Tensor.interpreter = Eager()
-Primitive.short = functools.partial(_eager.past_bind, Tensor)
-vocabulary.short_way = functools.partial(_eager.short, Tensor)
+Primitive.short = functools.partial(shortcuts.past_bind, Tensor)
+vocabulary.short_way = functools.partial(shortcuts.short, Tensor)
 
 IN_PLACE = {
     "add_": ops.add, "sub_": ops.subtract, "mul_": ops.multiply, "div_": ops.divide,
@@ -520,14 +518,14 @@ HOT = {
     "__gt__": ops.greater, "__ge__": ops.greater_equal,
 }  # fmt: skip
 SHORT_WAYS: dict[Callable[..., Any], dict[str, Primitive]] = {
-    _eager.method: HOT,
-    functools.partial(_eager.method, number="exponent"): {"__pow__": ops.power, "pow": ops.power},
-    functools.partial(_eager.method, whole=True): {"sum": ops.sum, "mean": ops.mean},
-    functools.partial(_eager.method, ndim=2): {"__matmul__": ops.matmul, "matmul": ops.matmul, "mm": ops.matmul},
-    _eager.in_place: IN_PLACE,
+    shortcuts.method: HOT,
+    functools.partial(shortcuts.method, number="exponent"): {"__pow__": ops.power, "pow": ops.power},
+    functools.partial(shortcuts.method, whole=True): {"sum": ops.sum, "mean": ops.mean},
+    functools.partial(shortcuts.method, ndim=2): {"__matmul__": ops.matmul, "matmul": ops.matmul, "mm": ops.matmul},
+    shortcuts.in_place: IN_PLACE,
 }
-Tensor.copy_ = _eager.copying(Tensor, Tensor.copy_)  # type: ignore[method-assign]
-Tensor.zero_ = _eager.zeroing(Tensor, Tensor.zero_)  # type: ignore[method-assign]
+Tensor.copy_ = shortcuts.copying(Tensor, Tensor.copy_)  # type: ignore[method-assign]
+Tensor.zero_ = shortcuts.zeroing(Tensor, Tensor.zero_)  # type: ignore[method-assign]
 for short_way, methods in SHORT_WAYS.items():
     for name, primitive in methods.items():
         setattr(Tensor, name, short_way(Tensor, primitive, getattr(Tensor, name)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._core import dtypes as _dtypes
+from .._core import dtypes
 from .._core.placement import accept
 from .._core.values import concrete
 from .creation import as_array, empty, made
@@ -15,7 +15,7 @@ from .tensor import Tensor
 class TensorType(type):
     """The type of old tensor types: each has a dtype, and the tensors of that dtype are its instances."""
 
-    dtype: _dtypes.dtype
+    dtype: dtypes.dtype
 
     def __call__(cls, *data: Any, size: Any = None, **placement: Any) -> Any:
         """A tensor from nested lists, an array or a tensor, or unset elements of some sizes."""
@@ -29,7 +29,7 @@ class TensorType(type):
         return isinstance(instance, Tensor) and instance.dtype == cls.dtype
 
 
-def _named(name: str, dtype: _dtypes.dtype) -> TensorType:
+def _named(name: str, dtype: dtypes.dtype) -> TensorType:
     text = f"""torch's old type of {dtype} tensors: a constructor, from nested lists or an array, or of some sizes.
 
     >>> import pullback
@@ -41,12 +41,12 @@ def _named(name: str, dtype: _dtypes.dtype) -> TensorType:
     return TensorType(name, (), {"dtype": dtype, "__doc__": text, "__module__": "pullback"})
 
 
-BoolTensor = _named("BoolTensor", _dtypes.bool_)
-ByteTensor = _named("ByteTensor", _dtypes.uint8)
-CharTensor = _named("CharTensor", _dtypes.int8)
-ShortTensor = _named("ShortTensor", _dtypes.int16)
-IntTensor = _named("IntTensor", _dtypes.int32)
-LongTensor = _named("LongTensor", _dtypes.int64)
-HalfTensor = _named("HalfTensor", _dtypes.float16)
-FloatTensor = _named("FloatTensor", _dtypes.float32)
-DoubleTensor = _named("DoubleTensor", _dtypes.float64)
+BoolTensor = _named("BoolTensor", dtypes.bool_)
+ByteTensor = _named("ByteTensor", dtypes.uint8)
+CharTensor = _named("CharTensor", dtypes.int8)
+ShortTensor = _named("ShortTensor", dtypes.int16)
+IntTensor = _named("IntTensor", dtypes.int32)
+LongTensor = _named("LongTensor", dtypes.int64)
+HalfTensor = _named("HalfTensor", dtypes.float16)
+FloatTensor = _named("FloatTensor", dtypes.float32)
+DoubleTensor = _named("DoubleTensor", dtypes.float64)

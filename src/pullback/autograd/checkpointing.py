@@ -19,16 +19,15 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from .._core import errors as _refusals
+from .._core import errors
 from .._core import xp as _xp
-from .._core.modes import FieldBlock, innermost, is_grad_enabled, no_grad, running
-from .._core.modes import debugging as _debugging
+from .._core.modes import FieldBlock, debugging, innermost, is_grad_enabled, no_grad, running
 from .._core.modes import early_stop as _early_stop
 from .._core.primitives import Carrier, general
 from .._core.sites import Site, caller, describe
 from .._core.trees import Structure, flatten, unflatten
 from .._numerics.random import Moment, sources
-from .._tape import backward as _backward
+from .._tape import backward
 from .._tape.memory import Cell, version
 from .._tape.node import count, hooks_of
 from .._tape.recording import keep
@@ -130,7 +129,7 @@ class Saved(NamedTuple):
     @property
     def metadata(self) -> str:
         """Shape, dtype and device as torch writes them."""
-        return f"{{'shape': {_refusals.size(self.shape)}, 'dtype': {self.dtype}, 'device': device(type='cpu')}}"
+        return f"{{'shape': {errors.size(self.shape)}, 'dtype': {self.dtype}, 'device': device(type='cpu')}}"
 
 
 class Place:
@@ -263,7 +262,7 @@ class SecondRun:
             )
         before = self.block.saved[number]
         if before.tensor() is tensor and saved.version != before.version:
-            raise _refusals.modified(
+            raise errors.modified(
                 tensor,
                 before.version,
                 saved.version,
@@ -332,7 +331,7 @@ class Reentrant:
                 "none of output has requires_grad=True, this checkpoint() is not necessary: nothing that the function "
                 f"{_name(self.call.function)} returns depends on a tensor that requires grad"
             )
-        _backward.backward(roots, given)
+        backward.backward(roots, given)
         return [leaf.grad for leaf in leaves if isinstance(leaf, Carrier)]
 
 
@@ -487,7 +486,7 @@ def _options(context_fn: Contexts, determinism_check: str, debug: bool, early_st
     """The options of a block, as the settings around it have them."""
     if determinism_check not in CHECKS:
         raise ValueError(f"determinism_check should be one of {CHECKS}, but got {determinism_check}")
-    debug, early_stop = _forced(_debugging, debug), _forced(_early_stop, early_stop)
+    debug, early_stop = _forced(debugging, debug), _forced(_early_stop, early_stop)
     if debug and context_fn is not noop_context_fn:
         raise ValueError("debug=True is incompatible with non-default context_fn")
     return {"early_stop": early_stop, "compare": determinism_check == "default", "debug": debug}
@@ -578,7 +577,7 @@ def set_checkpoint_debug_enabled(enabled: bool | None) -> contextlib.AbstractCon
     >>> with set_checkpoint_debug_enabled(True):
     ...     pass
     """
-    return _setting(_debugging, enabled)
+    return _setting(debugging, enabled)
 
 
 def check_backward_validity(inputs: Iterable[Any]) -> None:

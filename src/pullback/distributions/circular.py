@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._numerics import random as _random
+from .._numerics import random
 from .._tensor.creation import made
 from ..special import i0e, i1e
 from . import constraints
@@ -54,7 +54,7 @@ class VonMises(Distribution):
             return np.asarray(found).astype(loc.dtype)
 
         shape = self._extended_shape(sample_shape)
-        return made(_random.sampled(draw, tuple(shape), self.loc, self.concentration), False)
+        return made(random.sampled(draw, tuple(shape), self.loc, self.concentration), False)
 
     def log_prob(self, value: Any) -> Any:
         """The logarithm of the density at an angle."""

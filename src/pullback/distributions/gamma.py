@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import ops
-from .._numerics import random as _random
-from .._tensor import sampling as _sampling
+from .._numerics import random
+from .._tensor import sampling
 from .._tensor.creation import as_tensor, made
 from .._tensor.function import Function
 from .._tensor.functions import log1p, stack, where
@@ -89,7 +89,7 @@ def _portions(rng: np.random.Generator, size: Any, concentration: Any) -> Any:
 
 
 def _moving(family: type[_Moving], draw: Any, parameter: Any) -> Any:
-    drawn = _random.sampled(draw, tuple(parameter.shape), parameter.detach())
+    drawn = random.sampled(draw, tuple(parameter.shape), parameter.detach())
     return family.apply(parameter, made(drawn, False))
 
 
@@ -328,7 +328,7 @@ class StudentT(Distribution):
     def rsample(self, sample_shape: Any = ()) -> Any:
         """Values drawn at random, as differentiable functions of the parameters."""
         shape = self._extended_shape(sample_shape)
-        z = _sampling.randn(shape, dtype=self.df.dtype)
+        z = sampling.randn(shape, dtype=self.df.dtype)
         chi = 2 * _standard_gamma((self.df / 2).expand(shape))
         return self.loc + self.scale * z * (self.df / chi).sqrt()
 

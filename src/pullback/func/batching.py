@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._core import errors as _refusals
+from .._core import errors
 from .._core import xp as _xp
 from .._core.primitives import Carrier, Primitive
 from .._core.shapes import Size, size_of
@@ -174,7 +174,7 @@ class Batch(Interpreter):
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """The operation on all examples."""
         if not self._tokens:
-            raise RuntimeError(_refusals.leaked(primitive.name))
+            raise RuntimeError(errors.leaked(primitive.name))
         given = []
         batched = False
         for arg in args:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core import machine as _machine
+from .._core import machine
 from .._core import xp as _xp
 from .._core.primitives import elementwise
 
@@ -179,4 +179,4 @@ within       = elementwise("within",       _flat, forward=_mask(_xp.within), **R
 beyond       = elementwise("beyond",       _flat, forward=_mask(_xp.beyond), **REAL)
 # fmt: on
 
-_machine.COSTLY.update(each.forward for each in (elu, softplus, silu, mish, gelu, gelu_by_tanh, hardswish))
+machine.COSTLY.update(each.forward for each in (elu, softplus, silu, mish, gelu, gelu_by_tanh, hardswish))

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .._core import errors as _refusals
+from .._core import errors
 from .._core.primitives import Carrier
 from .._core.sites import depth
 from .._tape.shortcuts import unwrapped
@@ -488,7 +488,7 @@ def of_tensor(function: Function) -> Function:
         if input is MISSING:
             input = _named(function, first, options)
         if not isinstance(input, Carrier):
-            raise _refusals.no_tensor(function.__name__, "input", 1, input)
+            raise errors.no_tensor(function.__name__, "input", 1, input)
         if out is not None:
             return written(out, function, input, *args, **options)
         return function(input, *args, **options) if options else function(input, *args)
@@ -507,9 +507,9 @@ def of_pair(function: Function) -> Function:
         if options:
             raise TypeError(f"{function.__name__}() got an unexpected keyword argument {next(iter(options))!r}")
         if not isinstance(input, Carrier) and not (isinstance(input, np.ndarray) and isinstance(other, Carrier)):
-            raise _refusals.no_tensor(function.__name__, "input", 1, input)
+            raise errors.no_tensor(function.__name__, "input", 1, input)
         if not isinstance(other, (Carrier, np.ndarray)):
-            raise _refusals.no_tensor(function.__name__, second, 2, other)
+            raise errors.no_tensor(function.__name__, second, 2, other)
         return function(input, other) if out is None else written(out, function, input, other)
 
     return checked
@@ -524,7 +524,7 @@ def of_tensors(function: Function) -> Function:
         if other is MISSING:
             other = _named(function, second, options)
         if not isinstance(input, Carrier) and not isinstance(other, Carrier):
-            raise _refusals.no_tensor(function.__name__, "input", 1, input)
+            raise errors.no_tensor(function.__name__, "input", 1, input)
         if out is not None:
             return written(out, function, input, other, *args, **options)
         return function(input, other, *args, **options) if options else function(input, other, *args)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import ops
-from .._core import errors as _refusals
+from .._core import errors
 from .._core.primitives import Carrier, Primitive
 from .._core.values import require_operands
 from .._tape.shortcuts import is_primitive
@@ -131,7 +131,7 @@ def float_power_(self: Any, exponent: Any) -> Any:
     """In place: `float_power`, of a tensor of float64 or complex128, which its result has."""
     result = float_power(self, exponent)
     if result._dtype != self._dtype:
-        raise RuntimeError(_refusals.power_dtype("base", "float_power_", self, result))
+        raise RuntimeError(errors.power_dtype("base", "float_power_", self, result))
     return write(self, result, "float_power_")
 
 

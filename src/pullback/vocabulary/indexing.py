@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .. import ops
-from .._core import errors as _refusals
+from .._core import errors
 from .._core import xp as _xp
 from .._core.modes import mode
 from .._core.primitives import Carrier
@@ -246,7 +246,7 @@ def setitem(tensor: Any, index: Any, value: Any) -> None:
     value = _fitting(tensor, value, arrays)
     for given in (value, *arrays):
         if getattr(given, "level", 0) > tensor.level:
-            raise RuntimeError(_refusals.captured_write(tensor, "x[...] = value", given))
+            raise RuntimeError(errors.captured_write(tensor, "x[...] = value", given))
     if tensor.level or not isinstance(tensor._array, np.ndarray):
         if not arrays and tensor._base is not None and spec != WHOLE:
             setitem(view(ops.getitem, tensor, index=spec), WHOLE, value)  # what is around stays out of it

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core import dtypes as _dtypes
+from .._core import dtypes
 from .._core.primitives import Carrier
 from .._core.shapes import normalize_axes, normalize_axis
 from . import later, numpy_reductions, reductions, shapes
@@ -27,7 +27,7 @@ _scan = {name: later("vocabulary.scans", name) for name in ("cumprod", "cummax",
 
 
 def _in(dtype: Any, a: Any) -> Any:
-    return a if dtype is None else cast(a, _dtypes.as_dtype(dtype).numpy)
+    return a if dtype is None else cast(a, dtypes.as_dtype(dtype).numpy)
 
 
 ACCUMULATIONS: dict[np.ufunc, Function] = {
@@ -122,7 +122,7 @@ def _reduceat(ufunc: np.ufunc, operation: Function) -> Function:
 
 def in_dtype(name: str, operation: Function, dtype: Any) -> Function:
     """An operation whose operands are brought to a dtype first, and whose result has it."""
-    kind = _dtypes.as_dtype(dtype).numpy
+    kind = dtypes.as_dtype(dtype).numpy
 
     def computed(*operands: Any) -> Any:
         sources = [category(operand) for operand in operands]

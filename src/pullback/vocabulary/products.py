@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._core import dtypes as _dtypes
-from .._core import errors as _refusals
+from .._core import dtypes, errors
 from .._core.primitives import Carrier
 from .._core.shapes import broadcast_shapes, expand_shape
 from .._core.values import require_operand, require_operands, require_tensor, require_tensors
@@ -30,7 +29,7 @@ def matching(a: Any, b: Any, name: str) -> tuple[Any, Any]:
         return a, b
     if not isinstance(a, Carrier):
         if not isinstance(b, Carrier):
-            raise _refusals.no_tensor(name, "input", 1, a)
+            raise errors.no_tensor(name, "input", 1, a)
         a, b = _beside(a, b)
     if not isinstance(b, Carrier):
         b, a = _beside(b, a)
@@ -38,7 +37,7 @@ def matching(a: Any, b: Any, name: str) -> tuple[Any, Any]:
     if kinds[0] is kinds[1]:
         return a, b
     if kinds[0] != kinds[1]:
-        have = " != ".join(_dtypes.type_name(_dtypes.from_numpy(kind)).lower() for kind in kinds)
+        have = " != ".join(dtypes.type_name(dtypes.from_numpy(kind)).lower() for kind in kinds)
         raise RuntimeError(
             f"expected m1 and m2 to have the same dtype, but got: {have}. {name} does not promote: convert one operand, "
             "as in a.double() or b.to(a.dtype)"

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._core import dtypes as _dtypes
+from .._core import dtypes
 from .._core.modes import quiet
 from .._core.primitives import Carrier, Primitive
 from .._core.shapes import broadcast_shapes
@@ -47,7 +47,7 @@ def category(operand: Any) -> tuple[np.dtype[Any], str]:
 
 def common(*operands: Any) -> np.dtype[Any]:
     """The dtype in which an operation on these operands is computed."""
-    return _dtypes.result_dtype([category(operand) for operand in operands])
+    return dtypes.result_dtype([category(operand) for operand in operands])
 
 
 def cast(operand: Any, dtype: np.dtype[Any]) -> Any:
@@ -141,14 +141,14 @@ def fractional(*operands: Any) -> Sequence[Any]:
     if dtype is None:
         dtype = common(*operands)
     if dtype.kind not in "fc":
-        dtype = _dtypes.default_numpy()
+        dtype = dtypes.default_numpy()
     return [cast(operand, dtype) for operand in operands]
 
 
 def inexact(operand: Any) -> Any:
     """An operand for a function of real or complex numbers: integers and bools become the default dtype."""
     source = _plain(operand) or category(operand)[0]
-    return operand if source.kind in "fc" else cast(operand, _dtypes.default_numpy())
+    return operand if source.kind in "fc" else cast(operand, dtypes.default_numpy())
 
 
 def binary(primitive: Primitive, a: Any, b: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._core import dtypes as _dtypes
+from .._core import dtypes
 from .._core import xp as _xp
 from .._core.primitives import Carrier, Primitive
 from .._core.shapes import broadcast_shapes, normalize_axis
@@ -42,7 +42,7 @@ def _indices(name: str, index: Any, error: type[Exception] = RuntimeError, *, wi
 
 
 def _type_name(value: Any) -> str:
-    return _dtypes.type_name(_dtypes.from_numpy(category(value)[0]))
+    return dtypes.type_name(dtypes.from_numpy(category(value)[0]))
 
 
 def _outside(index: Any, size: int, *, from_end: bool = False) -> int | None:

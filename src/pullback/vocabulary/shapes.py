@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._core import dtypes as _dtypes
+from .._core import dtypes
 from .._core.primitives import Carrier
 from .._core.shapes import Shape, expand_shape, infer_shape, normalize_axes, normalize_axis, parse_sizes, sum_to
 from .._core.values import require_tensor
@@ -32,7 +32,7 @@ def reshape(input: Any, *sizes: Any, shape: Any = None) -> Any:
 
 def view(input: Any, *shape: Any, size: Any = None, dtype: Any = None) -> Any:
     """A view with another shape, refused where the layout would need a copy; with a dtype, the bytes as its numbers."""
-    if dtype is not None or (shape and type(shape[0]) is _dtypes.dtype):
+    if dtype is not None or (shape and type(shape[0]) is dtypes.dtype):
         return reinterpreted(input, shape[0] if dtype is None else dtype)
     array = input._array
     target = _inferred(parse_sizes(shape if size is None else (size,)), input.shape.numel())

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._core import errors as _refusals
+from .._core import errors
 from .._core.modes import mode
 from .._core.primitives import Carrier
 from .._core.sites import depth
@@ -74,7 +74,7 @@ def is_filled(name: str, target: Any, args: tuple[Any, ...], options: dict[str, 
         warnings.warn(
             f"Use of {WARNS[name]} on expanded tensors is deprecated. Please clone() the tensor before performing this "
             "operation. This also applies to advanced indexing e.g. tensor[mask] = scalar. All elements that share a "
-            f"place in memory are written where one of them is: {_refusals.kind(target)}",
+            f"place in memory are written where one of them is: {errors.kind(target)}",
             UserWarning,
             stacklevel=depth(),
         )

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from ..._core import placement as _placement
+from ..._core import placement
 from ..._core.primitives import Carrier
 from ..._core.values import concrete
 from ..._tensor.creation import from_numpy, tensor
@@ -107,7 +107,7 @@ class PackedSequence(_Fields):
 
     def cuda(self, device: Any = None, **options: Any) -> Any:
         """Refuse, as there is no other place than the CPU."""
-        _placement.here("cuda" if device is None else device)
+        placement.here("cuda" if device is None else device)
 
     def pin_memory(self) -> Any:
         """The same: there is no device to pin memory for."""
