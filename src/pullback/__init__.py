@@ -5,10 +5,10 @@ Tensors record what is done to them; `backward(gradient)` pulls a vector back th
 
 import importlib as _importlib
 from math import e, inf, nan, pi
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from . import vocabulary
+from . import vocabulary as _vocabulary
 from ._core.dtypes import bool_ as bool
 from ._core.dtypes import (
     can_cast,
@@ -179,7 +179,7 @@ from ._tensor.functions import (
 )
 from ._tensor.tensor import Tensor
 
-if TYPE_CHECKING:  # else they are imported when they are first asked for
+if _TYPE_CHECKING:  # else they are imported when they are first asked for
     from . import autograd, interpreters, nn
     from ._numerics.printing import get_printoptions, set_printoptions
     from ._numerics.random import manual_seed
@@ -210,14 +210,14 @@ _LATER_MODULES = (
 def __getattr__(name: str) -> _Any:
     if name in _LATER_MODULES:
         return _importlib.import_module(f"{__name__}.{name}")
-    if name in vocabulary.LATER_FUNCTIONS:
-        globals()[name] = found = vocabulary.function(name)
+    if name in _vocabulary.LATER_FUNCTIONS:
+        globals()[name] = found = _vocabulary.function(name)
         return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_LATER_MODULES, *vocabulary.LATER_FUNCTIONS]
+    return [*globals(), *_LATER_MODULES, *_vocabulary.LATER_FUNCTIONS]
 
 
 __all__ = [
@@ -401,4 +401,4 @@ __all__ = [
     "zeros_like",
 ]
 _here = {*__all__}
-__all__ += [name for name in vocabulary.LATER_FUNCTIONS if name not in _here]
+__all__ += [name for name in _vocabulary.LATER_FUNCTIONS if name not in _here]
