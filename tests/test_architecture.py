@@ -301,7 +301,11 @@ def _is_copying(expression: ast.AST | None) -> bool:
             return True
         case ast.Call(func=ast.Attribute(value=inner, attr="view" | "swapaxes" | "transpose" | "squeeze")):
             return _is_copying(inner)
-        case ast.Subscript(value=inner) | ast.Attribute(value=inner, attr="T" | "real" | "imag") | ast.Starred(value=inner):
+        case (
+            ast.Subscript(value=inner)
+            | ast.Attribute(value=inner, attr="T" | "real" | "imag")
+            | ast.Starred(value=inner)
+        ):
             return _is_copying(inner)
         case ast.ListComp(elt=inner) | ast.GeneratorExp(elt=inner) | ast.NamedExpr(value=inner):
             return _is_copying(inner)
@@ -385,6 +389,8 @@ def test_writes_through_a_reshape_are_found(text: str) -> None:
     assert list(_lost_writes(ast.parse(text)))
 
 
-@pytest.mark.parametrize("text", ["out[places.reshape(-1)] = x.reshape(-1)", "np.add(a.reshape(-1), b)", "x = y.reshape(-1)"])
+@pytest.mark.parametrize(
+    "text", ["out[places.reshape(-1)] = x.reshape(-1)", "np.add(a.reshape(-1), b)", "x = y.reshape(-1)"]
+)
 def test_other_reshapes_are_not(text: str) -> None:
     assert not list(_lost_writes(ast.parse(text)))

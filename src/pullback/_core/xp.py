@@ -513,7 +513,9 @@ def overwrite(x: Any, value: Any, *, path: Any) -> Array:
     if view.size and not np.shares_memory(view, out):  # a view of x, whose layout differs, is none of out
         numbers = np.arange(_parts(out).size, dtype=np.float64).view("D" if out.dtype.kind == "c" else "d")
         place = replay(numbers.reshape(out.shape), path=path)
-        _parts(out)[_parts(in_order(place)).astype(np.intp)] = _parts(np.array(np.broadcast_to(value, place.shape), view.dtype, order="C"))
+        _parts(out)[_parts(in_order(place)).astype(np.intp)] = _parts(
+            np.array(np.broadcast_to(value, place.shape), view.dtype, order="C")
+        )
     else:
         view[...] = value
     return out

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ... import _xp
+from ..._core import xp as _xp
 from ..mathematics.lanes import BIAS, FRACTION, TINY, TYPES, Desk, Word
 from . import native
 from .elements import KINDS
