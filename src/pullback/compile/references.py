@@ -74,7 +74,7 @@ class References:
         """The name under which a module has something: `ops` for primitives, if it has them."""
         if getattr(ops, getattr(thing, "name", ""), None) is thing:
             return f"{self._import('pullback', 'ops')}.{thing.name}"
-        name = getattr(thing, "__qualname__", None) or getattr(thing, "name", None) or repr(thing)
+        name = str(getattr(thing, "__qualname__", None) or getattr(thing, "name", None) or repr(thing))
         own = getattr(thing, "__module__", None)
         for module in [own] if own in sys.modules else sorted(sys.modules):
             if getattr(sys.modules[module], name, None) is thing:

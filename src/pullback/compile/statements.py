@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from .._sites import Site, line_of
+from .._core.sites import Site, line_of
 from .naming import Names, comment, number
 from .program import Array, Equation, Program, Value
-from .spelling import SPELLINGS, literal, of_numpy
 from .references import UnwritableError, array
+from .spelling import SPELLINGS, literal, of_numpy
 
 SHORT = 16
 """Elements of a constant that is written out; larger ones are handed over."""

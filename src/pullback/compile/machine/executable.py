@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from ..._modes import quiet
+from ..._core.modes import quiet
 from .. import store
 from ..program import Array, DepartedError, Program, Value, run
 from . import library, matrices, native, pool, small
 from .assembly import HEAVY, Assembly, Piece
+from .callables import CONTIGUOUS, WRITABLE
 from .entry import Block, builtin
 from .fusion import Loops, Opaque
 from .lowering import lowered
 from .modules import BEFORE, ModuleWriter
-from .texts import CONTIGUOUS, WRITABLE
 
 ROUNDS = 5
 """How often a step is timed; the least time counts."""
