@@ -72,9 +72,9 @@ class References:
 
     def _imported(self, thing: Any) -> str | None:
         """The name under which a module has something: `ops` for primitives, if it has them."""
-        if getattr(ops, getattr(thing, "name", ""), None) is thing:
-            return f"{self._import('pullback', 'ops')}.{thing.name}"
         name = str(getattr(thing, "__qualname__", None) or getattr(thing, "name", None) or repr(thing))
+        if vars(ops).get(name) is thing:
+            return f"{self._import('pullback', 'ops')}.{name}"
         own = getattr(thing, "__module__", None)
         for module in [own] if own in sys.modules else sorted(sys.modules):
             if getattr(sys.modules[module], name, None) is thing:

@@ -159,40 +159,6 @@ def copied(x: Any) -> Any:
     return out
 
 
-def joined(arrays: Sequence[Any], axis: int) -> Any:
-    """Arrays joined along an axis; None where they have several dtypes, or lie in no rows."""
-    first = arrays[0]
-    before, behind = first.shape[:axis], first.shape[axis + 1 :]
-    if any(x.dtype is not first.dtype or x.shape[:axis] != before or x.shape[axis + 1 :] != behind for x in arrays):
-        return None
-    arrays = [x for x in arrays if x.size]
-    found = [_rows(x, math.prod(before)) for x in arrays]
-    if not all(found):
-        return None
-    out = np.empty((*before, sum([x.shape[axis] for x in arrays]), *behind), first.dtype)
-    inner = math.prod(behind) * first.itemsize
-    at, down = native.data(out), out.shape[axis] * inner
-    for x, rows in zip(arrays, found, strict=True):
-        size = x.shape[axis] * inner
-        assert rows is not None
-        _frame(at, down, size, rows, 0, size)
-        at += size
-    return out
-
-
-def framed(g: Any, shape: tuple[int, ...], axis: int, start: int, stop: int) -> Any:
-    """Zeros of a shape with an array from one place along an axis to another; None where it lies in no rows."""
-    inner = math.prod(shape[axis + 1 :]) * g.itemsize
-    rows = _rows(g, math.prod(shape[:axis]))
-    if rows is None:
-        return None
-    out = np.empty(shape, g.dtype)
-    count, at, down = rows
-    size, left = shape[axis] * inner, start * inner
-    _frame(native.data(out), size, size, (count, at - left, down), left, stop * inner)
-    return out
-
-
 def triangle(x: Any, k: int, *, lower: bool) -> Any:
     """What matrices have on diagonal k and below, or above, and zeros; None where they do not lie one after another."""
     height, width = x.shape[-2:]
