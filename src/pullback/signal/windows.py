@@ -19,9 +19,9 @@ from typing import Any, TypedDict, TypeVar, Unpack
 
 import numpy as np
 
-from .. import _dtypes
-from .._creation import tensor
-from .._tensor import Tensor
+from .._core import dtypes
+from .._tensor.creation import tensor
+from .._tensor.tensor import Tensor
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -94,7 +94,7 @@ def _checked(
         raise TypeError(f"{name}() got an unexpected keyword argument {next(iter(unknown))!r}")
     if layout is not None and not str(layout).endswith("strided"):
         raise ValueError(f"{name} is implemented for strided tensors only, got: {layout}")
-    dtype = _dtypes.get_default_dtype() if dtype is None else dtype
+    dtype = dtypes.get_default_dtype() if dtype is None else dtype
     return {"dtype": dtype, "device": device, "requires_grad": requires_grad}
 
 
@@ -118,7 +118,7 @@ def _made(name: str, formula: Callable[..., Array], arguments: tuple[Any, ...], 
     if arguments[0] < 0:
         raise ValueError(f"{name} requires non-negative window length, got M={arguments[0]}")
     checked = _checked(name, **options)
-    if _dtypes.as_dtype(checked["dtype"]) not in {_dtypes.float32, _dtypes.float64}:
+    if dtypes.as_dtype(checked["dtype"]) not in {dtypes.float32, dtypes.float64}:
         raise ValueError(f"{name} expects float32 or float64 dtypes, got: {checked['dtype']}")
     return tensor(formula(*arguments), **checked)
 
@@ -213,7 +213,7 @@ def _older(name: str, formula: Callable[..., Array], arguments: tuple[Any, ...],
     if length < 0:
         raise RuntimeError(f"{name} requires non-negative window_length, got window_length={length}")
     checked = _checked(name, **options)
-    if not _dtypes.as_dtype(checked["dtype"]).is_floating_point:
+    if not dtypes.as_dtype(checked["dtype"]).is_floating_point:
         raise RuntimeError(f"{name} expects floating point dtypes, got: {checked['dtype']}")
     return tensor(formula(*arguments), **checked)
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from ..._core import Carrier
-from ..._modes import no_grad
+from ..._core.modes import no_grad
+from ..._core.primitives import Carrier
 from ..uninitialized import UninitializedBuffer, UninitializedParameter, is_lazy
 from . import batchnorm, conv, instancenorm, linear
 from .module import Module
