@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _xp
-from .._memory import Cell
-from .._modes import FieldBlock, quiet
-from .._node import Node, Output
-from .._shapes import sum_to
+from .._core import xp as _xp
+from .._core.modes import FieldBlock, quiet
+from .._core.shapes import sum_to
+from .._tape.memory import Cell
+from .._tape.node import Node, Output
 from .arrays import Array, Limits
 from .sources import shortened, text_of
 

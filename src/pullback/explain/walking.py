@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import _xp
-from .._modes import running
-from .._node import AccumulateGrad, Node, Parts
-from .._pass import Pass
+from .._core import xp as _xp
+from .._core.modes import running
+from .._tape.node import AccumulateGrad, Node, Parts
+from .._tape.walk import Pass
 from .arrays import Array, Limits
 from .rules import Jacobian, raw, run_rule
 

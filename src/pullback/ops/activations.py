@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import _machine, _xp
-from .._core import elementwise
+from .._core import machine
+from .._core import xp as _xp
+from .._core.primitives import elementwise
 
 ROOT_HALF = math.sqrt(0.5)
 DENSITY_AT_ZERO = 1 / math.sqrt(2 * math.pi)
@@ -178,4 +179,4 @@ within       = elementwise("within",       _flat, forward=_mask(_xp.within), **R
 beyond       = elementwise("beyond",       _flat, forward=_mask(_xp.beyond), **REAL)
 # fmt: on
 
-_machine.COSTLY.update(each.forward for each in (elu, softplus, silu, mish, gelu, gelu_by_tanh, hardswish))
+machine.COSTLY.update(each.forward for each in (elu, softplus, silu, mish, gelu, gelu_by_tanh, hardswish))

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import _machine, _xp
-from .._core import general, linear
+from .._core import machine
+from .._core import xp as _xp
+from .._core.primitives import general, linear
 
 
 def _scatter_forward(x: Any, src: Any, indices: Any, *, axis: int, label: str = "") -> Any:
@@ -83,7 +84,7 @@ def _lower(rows: int, columns: int, k: int) -> Any:
 
 def _tril(x: Any, *, k: int) -> Any:
     rows, columns = x.shape[-2:]
-    if (made := _machine.triangle(x, k, lower=True)) is not None:
+    if (made := machine.triangle(x, k, lower=True)) is not None:
         return made
     zero = _xp.constant(0, x.dtype)
     few = rows * columns <= SMALL
@@ -93,7 +94,7 @@ def _tril(x: Any, *, k: int) -> Any:
 
 def _triu(x: Any, *, k: int) -> Any:
     rows, columns = x.shape[-2:]
-    if (made := _machine.triangle(x, k, lower=False)) is not None:
+    if (made := machine.triangle(x, k, lower=False)) is not None:
         return made
     below = _lower(rows, columns, k - 1) if rows * columns <= SMALL else None
     kept = np.triu(x, k) if below is None else np.where(below, _xp.constant(0, x.dtype), x)

@@ -16,8 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _blocks, _machine, _xp
-from .._core import general, linear, zero
+from .._core import machine
+from .._core import xp as _xp
+from .._core.primitives import general, linear, zero
+from .._numerics import blocks
 from .convolution import Sizes, Window, at_least_single
 
 SHORT = 4
@@ -219,9 +221,9 @@ def _put_together(planes: Any, out: Any, kernel: Sizes) -> None:
 
 def _plan(x: Any, lengths: Sizes, kernel: Sizes, window: Window) -> Any:
     """How machine code finds maxima; None where there is none, or NumPy is as quick."""
-    if x.size < WORTH or not _machine.installed():
+    if x.size < WORTH or not machine.installed():
         return None
-    return _machine.module("pooling").plan(x.shape, lengths, kernel, window, x.dtype)
+    return machine.module("pooling").plan(x.shape, lengths, kernel, window, x.dtype)
 
 
 def _few(x: Any, lengths: Sizes, kernel: Sizes, window: Window) -> _Table | None:
@@ -330,7 +332,7 @@ def _spread_apart(given: Any, x: Any, y: Any, kernel: Sizes, window: Window) -> 
         steps(left.reshape(-1), maxima.reshape(-1), zip(itertools.repeat(...), planes, found))
         _put_together(found, result, kernel)
 
-    _blocks.pieces(part, len(x), 2 * math.prod(x.shape[1:]) * x.itemsize)
+    blocks.pieces(part, len(x), 2 * math.prod(x.shape[1:]) * x.itemsize)
     return None if odd else out
 
 

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import _xp, ops
-from .._core import Carrier
-from .._modes import no_grad
-from .._promotion import cast
-from .._values import concrete, data, every, require_tensor, require_tensors
-from .._views import write
+from .. import ops
+from .._core import xp as _xp
+from .._core.modes import no_grad
+from .._core.primitives import Carrier
+from .._core.values import concrete, data, every, require_tensor, require_tensors
+from .._tape.views import write
 from . import arithmetic, products, reductions, shapes
+from .promotion import cast
 
 
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:

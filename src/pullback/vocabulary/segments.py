@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes
-from .._core import Carrier
-from .._promotion import held
-from .._shapes import normalize_axis
-from .._values import concrete, require_tensor
+from .._core import dtypes
+from .._core.primitives import Carrier
+from .._core.shapes import normalize_axis
+from .._core.values import concrete, require_tensor
 from . import arithmetic, scatter
 from .pieces import narrow
+from .promotion import held
 
 # The reduction that gathers elements at a place, and what stands there before.
 REDUCTIONS: dict[str, tuple[str, float]] = {
@@ -80,7 +80,7 @@ def _bounds(data: Any, lengths: Any, offsets: Any, axis: int, *, unsafe: bool) -
     found = concrete(given, "segment_reduce")
     if found.dtype not in (np.int32, np.int64):
         raise NotImplementedError(
-            f"\"_segment_reduce_{name}_cpu_kernel1\" not implemented for '{_dtypes.type_name(found.dtype)}': {name} are integers, "
+            f"\"_segment_reduce_{name}_cpu_kernel1\" not implemented for '{dtypes.type_name(found.dtype)}': {name} are integers, "
             f"{name}.long()"
         )
     place = normalize_axis(axis, data.ndim)

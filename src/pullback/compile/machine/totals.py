@@ -19,17 +19,7 @@ import numpy as np
 from ..mathematics.lanes import BIAS, FRACTION, TINY, TYPES, Desk, Word
 from . import native
 from .elements import KINDS
-from .memory import (
-    SIZES,
-    element,
-    first_lanes,
-    load_lanes,
-    load_spread,
-    long,
-    on_stack,
-    store,
-    store_lanes,
-)
+from .memory import SIZES, element, first_lanes, load_lanes, load_spread, long, on_stack, store, store_lanes
 from .reducing import Accumulator, across, combine, identity, kind_of
 from .tasks import Call, TaskEmitter
 
