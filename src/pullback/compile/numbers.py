@@ -13,6 +13,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -49,7 +50,7 @@ class Number:
         self._held = held
         self._weak = weak  # a Python number; else a scalar of an array, whose dtype counts
         self.roots = roots
-        recorder.numbers.add(self)
+        recorder.numbers.append(ref(self))
 
     @property  # type: ignore[misc]  # for isinstance(rate, float)
     def __class__(self) -> Any:
@@ -141,9 +142,9 @@ def _defined(name: str, left: Any, right: Any) -> bool:
     if not traced:
         return True
     if name in PARTIAL:
-        return right != 0
+        return bool(right != 0)
     if name == "pow":  # neither complex, nor too large, nor a division by zero
-        return type(left) is not Number and left >= 1 and abs(right) <= 100 and left <= 100
+        return type(left) is not Number and bool(1 <= left <= 100 and abs(right) <= 100)
     return True
 
 

@@ -6,15 +6,15 @@ operation, value and slopes alike, as a composition of others that take the numb
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 from .. import ops
-from .._core import Carrier
-from ..vocabulary import arithmetic, branches
+from .._core.primitives import Carrier
+from ..vocabulary.arithmetic import pow as power
+from ..vocabulary.arithmetic import where
 from .numbers import Escaped, Number
-
-where = branches.where
 
 
 def _operand(number: Any, x: Any) -> Any:
@@ -23,11 +23,11 @@ def _operand(number: Any, x: Any) -> Any:
 
 
 def _power(x: Any, *, exponent: Any) -> Any:
-    return arithmetic.pow(x, _operand(exponent, x))
+    return power(x, _operand(exponent, x))
 
 
 def _exponential(x: Any, *, base: Any) -> Any:
-    return arithmetic.pow(_operand(base, x), x)
+    return power(_operand(base, x), x)
 
 
 def _clip(x: Any, *, lower: Any, upper: Any) -> Any:
@@ -71,29 +71,33 @@ def _huber(x: Any, *, delta: Any) -> Any:
     return near * (size - near * 0.5)
 
 
+def _corrected(x: Any, axis: Any, correction: Any) -> Any:
+    """What the variance without a correction is multiplied with."""
+    count = math.prod(x.shape[each] for each in axis)
+    left = count - correction
+    return _operand(count / left if left > 0 else INFINITE, x)
+
+
 def _var(x: Any, *, axis: Any, correction: Any, keepdims: bool) -> Any:
-    count = 1.0
-    for each in axis:
-        count *= x.shape[each]
-    return ops.var(x, axis=axis, correction=0, keepdims=keepdims) * (count / max(count - correction, 0.0))
+    return ops.var(x, axis=axis, correction=0, keepdims=keepdims) * _corrected(x, axis, correction)
+
+
+def _std(x: Any, *, axis: Any, correction: Any, keepdims: bool) -> Any:
+    return ops.std(x, axis=axis, correction=0, keepdims=keepdims) * _corrected(x, axis, correction) ** 0.5
 
 
 INFINITE = float("inf")
 COMPOSED: dict[str, Callable[..., Any]] = {
     "power": _power, "exponential": _exponential, "clip": _clip, "leaky_relu": _leaky_relu, "elu": _elu,
     "softplus": _softplus, "hardtanh": _hardtanh, "hardshrink": _hardshrink, "softshrink": _softshrink,
-    "threshold": _threshold, "huber": _huber, "var": _var,
+    "threshold": _threshold, "huber": _huber, "var": _var, "std": _std,
 }  # fmt: skip
 
 
 def stand_ins(params: dict[str, Any]) -> list[Number]:
     """The numbers among metadata that stand for others."""
-    found = []
-    for value in params.values():
-        for one in value if type(value) is tuple else (value,):
-            if type(one) is Number:
-                found.append(one)
-    return found
+    each = [one for value in params.values() for one in (value if type(value) is tuple else (value,))]
+    return [one for one in each if type(one) is Number]
 
 
 def composed(primitive: Any, args: Any, params: dict[str, Any], found: list[Number]) -> Any:
