@@ -294,7 +294,7 @@ def _compute(formula: Formula, gradient: Any, tensors: list[Any]) -> None:
 
 def _compute_in_pieces(formula: Formula, g: Any, arrays: list[Any]) -> None:
     """Compute a formula on arrays without gaps piece by piece, complex numbers as pairs of real ones."""
-    g, p, *memory = [array.reshape(-1).view(array.real.dtype) for array in (g, *arrays)]
+    g, p, *memory = [_xp.reshaped_view(array, -1).view(array.real.dtype) for array in (g, *arrays)]
 
     def piece(start: int, stop: int) -> None:
         here = slice(start, stop)
