@@ -34,7 +34,7 @@ LATER: tuple[str, ...] = (
     "fourier",
     "normalization",
     "layers",
-    "attention",
+    "dot_product_attention",
     "recurrent",
     "classical",
 )
