@@ -66,7 +66,7 @@ class Body:
         return self._as_word(self.builder.ptrtoint(made, LONG))
 
     def variable(self, word: Word | int) -> Word:
-        """The address of a word on the stack, with its first value."""
+        """The address of a word on the stack, which gets a value here."""
         with self.builder.goto_entry_block():
             made = self.table(1)
         self.put(made, 0, word)

@@ -6,8 +6,6 @@ memory. Here threads share the bytes, and each is written once.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
