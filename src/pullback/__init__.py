@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from . import vocabulary as _vocabulary
+from ._core import machine as _machine
 from ._core.dtypes import bool_ as bool
 from ._core.dtypes import (
     can_cast,
@@ -186,6 +187,8 @@ if _TYPE_CHECKING:  # else they are imported when they are first asked for
     from ._tensor.sampling import rand, rand_like, randint, randint_like, randn, randn_like
 
 __version__ = "0.1.0"
+
+_machine.home = f"{__name__}.compile.machine"
 
 _LATER_MODULES = (
     "autograd",

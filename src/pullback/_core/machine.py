@@ -18,10 +18,14 @@ def installed() -> bool:
     return importlib.import_module("importlib.util").find_spec("llvmlite") is not None
 
 
+home = ""
+"""The package whose modules compute operations: it lies above this one, so `pullback` says where."""
+
+
 @functools.cache
 def module(name: str) -> Any:
-    """The module of that name in `compile.machine`, imported when an operation first needs it."""
-    return importlib.import_module(f"pullback.compile.machine.{name}")
+    """The module of that name in `home`, imported when an operation first needs it."""
+    return importlib.import_module(f"{home}.{name}")
 
 
 SHORTEST, LONGEST = 16, 1 << 14
