@@ -29,7 +29,6 @@ LOADERS = {  # functions whose first argument names a module, and what goes befo
     "load": "pullback.",
     "later": "pullback.",
     "public": "pullback.",
-    "_module": "pullback.vocabulary.",
 }
 
 

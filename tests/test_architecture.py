@@ -42,6 +42,7 @@ LAYERS = [
     ["_tensor", "_tensor.*", "interpreters"],
     ["files", "files.*"],
     ["nn", "nn.*", "linalg", "fft", "special", "masked", "signal", "signal.*"],
+    ["_numpy", "_numpy.*"],
     ["func", "func.*", "optim", "optim.*", "sparsity", "sparsity.*"],
     ["autograd", "autograd.*", "compile", "compile.*"],
     ["distributions", "distributions.*", "utils", "utils.*"],
@@ -58,21 +59,15 @@ TYPES_ONLY: set[tuple[str, str]] = set()
 
 # Lazy imports against that order, or that close a circle within a room: to become fewer.
 UPWARD = {
-    ("_tape.backward", "_tape.reasons"),
-    ("_tape.backward", "func.rows"),
     ("_tensor.legacy", "linalg"),
     ("vocabulary", "vocabulary.outputs"),
     ("vocabulary", "vocabulary.shared_memory"),
     ("vocabulary.arithmetic", "vocabulary.branches"),
     ("vocabulary.indexing", "vocabulary.shared_memory"),
-    ("vocabulary.numpy_indexing", "fft"),
-    ("vocabulary.numpy_linalg", "linalg"),
-    ("vocabulary.reductions", "linalg"),
-    ("vocabulary.scipy_names", "special"),
     ("vocabulary.shared_memory", "vocabulary.pieces"),
 }
 # Modules that import what their arguments say: doors, which offer names; loaders, of which scripts/source.py knows the
-# callers; stand-ins for modules of other libraries; and _core.machine, which the package tells where machine code is.
+# callers; stand-ins for modules of other libraries; and what `_core.lazy.PROVIDERS` names.
 TOLD = set(
     "__init__ _core.lazy _core.machine command compat.autograd.facade compat.torch.facade ops vocabulary "
     "vocabulary.numpy_protocol".split()
@@ -289,6 +284,7 @@ EAGER = """
     _core.composing
     _core.dtypes
     _core.errors
+    _core.lazy
     _core.machine
     _core.modes
     _core.placement
@@ -303,6 +299,7 @@ EAGER = """
     _tape.memory
     _tape.node
     _tape.recording
+    _tape.seeds
     _tape.shortcuts
     _tape.views
     _tape.walk

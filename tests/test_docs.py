@@ -15,7 +15,7 @@ MODULES = [
     ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
     for path in sorted((SOURCE / "pullback").rglob("*.py"))
 ]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md")), ROOT / "changelog.d/README.md"]
 SEEDS = sorted((ROOT / "examples" / "seeds").glob("*.py"))  # the others: tests/test_examples.py
 
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)

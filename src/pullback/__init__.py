@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from . import vocabulary as _vocabulary
-from ._core import machine as _machine
 from ._core.dtypes import bool_ as bool
 from ._core.dtypes import (
     can_cast,
@@ -41,6 +40,7 @@ from ._core.dtypes import (
 )
 from ._core.dtypes import float_ as float
 from ._core.dtypes import int_ as int
+from ._core.lazy import PROVIDERS as _PROVIDERS
 from ._core.modes import (
     enable_grad,
     inference_mode,
@@ -188,8 +188,6 @@ if _TYPE_CHECKING:  # else they are imported when they are first asked for
 
 __version__ = "0.1.0"
 
-_machine.home = f"{__name__}.compile.machine"
-
 _LATER_MODULES = (
     "autograd",
     "distributions",
@@ -207,6 +205,15 @@ _LATER_MODULES = (
     "special",
     "testing",
     "utils",
+)
+
+
+_PROVIDERS.update(
+    {
+        "machine code": "pullback.compile.machine",
+        "batches of cotangents": "pullback.func.rows",
+        "numpy functions": "pullback._numpy",
+    }
 )
 
 

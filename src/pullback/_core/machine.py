@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from .lazy import PROVIDERS
+
 
 @functools.cache
 def installed() -> bool:
@@ -18,14 +20,10 @@ def installed() -> bool:
     return importlib.import_module("importlib.util").find_spec("llvmlite") is not None
 
 
-home = ""
-"""The package whose modules compute operations: it lies above this one, so `pullback` says where."""
-
-
 @functools.cache
 def module(name: str) -> Any:
-    """The module of that name in `home`, imported when an operation first needs it."""
-    return importlib.import_module(f"{home}.{name}")
+    """The module of that name in the package that makes machine code, imported when an operation first needs it."""
+    return importlib.import_module(f"{PROVIDERS['machine code']}.{name}")
 
 
 SHORTEST, LONGEST = 16, 1 << 14
