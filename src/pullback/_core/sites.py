@@ -10,6 +10,7 @@ import importlib
 import os.path
 import sys
 from types import CodeType, FrameType
+from typing import Any
 
 from .modes import asking
 
@@ -80,6 +81,15 @@ def remember(filename: str, source: str) -> None:
     """Have tracebacks show the lines of generated text."""
     lines = importlib.import_module("linecache")  # no function is generated at import, which need not pay for it
     lines.cache[filename] = (len(source), None, source.splitlines(True), filename)
+
+
+def generated(title: str, source: str, scope: dict[str, Any], name: str) -> Any:
+    """The function of a name that generated text defines, which finds its globals in `scope`; tracebacks show the text."""
+    filename = f"{GENERATED}{title}>"
+    remember(filename, source)
+    defined: dict[str, Any] = {}  # not the scope: another thread may be generating the same function
+    exec(compile(source, filename, "exec"), scope, defined)  # noqa: S102  # our own text, of names Python has accepted
+    return defined[name]
 
 
 def describe(site: Site | None) -> str:
