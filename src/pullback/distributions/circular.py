@@ -56,8 +56,6 @@ class VonMises(Distribution):
         shape = self._extended_shape(sample_shape)
         return made(random.sampled(draw, tuple(shape), self.loc, self.concentration), False)
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at an angle."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         scale = i0e(self.concentration).log() + math.log(2 * math.pi)
         return self.concentration * ((value - self.loc).cos() - 1) - scale

@@ -105,9 +105,7 @@ class Bernoulli(OfOdds, ExponentialFamily):
         with no_grad():
             return sampling.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the probability of a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         logits, value = broadcast_all(self.logits, value)
         return -functional.binary_cross_entropy_with_logits(logits, value, reduction="none")
 
@@ -160,9 +158,7 @@ class Geometric(OfOdds):
             u = sampling.rand(self._extended_shape(sample_shape), dtype=self._param.dtype)
             return (u.clamp(min=float(np.finfo(u._dtype).tiny)).log() / (-self.probs).log1p()).floor()
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the probability of a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         value, probs = broadcast_all(value, self.probs)
         return xlogy(value, 1 - probs) + probs.log()
 
@@ -205,9 +201,7 @@ class Poisson(ExponentialFamily):
         with no_grad():
             return sampling.poisson(self.rate.expand(self._extended_shape(sample_shape)))
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the probability of a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         rate, value = broadcast_all(self.rate, value)
         return xlogy(value, rate) - rate - lgamma(value + 1)
 
@@ -258,9 +252,7 @@ class Binomial(_Counted):
         with no_grad():
             return sampling.binomial(self.total_count.expand(shape), self.probs.expand(shape))
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the probability of a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         n, logits = self.total_count, self.logits
         ways = lgamma(n + 1) - lgamma(value + 1) - lgamma(n - value + 1)
         return ways + value * logits - n * functional.softplus(logits)
@@ -399,9 +391,7 @@ class Categorical(OfChoices):
         """Values drawn at random."""
         return self._drawn(sample_shape)
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the probability of a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         return self._log_prob_at(value.long())
 
     def enumerate_support(self, expand: bool = True) -> Any:
@@ -444,9 +434,7 @@ class OneHotCategorical(OfChoices):
         """Values drawn at random."""
         return self._one_hot(self._drawn(sample_shape))
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the probability of a value, of which only the place of the 1 counts."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         return self._log_prob_at(value.argmax(-1))
 
     def enumerate_support(self, expand: bool = True) -> Any:

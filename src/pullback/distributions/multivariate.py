@@ -114,9 +114,7 @@ class MultivariateNormal(_Factored):
         z = sampling.randn(self._extended_shape(sample_shape), dtype=self.loc.dtype)
         return self.loc + (self._unbroadcasted_scale_tril @ z.unsqueeze(-1)).squeeze(-1)
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         return (
             -0.5 * mahalanobis(self._unbroadcasted_scale_tril, value - self.loc)
             - self._half_log_det()
@@ -303,9 +301,7 @@ class MixtureSameFamily(Distribution):
         index = chosen.expand((*values.shape[:axis], 1, *values.shape[values.ndim + axis + 1 :]))
         return values.gather(values.ndim + axis, index).squeeze(axis)
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         parts = self.component_distribution.log_prob(value.unsqueeze(-1 - self._event_axes))
         return logsumexp(parts + self.mixture_distribution.logits, -1)
 
