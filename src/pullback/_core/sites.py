@@ -16,7 +16,7 @@ from .modes import asking
 
 Site = tuple[CodeType, int]
 
-_PACKAGE = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120  # pathlib takes 6 ms to import
+_PACKAGE = os.path.dirname(os.path.dirname(__file__))
 GENERATED = "<pullback rule "
 
 
@@ -102,5 +102,5 @@ def describe(site: Site | None) -> str:
         text = importlib.import_module("linecache").getline(filename, line).strip()
     except LookupError:  # doctest's patch of linecache does not know the examples of other documents
         text = ""
-    place = f"{os.path.basename(filename)}:{line}"  # noqa: PTH119  # as above
+    place = f"{os.path.basename(filename)}:{line}"
     return f"{place}: {text}" if text else place

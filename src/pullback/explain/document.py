@@ -100,7 +100,7 @@ class _Writer:
         if len(lines) > MOST_LINES:
             first = max(1, min(self.lines[file]) - AROUND)
             lines = lines[first - 1 : min(max(self.lines[file]) + AROUND, first + MOST_LINES)]
-        return {"file": os.path.basename(file) or file, "first": first, "lines": lines}  # noqa: PTH119  # see _sites
+        return {"file": os.path.basename(file) or file, "first": first, "lines": lines}
 
     def call(self, call: Call) -> dict[str, Any]:
         self.ids = {tensor: index for index, tensor in enumerate(call.tensors)}

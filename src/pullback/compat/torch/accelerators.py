@@ -53,14 +53,14 @@ class OutOfMemoryError(RuntimeError):
     """The memory of an accelerator is full, which cannot happen here; programs name it to catch it."""
 
 
-class nvtx:  # noqa: N801  # torch's name
+class nvtx:
     """torch.cuda.nvtx: marks for a profiler that is not there."""
 
     mark = range_push = range_pop = staticmethod(does_nothing)
     range = staticmethod(block)
 
 
-class cuda(_Accelerator):  # noqa: N801  # torch's name
+class cuda(_Accelerator):
     """torch.cuda without a device."""
 
     amp = precision.cuda_amp
@@ -73,22 +73,22 @@ class cuda(_Accelerator):  # noqa: N801  # torch's name
     ByteTensor = BoolTensor = CharTensor = ShortTensor = _CudaTensor
 
 
-class mps(_Accelerator):  # noqa: N801  # torch's name
+class mps(_Accelerator):
     """torch.mps without a device."""
 
 
-class xpu(_Accelerator):  # noqa: N801  # torch's name
+class xpu(_Accelerator):
     """torch.xpu without a device."""
 
 
-class accelerator(_Accelerator):  # noqa: N801  # torch's name
+class accelerator(_Accelerator):
     """torch.accelerator: whichever there is, and there is none."""
 
     current_accelerator = staticmethod(does_nothing)
     current_device_index = current_device_idx = staticmethod(_refuse)
 
 
-class cpu:  # noqa: N801  # torch's name
+class cpu:
     """torch.cpu: the device that there is."""
 
     amp = precision.cpu_amp

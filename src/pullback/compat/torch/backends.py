@@ -29,7 +29,7 @@ class _Backend:
     flags = staticmethod(block)
 
 
-class cudnn(_Backend):  # noqa: N801  # torch's name
+class cudnn(_Backend):
     """torch.backends.cudnn."""
 
     enabled = True
@@ -41,7 +41,7 @@ class cudnn(_Backend):  # noqa: N801  # torch's name
     is_acceptable = staticmethod(no)
 
 
-class cuda(_Backend):  # noqa: N801  # torch's name
+class cuda(_Backend):
     """torch.backends.cuda."""
 
     matmul = _Settings()
@@ -53,47 +53,47 @@ class cuda(_Backend):  # noqa: N801  # torch's name
     preferred_linalg_library = preferred_blas_library = staticmethod(does_nothing)
 
 
-class mps(_Backend):  # noqa: N801  # torch's name
+class mps(_Backend):
     """torch.backends.mps."""
 
     is_macos_or_newer = staticmethod(no)
 
 
-class mkl(_Backend):  # noqa: N801  # torch's name
+class mkl(_Backend):
     """torch.backends.mkl."""
 
 
-class mkldnn(_Backend):  # noqa: N801  # torch's name
+class mkldnn(_Backend):
     """torch.backends.mkldnn."""
 
     matmul = _Settings()
     set_flags = staticmethod(does_nothing)
 
 
-class openmp(_Backend):  # noqa: N801  # torch's name
+class openmp(_Backend):
     """torch.backends.openmp."""
 
 
-class nnpack(_Backend):  # noqa: N801  # torch's name
+class nnpack(_Backend):
     """torch.backends.nnpack."""
 
     set_flags = staticmethod(does_nothing)
 
 
-class opt_einsum(_Backend):  # noqa: N801  # torch's name
+class opt_einsum(_Backend):
     """torch.backends.opt_einsum."""
 
     strategy = "auto"
 
 
-class quantized(_Backend):  # noqa: N801  # torch's name
+class quantized(_Backend):
     """torch.backends.quantized."""
 
     engine = "none"
     supported_engines = ("none",)
 
 
-class cpu(_Backend):  # noqa: N801  # torch's name
+class cpu(_Backend):
     """torch.backends.cpu."""
 
     get_cpu_capability: Callable[[], str] = staticmethod(lambda: "NumPy")

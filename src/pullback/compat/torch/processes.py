@@ -13,7 +13,7 @@ def _refuse(*args: Any, **options: Any) -> Any:
     raise RuntimeError("Distributed package doesn't have what is asked for: pullback computes in one process")
 
 
-class distributed:  # noqa: N801  # torch's name
+class distributed:
     """torch.distributed, where it is not available."""
 
     is_available = is_initialized = is_torchelastic_launched = staticmethod(no)
@@ -22,7 +22,7 @@ class distributed:  # noqa: N801  # torch's name
     all_reduce = all_gather = broadcast = barrier = reduce = gather = scatter = new_group = staticmethod(_refuse)
 
 
-class multiprocessing:  # noqa: N801  # torch's name
+class multiprocessing:
     """torch.multiprocessing: Python's, with `spawn`."""
 
     @staticmethod

@@ -47,7 +47,7 @@ class ScriptFunction:
     """torch.jit.ScriptFunction: nothing is an instance, since functions stay what they are."""
 
 
-class jit:  # noqa: N801  # torch's name
+class jit:
     """torch.jit."""
 
     script = staticmethod(_as_python("torch.jit.script"))
@@ -68,7 +68,7 @@ class jit:  # noqa: N801  # torch's name
     save = load = staticmethod(_no_files)
 
 
-class compiler:  # noqa: N801  # torch's name
+class compiler:
     """torch.compiler."""
 
     compile = staticmethod(compile)
@@ -79,25 +79,25 @@ class compiler:  # noqa: N801  # torch's name
     list_backends = staticmethod(none_found)
 
 
-class dynamo_config:  # noqa: N801  # a namespace
+class dynamo_config:
     """torch._dynamo.config: settings that nothing follows from."""
 
     suppress_errors = verbose = False
     cache_size_limit = 8
 
 
-class inductor_config:  # noqa: N801  # a namespace
+class inductor_config:
     """torch._inductor.config: settings that nothing follows from."""
 
     coordinate_descent_tuning = fx_graph_cache = False
 
-    class triton:  # noqa: N801  # a namespace
+    class triton:
         """Settings of Triton."""
 
         unique_kernel_names = cudagraphs = False
 
 
-class dynamo:  # noqa: N801  # a namespace
+class dynamo:
     """torch._dynamo."""
 
     config = dynamo_config
@@ -106,7 +106,7 @@ class dynamo:  # noqa: N801  # a namespace
     reset = mark_dynamic = staticmethod(does_nothing)
 
 
-class inductor:  # noqa: N801  # a namespace
+class inductor:
     """torch._inductor."""
 
     config = inductor_config

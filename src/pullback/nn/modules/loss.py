@@ -12,7 +12,7 @@ from dataclasses import KW_ONLY, InitVar
 from typing import Any
 
 from ...vocabulary.losses import chosen
-from .. import functional as F  # noqa: N812  # as everybody calls it
+from .. import functional as F
 from .declared import declared, settings
 from .distance import PairwiseDistance
 from .linear import Linear

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from .. import functional as F  # noqa: N812  # as everybody calls it
+from .. import functional as F
 from .. import init
 from ..parameter import Parameter, allocate
 from .module import Module

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from ..._tensor.creation import full
 from ...vocabulary.diagonals import triu
-from .. import functional as F  # noqa: N812  # as everybody calls it
+from .. import functional as F
 from .. import init
 from .attention import MultiheadAttention
 from .container import ModuleList
