@@ -145,12 +145,7 @@ def _unpinned(function: str, argument: str, value: Any) -> None:
         )
 
 
-_CHECKS = {
-    "device": _on_cpu,
-    "layout": _kind(layout),
-    "pin_memory": _unpinned,
-    "memory_format": _kind(memory_format),
-}
+_CHECKS = {"device": _on_cpu, "layout": _kind(layout), "pin_memory": _unpinned, "memory_format": _kind(memory_format)}
 
 
 def accept(function: str, options: dict[str, Any]) -> None:

@@ -316,10 +316,7 @@ def _call(names: Sequence[str], handed: str | None = None, function: str = "gene
 
 
 def _tensor(name: str) -> list[str]:
-    return [
-        f"if type({name}) is Tensor:",
-        f"    {name}_array, {name}_edge = {name}._array, {name}._node",
-    ]
+    return [f"if type({name}) is Tensor:", f"    {name}_array, {name}_edge = {name}._array, {name}._node"]
 
 
 def _floating(name: str, handed_over: str) -> list[str]:

@@ -24,10 +24,7 @@ class VonMises(Distribution):
     tensor(-1.0738)
     """
 
-    arg_constraints: ClassVar[dict[str, Constraint]] = {
-        "loc": constraints.real,
-        "concentration": constraints.positive,
-    }
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": constraints.real, "concentration": constraints.positive}
     support = constraints.real
 
     def __init__(self, loc: Any, concentration: Any, validate_args: bool | None = None) -> None:

@@ -22,10 +22,7 @@ from .distribution import Distribution, ExponentialFamily, broadcast_all, clampe
 class OfOdds(Distribution):
     """A family whose parameter is a probability: given as such, or as the logarithm of its odds."""
 
-    arg_constraints: ClassVar[dict[str, Constraint]] = {
-        "probs": constraints.unit_interval,
-        "logits": constraints.real,
-    }
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"probs": constraints.unit_interval, "logits": constraints.real}
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         self._param = self._take(probs, logits)
@@ -288,10 +285,7 @@ class OfChoices(Distribution):
         If both are given or neither, or if a parameter has no axis.
     """
 
-    arg_constraints: ClassVar[dict[str, Constraint]] = {
-        "probs": constraints.simplex,
-        "logits": constraints.real_vector,
-    }
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"probs": constraints.simplex, "logits": constraints.real_vector}
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         _check_one(probs, logits)

@@ -18,11 +18,7 @@ from .distribution import LOG_ROOT_TAU, Distribution, summed
 
 def given_matrix(covariance_matrix: Any, precision_matrix: Any, scale_tril: Any, error: type[Exception]) -> Any:
     """The name of the one matrix that is given, and the matrix; an error if it is not one."""
-    matrices = {
-        "covariance_matrix": covariance_matrix,
-        "precision_matrix": precision_matrix,
-        "scale_tril": scale_tril,
-    }
+    matrices = {"covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix, "scale_tril": scale_tril}
     found = [(name, matrix) for name, matrix in matrices.items() if matrix is not None]
     if len(found) != 1:
         raise error("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
@@ -75,10 +71,7 @@ class MultivariateNormal(_Factored):
 
     has_rsample = True
     support = constraints.real_vector
-    arg_constraints: ClassVar[dict[str, Constraint]] = {
-        "loc": constraints.real_vector,
-        **_Factored.arg_constraints,
-    }
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": constraints.real_vector, **_Factored.arg_constraints}
 
     def __init__(
         self,
