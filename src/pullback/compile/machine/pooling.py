@@ -32,27 +32,16 @@ PLANES = "x plane taps offsets places units tasks".split()
 class PoolEmitter(TaskEmitter):
     """The functions `highest`, `find` and `spread`."""
 
+    UNITS = "units"
     WORDS: ClassVar = {
         "highest": [*PLANES, "out"],
         "find": [*PLANES, "y", "out"],
         "spread": [*PLANES, "y", "given", "chosen", "out"],
     }
 
-    def highest(self, task: Any) -> None:
-        """The largest element of each window."""
-        self._units(task, self._highest)
-
-    def find(self, task: Any) -> None:
-        """Where the first of the largest stands, or the last NaN."""
-        self._units(task, lambda unit: self._find(unit, self._line(self.given["out"], unit, "i32")))
-
-    def spread(self, task: Any) -> None:
-        """What is given for each window at that place, added up where windows meet."""
-        self._units(task, lambda unit: self._spread(task, unit))
-
-    def _units(self, task: Any, inside: Any) -> None:
-        begin, end = self.part(self.given["units"], task, self.given["tasks"])
-        self.loop(begin, end, inside)
+    def find(self, unit: Any) -> None:
+        """The index of the first of the largest elements of each window, or of the last NaN."""
+        self._find(unit, self._line(self.given["out"], unit, "i32"))
 
     def _line(self, base: Any, number: Any, kind: str) -> Any:
         """The address of a line of an array that has an element for each window."""
@@ -81,7 +70,8 @@ class PoolEmitter(TaskEmitter):
             found = builder.insert_element(found, one.value, ir.IntType(32)(lane))
         return Word(desk, self.kind, found), places
 
-    def _highest(self, unit: Any) -> None:
+    def highest(self, unit: Any) -> None:
+        """The largest element of each window."""
         target = self._line(self.given["out"], unit, self.kind)
 
         def windows(first: Any) -> None:
@@ -120,9 +110,10 @@ class PoolEmitter(TaskEmitter):
 
         self._windows(windows)
 
-    def _spread(self, task: Any, unit: Any) -> None:
+    def spread(self, unit: Any) -> None:
+        """Write what is given for each window to the place of its largest element, added up where windows overlap."""
         builder, given = self.builder, self.given
-        chosen, values = self._line(given["chosen"], task, "i32"), self._line(given["given"], unit, self.kind)
+        chosen, values = self._line(given["chosen"], self.task, "i32"), self._line(given["given"], unit, self.kind)
         out = self.pointer(self.sum(given["out"], (given["plane"], unit)))
         fill_with_zeros(builder, out, given["plane"])
         self._find(unit, chosen)
