@@ -1,7 +1,7 @@
-"""Products of two matrices, eager, where the processor has registers of 512 bits: a built-in function for each dtype.
+"""Matrix products outside of compile, on processors with 512-bit registers: a built-in function for each dtype.
 
-It reads sizes and steps from the arrays, makes the result, and has threads do parts of it, as `products` cuts them. How
-a product is cut changes no result, so that the number of threads does not, either.
+It reads sizes and strides from the arrays, allocates the result and lets threads compute parts of it. The parts have the
+sizes that `products` gives them; results depend neither on these nor on the number of threads.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ class DenseEmitter(TaskEmitter):
     WORDS: ClassVar = {"by_rows": WORDS, "by_columns": WORDS}
 
     def by_rows(self, task: Any) -> None:
-        """So many rows of the result."""
+        """A block of rows of the result."""
         start, count = self._range(task, "rows")
         self._multiply(self.builder.mul(start, self.given["a_down"]), None, start, rows=count)
 
     def by_columns(self, task: Any) -> None:
-        """So many columns of the result."""
+        """A block of columns of the result."""
         start, count = self._range(task, "columns")
         self._multiply(None, self.builder.mul(start, self.given["b_right"]), None, columns=count, along=start)
 
@@ -132,7 +132,7 @@ def _method(size: int) -> Any:
 
 @native.once
 def product(dtype: np.dtype[Any]) -> Callable[[Any, Any], Any] | None:
-    """The function that multiplies two matrices of a dtype, and gives None where BLAS is to; None if there is none."""
+    """The built-in function that multiplies matrices of a dtype, or returns None where BLAS is faster; None if unsupported."""
     if dtype.char not in "fd" or not native.wide():
         return None
     kind = KINDS[dtype]

@@ -1,9 +1,9 @@
-"""Single elementwise operations on large arrays, eager, and their rules: loops for any length, shared by threads.
+"""Elementwise operations on large arrays, and their derivative rules, outside of compile: one loop each, in threads.
 
-NumPy computes them in one thread, several functions one element at a time, and a rule in as many passes as it has
-operations. Each is recorded as a program, and is one loop. The code is made when an operation meets large arrays for the
-second time; it depends on dtypes and metadata, and on no shape. A built-in function looks at the operands, makes the
-result, and has the threads do its parts.
+NumPy uses one thread, computes some functions one element at a time, and needs a pass for each operation of a rule. Here the
+operation is recorded as a program and compiled to one loop of any length, once it has processed enough elements. The code
+depends on dtypes and parameters, not on shapes. A built-in function checks the operands, allocates the result and runs
+the loop, in threads if it is long.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ has axes, and the number of the result's dtype. Two more for each operand: its d
 TABLE = 3
 """Words of the table before the addresses of operands: elements, parts, and the address of the result."""
 SEVERAL = 4
-"""Parts from which on threads take part."""
+"""The number of parts above which threads share them."""
 
 
 def _write(module: Module) -> None:
@@ -90,12 +90,13 @@ Function = Callable[..., Any]
 
 
 SAMPLE = (3,)
-"""The shape of what is recorded: what is done to three elements is done to any number."""
+"""The shape of the recorded operands; the loop takes any length."""
 
 
 def _recorded(function: Function, arrays: Sequence[Array], *, whole: bool) -> Program | None:
-    """What a function of tensors does to arrays of such dtypes, the same for each element; `whole` where it is one
-    operation, that is done as it is.
+    """A function of tensors, recorded for arrays of these dtypes; None unless it is elementwise.
+
+    `whole` keeps the recorded operations as they are, without simplification.
     """
     tape: Any = Tensor.interpreter
     recorder, token = Recorder(), mode.set(NO_GRAD)
@@ -113,7 +114,7 @@ def _recorded(function: Function, arrays: Sequence[Array], *, whole: bool) -> Pr
 
 
 def _compiled(known: str, function: Function, arrays: Sequence[Array], *, whole: bool) -> Function | None:
-    """A function of arrays as a built-in one, which gives nothing for operands that it was not made for."""
+    """A function as a built-in one, which returns None for operands of other dtypes or shapes."""
     method, program = _method(), _recorded(function, arrays, whole=whole)
     if method is None or program is None:
         return None
@@ -129,7 +130,7 @@ def _compiled(known: str, function: Function, arrays: Sequence[Array], *, whole:
 
 
 MOST = 1000
-"""Operations, with their dtypes and metadata, for which there is code at most."""
+"""The largest number of compiled operations, counting dtypes and parameters."""
 _met: dict[Any, int] = {}
 _functions: dict[Any, Function | None] = {}
 _held: list[native.Code] = []
@@ -138,7 +139,9 @@ _held: list[native.Code] = []
 def function(
     primitive: Primitive, place: int | None, arrays: Sequence[Any], params: dict[str, Any], elements: int
 ) -> Function | None:
-    """The machine code of an operation, or of its rule for one input, that has met so many more; None if there is none yet."""
+    """The machine code of an operation, or of its rule for one input, after it has processed `elements` more; None before
+    there is any.
+    """
     try:
         key = (primitive, place, *params.items(), *[(array.dtype, array.ndim == 0) for array in arrays])
         if key in _functions:

@@ -15,7 +15,7 @@ from ..passes.dead import without_dead_code
 from ..passes.rules import Rules, joined
 from ..program import Equation, Program, Value
 from .elements import ELEMENTS, KINDS
-from .windows import windowed
+from .im2col import windowed
 
 indexed = Rules()
 
