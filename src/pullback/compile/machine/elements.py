@@ -15,7 +15,8 @@ import numpy as np
 from llvmlite import ir
 
 from .. import scalars
-from ..mathematics import arithmetic, gamma, trigonometry
+from ..mathematics import gamma, trigonometry
+from ..mathematics.arithmetic import cast, maximum, minimum, truth
 from ..mathematics.lanes import BITS, REALS, Desk, Word
 from .linking import Module, linked
 
@@ -130,26 +131,6 @@ def reduction(x: Word) -> list[Any]:
         return [word.value for word in trigonometry.reduced(x, near=near)]
 
     return scalars.either(x.desk.builder, (~trigonometry.is_moderate(x)).value, values)
-
-
-def cast(word: Word, kind: str) -> Word:
-    """A word converted to another kind, as NumPy converts."""
-    return word if word.kind == kind else arithmetic.cast(word, kind)
-
-
-def truth(word: Word) -> Word:
-    """Whether a word is not zero."""
-    return word if word.kind == "b1" else word != 0
-
-
-def maximum(a: Word, b: Word) -> Word:
-    """The larger; NaN where one is NaN."""
-    return a | b if a.kind == "b1" else arithmetic.maximum(a, b)
-
-
-def minimum(a: Word, b: Word) -> Word:
-    """The smaller; NaN where one is NaN."""
-    return a & b if a.kind == "b1" else arithmetic.minimum(a, b)
 
 
 def _clip(x: Word, *, lower: float | None, upper: float | None) -> Word:

@@ -13,6 +13,7 @@ from typing import Any
 
 from llvmlite import ir
 
+from ..mathematics.arithmetic import cast, maximum, minimum
 from ..mathematics.lanes import Desk, Target, Word
 from ..program import Value
 from . import elements, reducing
@@ -297,7 +298,7 @@ class Emitter:
             before = self._read(base, word.kind, root.at, word.desk)
             self._write(reducing.combine(root.how, before, word), base, root.at)
             return
-        word = elements.cast(word, KINDS[root.value.dtype])
+        word = cast(word, KINDS[root.value.dtype])
         if root.consumed:
             scope.known[id(root.node)] = word
         if root.stored:
@@ -383,9 +384,9 @@ class Emitter:
         value, rest, step, size = node.data
         (chosen,) = node.operands
         lanes = self.lanes if self.layout.vector in chosen.axes else None
-        at = elements.cast(self._at(chosen, Desk(desk.builder, self.target, lanes)), "i64")
+        at = cast(self._at(chosen, Desk(desk.builder, self.target, lanes)), "i64")
         at = (at < 0).select(at + size, at)
-        at = elements.minimum(elements.maximum(at, at.like(0)), at.like(size - 1)) * step
+        at = minimum(maximum(at, at.like(0)), at.like(size - 1)) * step
         offset, along, _ = self._offset(rest)
         kind, base, builder = KINDS[node.dtype], self._base(value), desk.builder
         if desk.lanes is None or at.desk.lanes is None:

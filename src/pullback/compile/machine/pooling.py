@@ -16,8 +16,9 @@ from llvmlite import ir
 
 from ...ops.convolution import Sizes, Window
 from ...ops.pooling import elements_along, places_of
+from ..mathematics.arithmetic import maximum
 from ..mathematics.lanes import Desk, Word
-from .elements import KINDS, maximum
+from .elements import KINDS
 from .memory import LONG, count_up, element, fill_with_zeros, load, load_lanes, long, store, store_lanes
 from .tasks import Call, TaskEmitter, lanes
 

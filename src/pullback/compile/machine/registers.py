@@ -14,6 +14,7 @@ import numpy as np
 from llvmlite import ir
 
 from ..loops import Scan
+from ..mathematics.arithmetic import cast
 from ..mathematics.lanes import REALS, Desk, Product, Sum, Target, Word
 from ..program import Equation, Value
 from . import elements, indices, reducing
@@ -249,7 +250,7 @@ class LoopEmitter:
             start += value.size
         plain = equation.name in indices.FLATTENS
         made = numbered[0] if plain else equation.primitive.forward(*numbered, **equation.params)
-        words = [(elements.cast(self.words[v], KINDS[equation.outputs[0].dtype]), v.size) for v in equation.inputs]
+        words = [(cast(self.words[v], KINDS[equation.outputs[0].dtype]), v.size) for v in equation.inputs]
         for value, numbers in zip(equation.outputs, made if isinstance(made, tuple | list) else (made,), strict=True):
             self.words[value] = self._put_together(words, np.asarray(numbers).reshape(-1).tolist())
 
@@ -263,11 +264,11 @@ class LoopEmitter:
         kind = reducing.kind_of(how, x.dtype, out.dtype)
         if kind == "d" and out.dtype.itemsize == 4 and numbers.shape[1] <= EXACT_TERMS:
             kind = "f"
-        parts = [elements.cast(self._gathered(self.words[x], row), kind) for row in numbers.T.tolist()]
+        parts = [cast(self._gathered(self.words[x], row), kind) for row in numbers.T.tolist()]
         while len(parts) > 1:  # neighbours first, so that errors and waiting grow with the logarithm
             pairs = [reducing.combine(how, *parts[i : i + 2]) for i in range(0, len(parts) - 1, 2)]
             parts = [*pairs, *parts[len(parts) // 2 * 2 :]]
-        return elements.cast(parts[0], KINDS[out.dtype])
+        return cast(parts[0], KINDS[out.dtype])
 
     def _multiply(self, equation: Equation) -> Word:
         left, right = equation.inputs
