@@ -32,6 +32,7 @@ from .._tape.walk import pull_back, youngest_first
 from .._tensor.attributes import Attributes
 from .._tensor.tensor import Tensor
 from ..func.control import runner
+from .holders import PLAIN, Holder, Mapping, attached, equal
 from .loops import Recording
 from .numbers import DOUBLE, Escaped, Number, Root
 from .program import Program, Value
@@ -51,7 +52,7 @@ from .records import (
     set_grad,
     signature,
 )
-from .state import PLAIN, Holder, Mapping, State, attached, equal, hooks_on
+from .state import State, hooks_on
 
 ndarray = np.ndarray
 turn = threading.RLock()
@@ -92,8 +93,8 @@ class Run:
         self.taken: list[tuple[Place, Any]] = []
         self.moment = Moment(sources(self.state.generators))
         self.settings = self._settings()
-        if self.state.too_much:
-            raise RefusedError(self.state.too_much)
+        if self.state.unknown:
+            raise RefusedError(self.state.unknown)
         if any(map(attached, tensors)):
             raise RefusedError("an argument is a tensor that has been given attributes of its own")
 
@@ -255,6 +256,8 @@ class Run:
             raise RefusedError("it seeds random numbers, or sets the default dtype")
         if any(not _seeded(each) and each not in self.recorder.drawn for each in self.moment.moved()):
             raise RefusedError("it draws NumPy's random numbers without pullback: make them tensors, or pass them in")
+        if any(source.getstate() != before for source, before in self.state.randoms):
+            raise RefusedError("it draws random numbers of Python's: pass them in")
 
     def _finished(self, result: Any) -> tuple[Record | None, str]:
         """The record of the run, or why there is none."""
@@ -340,11 +343,10 @@ class Run:
         """Note which places of the state hold new tensors; or say what else has changed."""
         for holder in self.state.holders:
             now = holder.entries()
-            if tuple(now) != tuple(holder.before):
+            if not holder.as_keyed(now):
                 return "a container has other keys than before: something was made for the first time"
-            for key, value in now.items():
-                old = holder.before[key]
-                if value is old or equal(old, value):
+            for key, old, value in zip(holder.before, holder.before.values(), now.values(), strict=True):
+                if equal(old, value):
                     continue
                 fresh = isinstance(value, Carrier) and isinstance(value._array, Recorded) and value._node is None
                 if not (fresh and isinstance(old, Carrier)) or id(value) in self.known or self._places_of(old) > 1:

@@ -22,11 +22,12 @@ from .._tensor.tensor import Tensor
 from ..nn.modules.module import Module
 from .capture import Run, turn
 from .costs import peak, works
+from .holders import meaning
 from .machinery import Machinery
 from .numbers import Escaped, Root
 from .program import DepartedError
 from .quick import GIVEN_UP, quick
-from .recorder import CaptureError, RefusedError
+from .recorder import CaptureError, RefusedError, overlaps
 from .records import Argument, Gradient, Place, Rate, Record, signature
 from .report import Report
 from .source import write
@@ -38,7 +39,6 @@ REST = (
 )
 QUICK = 4  # records that are tried without further ado
 PATIENCE = 8  # records for one kind of call, before a function is said to change too often
-PLAIN = (bool, int, str, bytes, type(None))
 
 
 class Prepared:
@@ -46,7 +46,7 @@ class Prepared:
 
     def __init__(self, record: Record, fuse: bool) -> None:
         self.record = record
-        self.quickened = 0
+        self.calls: list[Callable[[Any], Any]] = []
         self.machinery = Machinery(record.program, fuse=fuse)
         self.execute = self.machinery.execute
         self.back = None if record.way is None else Machinery(record.way.program, fuse=fuse)
@@ -92,12 +92,15 @@ class Prepared:
     def clashes(self, leaves: Sequence[Any], arrays: list[Any]) -> bool:
         """Whether memory that is written cannot be, or is that of another input: then the function runs as it is."""
         targets = [arrays[number] for number, _ in self.record.program.writes]
-        if not all(target.flags.writeable for target in targets):
+        if not all(target.flags.writeable and not overlaps(target) for target in targets):
             return True
         if targets and len(set(map(id, arrays))) < len(arrays):
             return True
-        others = [array for array in arrays if array.base is not None]
-        return any(target is not other and np.may_share_memory(target, other) for target in targets for other in others)
+        return any(
+            target is not other and (target.base is not None or other.base is not None) and np.may_share_memory(target, other)
+            for target in targets
+            for other in arrays
+        )
 
     def run(self, leaves: Sequence[Any], arrays: list[Any]) -> Any:
         """Run the program, and do what the function did with its results."""
@@ -218,7 +221,7 @@ class Compiled:
         now = mode.get()
         if innermost.get() is not None or now.pack is not None or now.compute is not None:
             return self.function(*args, **kwargs)
-        key = (structure, tuple(map(_kind, leaves)), _aliases(leaves), now, _dtypes.default_numpy())
+        key = (_typed(structure), tuple(map(_kind, leaves)), _aliases(leaves), now, _dtypes.default_numpy())
         if key in self.refused:
             self._rest = 0 if self.records else REST
             return self.function(*args, **kwargs)
@@ -243,6 +246,9 @@ class Compiled:
         """What a program gives, or the function where that is to run as it is; GIVEN_UP where the record does not hold."""
         arrays = prepared.arrays(leaves)
         if arrays is None:
+            if prepared.record.state.weak:  # what it keeps alive, nobody else may
+                self.records[key].remove(prepared)
+                self._quick = [call for call in self._quick if call not in prepared.calls]
             return GIVEN_UP
         if prepared.clashes(leaves, arrays):
             return self._plainly(leaves, structure)
@@ -254,7 +260,7 @@ class Compiled:
             answer = self._plainly(leaves, structure)  # says it better, if the arguments are to blame
             self._refuse(key, f"its program fails where it does not: {type(error).__name__}: {error}")
             return answer
-        if prepared.quickened < QUICK:  # memory has been exchanged since
+        if len(prepared.calls) < QUICK:  # memory has been exchanged since
             self._make_quick(prepared, leaves, structure)
         return answer
 
@@ -364,9 +370,9 @@ class Compiled:
     def _make_quick(self, prepared: Prepared, leaves: list[Any], structure: Any) -> None:
         """Write down the quick way of a record, for calls whose arguments are not nested."""
         args, kwargs = structure.children
-        prepared.quickened += 1
         if not kwargs.keys and all(child == LEAF for child in args.children):
             call = quick(prepared, leaves, _spent)
+            prepared.calls.append(call)
             if call is not None:
                 self._quick.insert(0, call)
                 del self._quick[QUICK:]
@@ -458,7 +464,13 @@ def _kind(leaf: Any) -> Any:
         return signature(leaf)
     if type(leaf) is float:
         return float
-    return (type(leaf), leaf) if isinstance(leaf, PLAIN) else id(leaf)
+    return meaning(leaf)
+
+
+def _typed(structure: Any) -> Any:
+    """A structure whose keys are compared by what they mean: 1, 1.0 and True are three."""
+    children = tuple(map(_typed, structure.children))
+    return structure._replace(keys=tuple(map(meaning, structure.keys)), children=children)
 
 
 def _aliases(leaves: Sequence[Any]) -> tuple[int, ...] | None:

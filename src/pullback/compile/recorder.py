@@ -434,11 +434,7 @@ class Recorder(Interpreter):
             raise RefusedError(
                 f"memory of {view.dtype}{list(view.shape)} is written with {array.dtype}{list(array.shape)}"
             )
-        if (
-            view.size
-            and 0 in view.strides
-            and any(n > 1 and not s for n, s in zip(view.shape, view.strides, strict=True))
-        ):
+        if overlaps(view):
             raise RefusedError("memory that lies in one place more than once is written")
         value, memory = self.value_of(given), target._memory
         array = array.copy() if isinstance(given, Recorded) and not given._apart(target) else array
@@ -494,6 +490,13 @@ class Recorder(Interpreter):
         return Program(
             tuple(self.inputs), tuple(self.equations), tuple(outputs), self.constants, tuple(writes), tuple(self.guards)
         )
+
+
+def overlaps(array: Array) -> bool:
+    """Whether elements of an array lie in one place, as those of an expanded one do."""
+    if not array.size or 0 not in array.strides:
+        return False
+    return any(length > 1 and not step for length, step in zip(array.shape, array.strides, strict=True))
 
 
 def _typed(primitive: Primitive, args: Sequence[Any]) -> list[Any]:

@@ -14,7 +14,8 @@ from .._core.trees import LEAF, Structure
 from .._tape.node import AccumulateGrad
 from .numbers import DOUBLE
 from .program import Program
-from .state import Holder, State, hooks_on
+from .holders import Holder
+from .state import State, hooks_on
 
 
 class Place:
