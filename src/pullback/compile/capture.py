@@ -36,7 +36,7 @@ from .holders import PLAIN, Holder, Mapping, attached, equal
 from .loops import Recording
 from .numbers import DOUBLE, Escaped, Number, Root
 from .program import Program, Value
-from .recorder import Memory, Recorded, Recorder, RefusedError
+from .recorder import Memory, Recorded, Recorder, RefusedError, clash
 from .records import (
     Argument,
     Exchanged,
@@ -268,6 +268,7 @@ class Run:
         def number(held: Any) -> int:
             return values.setdefault(recorder.value_of(held._array), len(values))
 
+        writes = self._writes(record)
         leaves, record.structure = flatten(result)
         for i, leaf in enumerate(leaves):
             first = self.answers.setdefault(id(leaf), i) if isinstance(leaf, Carrier) else i
@@ -281,7 +282,6 @@ class Run:
         reason = self._rebound(record, number) or self._exchanged(record, number)
         if reason:
             return None, reason
-        writes = self._writes(record)
         if any(kind == "tracked" for kind, _ in record.outputs):
             if writes and self.histories:
                 return None, "an argument with a history is written"
@@ -443,12 +443,12 @@ class Run:
 
     def _writes(self, record: Record) -> list[tuple[int, Value]]:
         """What the program writes to its inputs' memory."""
-        owners = [None if memory is None else _owner(memory.outside) for memory in self.memories]
+        kept: list[Any] = [memory for memory in self.memories if memory is not None]
+        if clash([memory.outside for memory in kept if memory.writes], [memory.outside for memory in kept]):
+            raise RefusedError("memory is written that two tensors share")
         writes = []
         for i, memory in enumerate(self.memories):
             if memory is not None and memory.writes:
-                if sum(owner is owners[i] for owner in owners) > 1:
-                    raise RefusedError("memory is written that two tensors share")
                 writes.append((i, memory.value))
                 record.written.append((self.places[i], memory.writes))
         return writes
@@ -480,7 +480,10 @@ class Run:
     def _swap_back(tensor: Any, array: Any, cell: Any, before: int, held: Recorded, *, committed: bool) -> None:
         now = tensor._array
         if not committed or now is held:
-            tensor._array, tensor._cell = array, cell
+            tensor._array = array
+            tensor._cell = cell if cell is not None and cell.array is array else None
+            if tensor._cell is not None and tensor._storage is not None:
+                tensor._storage.hold(cell)  # a write that has been taken back has let go of it
             if committed and held._memory.writes:
                 protect(tensor)
                 np.copyto(array, held._memory.array)
@@ -508,12 +511,6 @@ def _immutable(value: Any) -> bool:
     if isinstance(value, tuple | frozenset):
         return all(map(_immutable, value))
     return isinstance(value, (*PLAIN, type, np.dtype, dtype, enum.Enum))
-
-
-def _owner(array: Any) -> Any:
-    while isinstance(array.base, ndarray):
-        array = array.base
-    return array
 
 
 def _freed(node: Any) -> bool:

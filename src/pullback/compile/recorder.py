@@ -25,6 +25,7 @@ from .._core.shapes import Size, size_of
 from .._core.sites import caller, describe
 from .._core.xp import replay
 from .._numerics.random import source
+from .._tape.memory import bounds
 from .._tape.views import pieces
 from .._tensor.tensor import Tensor
 from ..interpreters import Boxed, Interpreter
@@ -497,6 +498,21 @@ def overlaps(array: Array) -> bool:
     if not array.size or 0 not in array.strides:
         return False
     return any(length > 1 and not step for length, step in zip(array.shape, array.strides, strict=True))
+
+
+def clash(written: Sequence[Array], arrays: Sequence[Array]) -> bool:
+    """Whether one of the arrays that are written lies, in part, where another one does."""
+    if not written or all(array.base is None for array in arrays):
+        return False
+    targets = set(map(id, written))
+    spans = sorted((*bounds(array), id(array) in targets) for array in arrays if array.size)
+    end, end_of_written = 0, 0
+    for low, high, is_written in spans:
+        if low < (end if is_written else end_of_written):
+            return True
+        end = max(end, high)
+        end_of_written = max(end_of_written, high) if is_written else end_of_written
+    return False
 
 
 def _typed(primitive: Primitive, args: Sequence[Any]) -> list[Any]:

@@ -12,9 +12,9 @@ import numpy as np
 
 from .._core.trees import LEAF, Structure
 from .._tape.node import AccumulateGrad
+from .holders import Holder
 from .numbers import DOUBLE
 from .program import Program
-from .holders import Holder
 from .state import State, hooks_on
 
 

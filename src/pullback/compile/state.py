@@ -15,8 +15,6 @@ import contextlib
 import contextvars
 import copyreg
 import ctypes
-import datetime
-import decimal
 import dis
 import functools
 import gc
@@ -27,7 +25,6 @@ import mmap
 import operator
 import os
 import random
-import re
 import sys
 import threading
 import types
@@ -63,7 +60,28 @@ LARGEST_ARRAY = 1 << 20
 LIBRARIES = {"pullback", "numpy", "scipy", *sys.stdlib_module_names} - {"__main__"}
 OWN = {"pullback", "numpy", "scipy"}
 """Libraries whose modules are taken to stay what they are."""
-BUFFERS = (bytearray, array.array, memoryview, mmap.mmap, ctypes.Array, ctypes.Structure, ctypes.Union, ctypes._SimpleCData)
+BUFFERS = (
+    bytearray,
+    array.array,
+    memoryview,
+    mmap.mmap,
+    ctypes.Array,
+    ctypes.Structure,
+    ctypes.Union,
+    ctypes._SimpleCData,
+)
+
+
+def _cached(function: Any) -> Any:
+    """What the cache of a function holds; it is no attribute, but can be asked for as what is referred to."""
+    own = vars(function)
+    return tuple(
+        value
+        for held in gc.get_referents(function)
+        if type(held) is dict and held is not own
+        for value in held.values()
+    )
+
 
 # What other objects are made of, or say of themselves.
 PARTS: dict[Any, Callable[[Any], Iterable[Any]]] = {
@@ -74,10 +92,10 @@ PARTS: dict[Any, Callable[[Any], Iterable[Any]]] = {
     (staticmethod, classmethod): lambda method: (method.__func__,),
     property: lambda made: (made.fget, made.fset, made.fdel),
     slice: lambda made: (made.start, made.stop, made.step),
-    (type({}.keys()), type({}.values()), type({}.items())): lambda view: gc.get_referents(view),
+    (type({}.keys()), type({}.values()), type({}.items())): gc.get_referents,
 }
 QUESTIONS: dict[Any, Callable[[Any], Any]] = {
-    functools._lru_cache_wrapper: lambda function: _cached(function),
+    functools._lru_cache_wrapper: _cached,
     contextvars.ContextVar: lambda variable: variable.get(None),
     BUFFERS: bytes,
     np.void: lambda scalar: (scalar.dtype.str, scalar.tobytes()),
@@ -88,10 +106,12 @@ QUESTIONS: dict[Any, Callable[[Any], Any]] = {
 STILL = (
     types.BuiltinFunctionType, types.CodeType, types.GenericAlias, types.UnionType, types.GetSetDescriptorType,
     types.MemberDescriptorType, types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType,
-    re.Pattern, re.Match, decimal.Decimal, datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo,
-    operator.itemgetter, operator.attrgetter, operator.methodcaller, np.dtype, np.ufunc, np.random.BitGenerator, random.SystemRandom,
+    np.dtype, np.ufunc, np.random.BitGenerator, random.SystemRandom,
 )  # fmt: skip
-STILL_MODULES = {"logging", "threading", "_thread", "_io", "io", "typing", "_abc", "pathlib", "zoneinfo", "uuid", "fractions"}
+STILL_MODULES = {
+    "_abc", "_io", "_thread", "datetime", "decimal", "fractions", "io", "logging", "operator", "pathlib", "re", "threading",
+    "typing", "uuid", "zoneinfo",
+}  # fmt: skip
 
 # Names that are computed: by some functions anything can be found, by others the attributes of what is reached.
 FINDERS = (
@@ -122,7 +142,7 @@ class State:
         self.tensors: list[Any] = []
         self.generators: list[Any] = []
         self.randoms: list[tuple[random.Random, Any]] = []
-        self.unknown: str | None = None
+        self.unknown = ""
         self.asks_types = False
         self.weak: list[Any] = []
         self._seen: dict[int, Any] = {}
@@ -242,7 +262,7 @@ class State:
     def _object(self, value: Any) -> None:
         for kinds, parts in PARTS.items():
             if isinstance(value, kinds):
-                self._todo.extend(parts(value))
+                self._todo.extend((*parts(value), getattr(value, "__dict__", None)))
                 return
         for kinds, question in QUESTIONS.items():
             if isinstance(value, kinds):
@@ -255,7 +275,8 @@ class State:
         elif type(value) is object or (isinstance(value, STILL) and _library(type(value))) or _still(type(value)):
             pass
         else:
-            hidden = _hidden(type(value)) and not isinstance(value, PLAIN)
+            kind: Any = type(value)
+            hidden = _hidden(kind) and not isinstance(value, PLAIN)
             if hidden or (_library(type(value)) and hasattr(value, "__next__")):
                 what = "an iterator" if hasattr(value, "__next__") else "an object that does not show what is inside it"
                 self._refuse(f"reaches {what}, of type {type(value).__module__}.{type(value).__qualname__}")
@@ -320,7 +341,7 @@ class State:
                 self._want(own, own if self._whole else self._names.intersection(own))
         for namespace, wanted, held in list(self._scopes.values()):
             if names := wanted - held:
-                held |= names
+                held.update(names)
                 self._hold(Named(namespace, sorted(names)))
         return bool(self._todo)
 
@@ -356,17 +377,6 @@ def _imported(code: Any, package: str | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _cached(function: Any) -> Any:
-    """What the cache of a function holds; it is no attribute, but can be asked for as what is referred to."""
-    own = vars(function)
-    return tuple(
-        value
-        for held in gc.get_referents(function)
-        if type(held) is dict and held is not own
-        for value in held.values()
-    )
-
-
 def _names(code: Any) -> set[str]:
     """All names in a function and those inside it, those of attributes among them."""
     return {*code.co_names, *[name for inner in _inner(code) for name in _names(inner)]}
@@ -377,7 +387,7 @@ def _inner(code: Any) -> list[Any]:
 
 
 @functools.lru_cache(maxsize=1024)
-def _hidden(kind: type) -> bool:
+def _hidden(kind: Any) -> bool:
     """Whether objects of a class have more inside than attributes: the test by which Python refuses to copy them."""
     if issubclass(kind, dict | list | tuple | set | frozenset | deque | np.ndarray):
         return False
@@ -391,7 +401,9 @@ def _still(kind: type) -> bool:
     """Whether objects of a library's class stay what they are, as far as programs go."""
     module = kind.__module__
     if module.startswith("pullback."):
-        return not module.startswith(("pullback.nn", "pullback.optim", "pullback.distributions", "pullback.compile", "pullback.utils"))
+        return not module.startswith(
+            ("pullback.nn", "pullback.optim", "pullback.distributions", "pullback.compile", "pullback.utils")
+        )
     return module.partition(".")[0] in STILL_MODULES
 
 

@@ -237,7 +237,9 @@ class Watch:
         return True
 
     def _looked_at(self) -> Any:
-        return np.array([word for holder in self._holders for row in holder.rows() or () for word in self._row(row)], np.int64)
+        return np.array(
+            [word for holder in self._holders for row in holder.rows() or () for word in self._row(row)], np.int64
+        )
 
     def _row(self, row: Row) -> tuple[int, int, int, int]:
         held, expected = id(row.held), row.expected
@@ -273,12 +275,16 @@ def _watchable(row: Row) -> bool:
     if row.kind == "items":
         return type(held) is list
     empty = not expected and isinstance(held, dict) and type(held).__len__ is dict.__len__
-    return type(held) in (dict, defaultdict) or empty  # in the order of the dictionary, unless a class has one of its own
+    return (
+        type(held) in (dict, defaultdict) or empty
+    )  # in the order of the dictionary, unless a class has one of its own
 
 
 def watch(holders: Sequence[Holder], renew: Callable[[], bool]) -> tuple[Watch | None, list[Holder]]:
     """The holders that are watched together, and those that are left for Python; `renew` is that of their state."""
-    method, watched, left = _method(), [], []
+    method = _method()
+    watched: list[Holder] = []
+    left: list[Holder] = []
     for holder in holders:
         rows = holder.rows()
         seen = method is not None and rows is not None and all(map(_watchable, rows))
