@@ -106,9 +106,8 @@ class CyclicLR(_WithMomentum):
             return self.gamma**x  # type: ignore[no-any-return]  # of a number
         return 1.0 if self.mode == "triangular" else 1 / 2.0 ** (x - 1)
 
-    def get_lr(self) -> list[Any]:
+    def _rates(self) -> list[Any]:
         """The rates for the current epoch; the momentum is set by the way."""
-        self._warn_outside()
         cycle = math.floor(1 + self.last_epoch / self.total_size)
         place = 1.0 + self.last_epoch / self.total_size - cycle
         height = place / self.step_ratio if place <= self.step_ratio else (place - 1) / (self.step_ratio - 1)
@@ -187,9 +186,8 @@ class OneCycleLR(_WithMomentum):
             self._begin_momentum(base_momentum, max_momentum, last_epoch)
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
+    def _rates(self) -> list[Any]:
         """The rates for the current epoch; the momentum is set by the way."""
-        self._warn_outside()
         step = self.last_epoch
         if step > self.total_steps:
             raise ValueError(f"Tried to step {step} times. The specified number of total steps is {self.total_steps}")

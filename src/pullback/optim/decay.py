@@ -58,9 +58,7 @@ class LambdaLR(_Functions):
     [0.5]
     """
 
-    def get_lr(self) -> list[Any]:
-        """The rates for the current epoch."""
-        self._warn_outside()
+    def _rates(self) -> list[Any]:
         pairs = zip(self.lr_lambdas, self.base_lrs, strict=True)
         return [base * function(self.last_epoch) for function, base in pairs]
 
@@ -68,9 +66,7 @@ class LambdaLR(_Functions):
 class MultiplicativeLR(_Functions):
     """The rate before times a function of the epoch, or one for each group."""
 
-    def get_lr(self) -> list[Any]:
-        """The rates for the current epoch."""
-        self._warn_outside()
+    def _rates(self) -> list[Any]:
         if self._is_initial:
             return self._multiplied(None)
         pairs = zip(self.lr_lambdas, self.optimizer.param_groups, strict=True)
@@ -88,9 +84,7 @@ class StepLR(LRScheduler):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
-        """The rates for the current epoch."""
-        self._warn_outside()
+    def _rates(self) -> list[Any]:
         changes = self.last_epoch != 0 and self.last_epoch % self.step_size == 0
         return self._multiplied(self.gamma if changes else None)
 
@@ -108,9 +102,7 @@ class MultiStepLR(LRScheduler):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
-        """The rates for the current epoch."""
-        self._warn_outside()
+    def _rates(self) -> list[Any]:
         times = self.milestones.get(self.last_epoch)
         return self._multiplied(None if times is None else self.gamma**times)
 
@@ -131,9 +123,7 @@ class ConstantLR(LRScheduler):
         self.total_iters = total_iters
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
-        """The rates for the current epoch."""
-        self._warn_outside()
+    def _rates(self) -> list[Any]:
         if self.last_epoch == 0:
             return self._multiplied(self.factor)
         return self._multiplied(1.0 / self.factor if self.last_epoch == self.total_iters else None)
@@ -166,9 +156,7 @@ class LinearLR(LRScheduler):
         self.total_iters = total_iters
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
-        """The rates for the current epoch."""
-        self._warn_outside()
+    def _rates(self) -> list[Any]:
         if self.last_epoch == 0:
             return self._multiplied(self.start_factor)
         if self._is_initial or self.last_epoch > self.total_iters:
@@ -189,9 +177,7 @@ class ExponentialLR(LRScheduler):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
-        """The rates for the current epoch."""
-        self._warn_outside()
+    def _rates(self) -> list[Any]:
         return self._multiplied(None if self._is_initial else self.gamma)
 
     def _get_closed_form_lr(self) -> list[Any]:
@@ -206,9 +192,7 @@ class PolynomialLR(LRScheduler):
         self.power = power
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
-        """The rates for the current epoch."""
-        self._warn_outside()
+    def _rates(self) -> list[Any]:
         if self._is_initial or self.last_epoch > self.total_iters:
             return self._multiplied(None)
         now, before = (1.0 - epoch / self.total_iters for epoch in (self.last_epoch, self.last_epoch - 1))
@@ -230,9 +214,7 @@ class CosineAnnealingLR(LRScheduler):
         self.eta_min = eta_min
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
-        """The rates for the current epoch."""
-        self._warn_outside()
+    def _rates(self) -> list[Any]:
         epoch, period, least = self.last_epoch, self.T_max, self.eta_min
         if self._is_initial:
             return self._multiplied(None)
@@ -269,9 +251,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self.T_cur: float = last_epoch
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
-        """The rates for the current epoch."""
-        self._warn_outside()
+    def _rates(self) -> list[Any]:
         height = 1 + math.cos(math.pi * self.T_cur / self.T_i)
         return [self.eta_min + (base - self.eta_min) * height / 2 for base in self.base_lrs]
 

@@ -109,6 +109,16 @@ class LRScheduler:
 
     def get_lr(self) -> list[Any]:
         """The rates for the current epoch, which `step` sets; `get_last_lr` gives them to others."""
+        if not self._get_lr_called_within_step:
+            warnings.warn(
+                "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return self._rates()
+
+    def _rates(self) -> list[Any]:
+        """The rates for the current epoch."""
         raise NotImplementedError(f"{type(self).__name__} defines no get_lr()")
 
     def step(self, epoch: Any = None) -> None:
@@ -152,15 +162,6 @@ class LRScheduler:
         for group, value in zip(self.optimizer.param_groups, values, strict=True):
             set_option(group, "lr", value)
         self._last_lr = values_of(self.optimizer, "lr")
-
-    def _warn_outside(self) -> None:
-        """Warn those who take `get_lr` for the current rate."""
-        if not self._get_lr_called_within_step:
-            warnings.warn(
-                "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.",
-                UserWarning,
-                stacklevel=3,
-            )
 
     def _multiplied(self, factor: float | None) -> list[Any]:
         """The rates times a factor; None leaves them as they are."""

@@ -203,9 +203,8 @@ class SWALR(LRScheduler):
         self.anneal_epochs = anneal_epochs
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
+    def _rates(self) -> list[Any]:
         """The rates for the current epoch: what they were at first is found from what they are."""
-        self._warn_outside()
         step = self._step_count - 1
         if self.anneal_epochs == 0:
             step = max(1, step)
