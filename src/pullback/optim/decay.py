@@ -20,7 +20,7 @@ from .schedule import LRScheduler, values_of
 
 
 class _Functions(LRScheduler):
-    """What a function of the epoch gives, for each group one."""
+    """A schedule given by functions of the epoch, one for each group."""
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1) -> None:
         self.optimizer = optimizer
@@ -39,7 +39,7 @@ class _Functions(LRScheduler):
         return {**super().state_dict(), "lr_lambdas": kept}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take up what `state_dict` gave: functions themselves stay."""
+        """Restore a state that `state_dict` returned; the functions themselves stay."""
         super().load_state_dict({name: value for name, value in state_dict.items() if name != "lr_lambdas"})
         for function, attributes in zip(self.lr_lambdas, state_dict["lr_lambdas"], strict=True):
             if attributes is not None:
@@ -64,7 +64,7 @@ class LambdaLR(_Functions):
 
 
 class MultiplicativeLR(_Functions):
-    """The rate before times a function of the epoch, or one for each group."""
+    """The previous rate times a function of the epoch, or one for each group."""
 
     def _rates(self) -> list[Any]:
         if self._is_initial:
@@ -134,7 +134,7 @@ class ConstantLR(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """The rate times a factor that goes evenly from one number to another, in `total_iters` epochs."""
+    """The rate times a factor that changes linearly from `start_factor` to `end_factor` in `total_iters` epochs."""
 
     def __init__(
         self,
@@ -256,7 +256,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         return [self.eta_min + (base - self.eta_min) * height / 2 for base in self.base_lrs]
 
     def step(self, epoch: Any = None) -> None:
-        """Set the rates of the next epoch, or of a certain one, which may lie between two."""
+        """Set the rates of the next epoch, or of `epoch`, which may be fractional."""
         if epoch is None and self.last_epoch >= 0:
             epoch = self.last_epoch + 1
             self.T_cur += 1
@@ -272,7 +272,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self._set_rates(self.get_lr)
 
     def _go_to(self, epoch: float) -> None:
-        """Find the period in which an epoch lies."""
+        """Find the period that contains an epoch."""
         self.T_i, self.T_cur = self.T_0, epoch
         if epoch >= self.T_0 and self.T_mult == 1:
             self.T_cur = epoch % self.T_0

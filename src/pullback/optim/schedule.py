@@ -50,7 +50,7 @@ def set_option(group: Group, name: str, value: Any) -> None:
 
 
 def require_optimizer(optimizer: Any) -> None:
-    """Refuse what is no optimizer."""
+    """Raise a TypeError for anything but an optimizer."""
     if not isinstance(optimizer, Optimizer):
         raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
 
@@ -100,7 +100,7 @@ class LRScheduler:
         return {name: value for name, value in vars(self).items() if name != "optimizer"}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take up what `state_dict` gave."""
+        """Restore a state that `state_dict` returned."""
         self.__dict__.update(state_dict)
 
     def get_last_lr(self) -> list[Any]:
@@ -122,7 +122,7 @@ class LRScheduler:
         raise NotImplementedError(f"{type(self).__name__} defines no get_lr()")
 
     def step(self, epoch: Any = None) -> None:
-        """Set the rates of the next epoch, or of a certain one."""
+        """Set the rates of the next epoch, or of `epoch`."""
         if self._step_count == 1:
             self._check_order()
         self._step_count += 1
@@ -170,7 +170,7 @@ class LRScheduler:
 
 
 def _watch(optimizer: Any) -> None:
-    """Have an optimizer note that a step was taken."""
+    """Make an optimizer record that a step was taken."""
     if hasattr(optimizer.step, "_wrapped_by_lr_sched"):
         return
     step, known = optimizer.step.__func__, ref(optimizer)

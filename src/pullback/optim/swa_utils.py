@@ -1,4 +1,4 @@
-"""Averages of the parameters on the way: of the models of several steps, or decaying ones.
+"""Averages of a model's parameters over training steps: plain or exponentially decaying.
 
 Izmailov et al., Averaging weights leads to wider optima and better generalization, 2018.
 """
@@ -217,6 +217,6 @@ class SWALR(LRScheduler):
         return rates
 
     def _share(self, step: int) -> float:
-        """How far the rate has come after some steps."""
+        """The fraction of the annealing that is done after some steps."""
         way = max(0, min(1, step / max(1, self.anneal_epochs)))
         return way if self._anneal_strategy == "linear" else (1 - math.cos(math.pi * way)) / 2
