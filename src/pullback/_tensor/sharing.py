@@ -38,9 +38,9 @@ def share_memory_(self: Any) -> Any:
     """
     if _memory_of(self._concrete("share_memory_")) is None:
         members = [self, *(() if self._storage is None else self._storage.tensors())]
-        bounds = [bounds(member._array) for member in members]
-        first = min(low for low, _ in bounds)
-        memory = sharedctypes.RawArray("b", max(high for _, high in bounds) - first or 1)
+        spans = [bounds(member._array) for member in members]
+        first = min(low for low, _ in spans)
+        memory = sharedctypes.RawArray("b", max(high for _, high in spans) - first or 1)
         for member in members:
             _move(member, memory, first)
     return self
