@@ -7,15 +7,13 @@ import builtins as _builtins
 from math import e, inf, nan, pi
 from typing import Any as _Any
 
-from ._core import lazy as _lazy
+from ._core.lazy import index as _index
 from ._tensor import functions as _functions
 from ._tensor import surface as _surface
 
 __version__ = "0.1.0"
 
-_MODULES = (
-    "autograd compile distributions explain fft files func interpreters linalg masked nn optim signal special testing utils"
-).split()
+_MODULES = "autograd compile distributions explain fft files func interpreters linalg masked nn optim signal special testing utils"
 
 # Names of rooms above the tensor, by the modules that define them; all others are in `_tensor.surface`
 _INDEX = {
@@ -32,22 +30,22 @@ _INDEX = {
     "signal.windows": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
     "sparsity": "sparse_hessian sparse_jacobian",
 }
-_PLACES = {name: module for module, names in _INDEX.items() for name in names.split()}
 _FUNCTIONS = _surface.NAMESPACES["pullback"]
+_of_index, _dir, _others = _index(globals(), _INDEX, _MODULES)
 
 
 def __getattr__(name: str) -> _Any:
-    if name in _FUNCTIONS:
-        globals()[name] = found = _functions.function(name)
-        return found
-    return _lazy.later(globals(), name, _PLACES, _MODULES)
+    if name not in _FUNCTIONS:
+        return _of_index(name)
+    globals()[name] = found = _functions.function(name)
+    return found
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_MODULES, *_FUNCTIONS, *_PLACES]
+    return [*_dir(), *_FUNCTIONS]
 
 
 # What `from pullback import *` binds: no name of Python's own, such as `sum` or `float`
 __all__ = [  # noqa: PLE0604  # strings, of the indexes
-    "e", "inf", "nan", "pi", *_MODULES, *(name for name in (*_FUNCTIONS, *_PLACES) if not hasattr(_builtins, name))
+    "e", "inf", "nan", "pi", *(name for name in (*_others, *_FUNCTIONS) if not hasattr(_builtins, name))
 ]  # fmt: skip

@@ -3,6 +3,6 @@
 The results have the precision of the input: complex64 from float32, complex128 from float64.
 """
 
-from ._tensor.functions import namespace
+from ._tensor import functions as _functions
 
-__getattr__, __dir__, __all__ = namespace(globals())
+__getattr__, __dir__, __all__ = _functions.namespace(globals())

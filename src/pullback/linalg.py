@@ -9,6 +9,6 @@ tensor([[ 0.6000, -0.2000],
         [-0.2000,  0.4000]])
 """
 
-from ._tensor.functions import namespace
+from ._tensor import functions as _functions
 
-__getattr__, __dir__, __all__ = namespace(globals())
+__getattr__, __dir__, __all__ = _functions.namespace(globals())

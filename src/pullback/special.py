@@ -5,6 +5,6 @@ Airy's functions and the incomplete integrals need SciPy, the extra `pullback[sp
 order and in every argument that is a real number.
 """
 
-from ._tensor.functions import namespace
+from ._tensor import functions as _functions
 
-__getattr__, __dir__, __all__ = namespace(globals())
+__getattr__, __dir__, __all__ = _functions.namespace(globals())

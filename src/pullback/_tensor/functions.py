@@ -66,9 +66,9 @@ def _published(plain: Function, found: Function, module: str, name: str) -> Func
 def of_namespace(namespace: str, name: str) -> Any:
     """The function `pullback.<namespace>.<name>`: that of the package, where it has it under the name of its definition."""
     place = surface.NAMESPACES[namespace][name]
-    if namespace == "special" and (same := surface.NAMESPACES["pullback"].get(place.defined)) is not None:
-        if same.module == place.module:
-            return function(place.defined)
+    same = surface.NAMESPACES["pullback"].get(place.defined)
+    if namespace == "special" and same is not None and same.module == place.module:
+        return function(place.defined)
     plain = load(place.module, place.defined)
     if not isinstance(plain, FunctionType):
         return plain

@@ -387,7 +387,7 @@ NAMESPACES: dict[str, dict[str, Place]] = {
 }  # fmt: skip
 """The functions of the package, and of its modules that have no definitions of their own."""
 
-_BY_FORM = {
+BY_FORM = {
     **dict.fromkeys(("package", "of_tensor", "of_pair", "of_either", "of_method"), NAMESPACES["pullback"]),
     "method": METHODS, "in_place": IN_PLACE, "functional": NAMESPACES["nn.functional"],
     "linalg": NAMESPACES["linalg"], "fft": NAMESPACES["fft"], "special": NAMESPACES["special"],
@@ -398,7 +398,7 @@ def _read_table() -> None:
     for module, rows in TABLE.items():
         for forms, names in rows.items():
             for form in forms.split():
-                index = _BY_FORM[form.partition("+")[0]]
+                index = BY_FORM[form.partition("+")[0]]
                 for word in names.split():
                     name, _, defined = word.partition("=")
                     index[name] = Place(module, defined or name, form)

@@ -27,7 +27,16 @@ from .._tape.memory import storage_of
 from .._tape.node import AccumulateGrad, Node, new
 from .._tape.recording import Tape
 from .._tape.views import write
-from ..vocabulary import arithmetic, fills, in_both_spellings, indexing, numpy_protocol, products, shapes, taking_numbers
+from ..vocabulary import (
+    arithmetic,
+    fills,
+    in_both_spellings,
+    indexing,
+    numpy_protocol,
+    products,
+    shapes,
+    taking_numbers,
+)
 from ..vocabulary.promotion import cast
 from . import surface
 from .attributes import Autograd

@@ -129,7 +129,6 @@ def linalg_cross(input: Any, other: Any, *, dim: int = -1) -> Any:
     return cross(input, other, dim)
 
 
-
 def _cross(name: str, a: Any, b: Any, dim: int) -> Any:
     require_tensors("linalg_cross", input=a, other=b)
     if a.ndim != b.ndim:
