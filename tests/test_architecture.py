@@ -25,6 +25,7 @@ LAYERS = [
     ["_tensor", "_tensor.*", "interpreters"],
     ["files", "files.*"],
     ["nn", "nn.*", "linalg", "fft", "special", "masked", "signal", "signal.*"],
+    ["_numpy", "_numpy.*"],
     ["func", "func.*", "optim", "optim.*", "sparsity", "sparsity.*"],
     ["autograd", "autograd.*", "compile", "compile.*"],
     ["distributions", "distributions.*", "utils", "utils.*"],
@@ -251,6 +252,7 @@ EAGER = """
     _tape.memory
     _tape.node
     _tape.recording
+    _tape.seeds
     _tape.shortcuts
     _tape.views
     _tape.walk

@@ -7,6 +7,7 @@ import builtins as _builtins
 from math import e, inf, nan, pi
 from typing import Any as _Any
 
+from ._core.lazy import PROVIDERS as _PROVIDERS
 from ._core.lazy import index as _index
 from ._tensor import functions as _functions
 from ._tensor import surface as _surface
@@ -32,6 +33,15 @@ _INDEX = {
 }
 _FUNCTIONS = _surface.NAMESPACES["pullback"]
 _of_index, _dir, _others = _index(globals(), _INDEX, _MODULES)
+
+
+_PROVIDERS.update(
+    {
+        "machine code": "pullback.compile.machine",
+        "batches of cotangents": "pullback.func.rows",
+        "numpy functions": "pullback._numpy",
+    }
+)
 
 
 def __getattr__(name: str) -> _Any:

@@ -35,10 +35,11 @@ def function(name: str) -> Any:
         return function(place.defined)
     if place.form == "of_method":
         return of_method(name)
-    plain = load(place.module, place.defined)
+    plain: Any = load(place.module, place.defined)
     if not isinstance(plain, FunctionType):
         return plain
-    found, check = in_both_spellings(plain), CHECKS.get(place.form.partition("+")[0])
+    found: Function = in_both_spellings(plain)
+    check = CHECKS.get(place.form.partition("+")[0])
     if check is not None:
         found = taking_numbers(check(found, place.takes_out))
         if name in HOT:
@@ -69,10 +70,10 @@ def of_namespace(namespace: str, name: str) -> Any:
     same = surface.NAMESPACES["pullback"].get(place.defined)
     if namespace == "special" and same is not None and same.module == place.module:
         return function(place.defined)
-    plain = load(place.module, place.defined)
+    plain: Any = load(place.module, place.defined)
     if not isinstance(plain, FunctionType):
         return plain
-    found = in_both_spellings(plain) if namespace == "linalg" else plain
+    found: Function = in_both_spellings(plain) if namespace == "linalg" else plain
     found = shortcuts.short(Tensor, taking_out(found) if place.takes_out else found)
     return _published(plain, found, f"pullback.{namespace}", name)
 

@@ -56,9 +56,10 @@ TABLE: dict[str, dict[str, str]] = {
     },
     "_tensor.creation": {
         "package": """
-            as_tensor empty_like empty_permuted empty_strided from_numpy full_like is_tensor ones_like result_type
-            scalar_tensor tensor tril_indices triu_indices zeros_like""",
-        "package+out": "arange empty eye full linspace logspace ones zeros",
+            as_tensor empty_permuted empty_strided from_numpy is_tensor result_type scalar_tensor tensor tril_indices
+            triu_indices""",
+        "package+out": """
+            arange empty empty_like eye full full_like linspace logspace ones ones_like zeros zeros_like""",
         "fft+out": "fftfreq rfftfreq",
     },
     "_tensor.layouts": {
