@@ -17,11 +17,11 @@ from .._tensor.tensor import Tensor
 
 
 class _Role(type):
-    """The type of marks: a tensor is an instance of the one it carries."""
+    """The type of marks: a tensor is an instance of the one it carries, and of its own class."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         role = instance._role if isinstance(instance, Carrier) else None
-        return role is not None and issubclass(role, cls)
+        return (role is not None and issubclass(role, cls)) or issubclass(type(instance), cls)
 
 
 class _Marked(Tensor, metaclass=_Role):
