@@ -15,11 +15,9 @@ from pullback import func
 from pullback.autograd import Function
 from pullback.autograd.function import once_differentiable
 
+from ..tensors import double_leaf as leaf
+
 DOUBLE = pullback.float64
-
-
-def leaf(*values):
-    return pullback.tensor([float(value) for value in values], dtype=DOUBLE, requires_grad=True)
 
 
 def function(backward, forward=None, **members):

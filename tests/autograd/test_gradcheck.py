@@ -6,9 +6,7 @@ import pytest
 import pullback
 from pullback.testing import GradcheckError, gradcheck, gradgradcheck
 
-
-def leaf(*values, dtype=pullback.float64):
-    return pullback.tensor(values, dtype=dtype, requires_grad=True)
+from ..tensors import double_leaf as leaf
 
 
 def off_by(factor):

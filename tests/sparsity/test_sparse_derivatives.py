@@ -12,8 +12,8 @@ from pullback import ops, sparse_hessian, sparse_jacobian
 from pullback.autograd import grad
 from pullback.sparsity.coloring import apart, best, star
 
-from . import samples
-from .rows import each_row
+from .. import samples
+from ..rows import each_row
 
 TABLES = ops.tables()
 SMALL = 1500  # elements of a Jacobian that is computed densely

@@ -12,7 +12,7 @@ import pytest
 
 import pullback
 
-SOURCE = Path(__file__).parent.parent / "src"
+SOURCE = Path(__file__).parents[2] / "src"
 RUN = ("-m", "pullback", "run")
 
 

@@ -6,11 +6,9 @@ import pytest
 import pullback
 from pullback.autograd import grad
 
+from ..tensors import leaf
+
 NAN = float("nan")
-
-
-def leaf(*values):
-    return pullback.tensor(list(values), requires_grad=True)
 
 
 def slope(y, x):

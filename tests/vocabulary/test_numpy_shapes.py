@@ -8,7 +8,7 @@ import pytest
 import pullback
 from pullback.vocabulary.numpy_shapes import FUNCTIONS
 
-from .differences import listed
+from ..differences import listed
 
 A = np.array([[0.3, -0.7, 1.9], [-1.2, 0.8, 2.3]])
 B = np.array([[0.9, 1.4, -0.6], [0.5, -2.1, 1.1]])

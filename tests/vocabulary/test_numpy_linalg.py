@@ -8,7 +8,7 @@ import pytest
 import pullback
 from pullback.vocabulary import numpy_linalg
 
-from .differences import listed, slope
+from ..differences import listed, slope
 
 A = np.array([[2.1, -0.4, 0.3], [0.5, 3.2, -0.7], [-0.2, 0.6, 4.4]])
 B = np.array([[0.9, 1.4, -0.6], [0.5, -2.1, 1.1], [0.4, 0.1, 1.7]])

@@ -13,12 +13,10 @@ from hypothesis import strategies as st
 import pullback
 from pullback.autograd.anomaly_mode import AnomalyError
 
+from ..tensors import double_leaf as leaf
+
 inf = float("inf")
 nan = float("nan")
-
-
-def leaf(*values, dtype=pullback.float64):
-    return pullback.tensor(list(values), requires_grad=True, dtype=dtype)
 
 
 def alarm(program, **options):
@@ -57,7 +55,7 @@ def test_a_number_that_is_not_finite_is_an_error_at_its_operation(operation, pro
     error = alarm(program)
     assert (error.phase, error.operation, error.index) == ("forward", operation, index)
     assert np.array_equal(error.value, value, equal_nan=True)
-    assert "test_anomaly.py" in error.site
+    assert "test_anomaly_mode.py" in error.site
     assert words in str(error)
 
 
@@ -72,7 +70,7 @@ def test_the_line_is_that_of_the_first_operation():
     error = alarm(program)
     assert error.site.endswith("# FIRST")
     assert error.operation == "sqrt"
-    assert "mean at test_anomaly.py" in str(error)
+    assert "mean at test_anomaly_mode.py" in str(error)
 
 
 def test_a_loss_that_is_nan_is_an_error_before_anything_has_changed():

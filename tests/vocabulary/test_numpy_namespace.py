@@ -16,8 +16,8 @@ import pullback
 from pullback.vocabulary.numpy_names import BY_NAME, FUNCTIONS, REFUSED, UFUNCS, VALUES_ONLY
 from pullback.vocabulary.scipy_names import FUNCTIONS as OF_SCIPY
 
+from ..differences import check, listed
 from . import test_numpy_linalg, test_numpy_shapes, test_numpy_statistics
-from .differences import check, listed
 from .numpy_calls import ANSWERS, CALLS, FEW, WITHOUT_SLOPE
 
 SECOND = np.array([[0.94, 1.43, -0.65], [0.56, -2.17, 1.17]])
@@ -443,7 +443,7 @@ def test_a_bessel_function():
 
 def listed_on_the_page():
     """The names on the page about NumPy, by its sections."""
-    text = (Path(__file__).parent.parent / "docs" / "numpy.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs" / "numpy.md").read_text(encoding="utf-8")
     sections = dict(part.split("\n", 1) for part in text.split("\n## ")[1:])
     return {title: set(re.findall(r"`(\w+)`", section)) for title, section in sections.items()}
 

@@ -13,9 +13,9 @@ import pullback
 from pullback import ops
 from pullback.func import grad, jvp, vjp, vmap
 
-from . import samples
-from .rows import each_row
-from .samples.makers import distinct, mask, reals, whole
+from .. import samples
+from ..rows import each_row
+from ..samples.makers import distinct, mask, reals, whole
 
 # Samples of what has no derivative, and so no row of its own.
 EXTRA = [

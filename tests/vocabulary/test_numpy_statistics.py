@@ -8,7 +8,7 @@ import pytest
 import pullback
 from pullback.vocabulary.numpy_statistics import STATISTICS
 
-from .differences import listed, slope
+from ..differences import listed, slope
 
 A = np.array([[0.3, -0.7, 1.9, 0.4], [-1.2, 0.8, 2.3, -0.1], [0.6, 1.1, -0.9, 1.5]])
 B = np.array([[0.9, 1.4, -0.6, 0.2], [0.5, -2.1, 1.1, 0.7], [0.4, 0.1, 1.7, -0.3]])

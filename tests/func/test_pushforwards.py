@@ -5,8 +5,8 @@ import numpy as np
 import pullback
 from pullback import func, ops
 
-from . import samples
-from .test_rules import PRIMITIVES, arguments, each_sample, inner, pieces, random_like
+from .. import samples
+from ..ops.test_rules import PRIMITIVES, arguments, each_sample, inner, pieces, random_like
 
 
 def floats(arrays):

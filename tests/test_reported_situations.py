@@ -12,11 +12,9 @@ import pullback
 from pullback import nn
 from pullback.autograd.anomaly_mode import AnomalyError
 
+from .tensors import leaf
+
 inf, nan = float("inf"), float("nan")
-
-
-def leaf(*values, dtype=pullback.float32):
-    return pullback.tensor(list(values), requires_grad=True, dtype=dtype)
 
 
 def here(program):

@@ -10,8 +10,8 @@ from pullback import ops
 from pullback._core.primitives import Primitive
 from pullback.autograd import grad
 
-from . import samples
-from .rows import each_row
+from .. import samples
+from ..rows import each_row
 
 PRIMITIVES = {name: value for name, value in ops.tables().items() if value.differentiable}
 ROW = samples.rows()

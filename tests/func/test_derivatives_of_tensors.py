@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import pullback
 from pullback.autograd import grad
 
-from .test_rules import PRIMITIVES, arguments, each_sample, leaves, pieces, tracked
+from ..ops.test_rules import PRIMITIVES, arguments, each_sample, leaves, pieces, tracked
 
 
 def leaf(*shape, seed=0):

@@ -16,8 +16,8 @@ import pullback
 from pullback import ops
 from pullback._core import xp as _xp
 
-from . import samples
-from .rows import each_row
+from .. import samples
+from ..rows import each_row
 
 strict = pytest.importorskip(
     "array_api_strict", reason="array-api-strict is not installed: no arrays to be strict with"

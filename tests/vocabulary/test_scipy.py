@@ -6,7 +6,7 @@ import pytest
 import pullback
 from pullback.vocabulary.scipy_names import FUNCTIONS
 
-from .differences import check
+from ..differences import check
 
 special = pytest.importorskip("scipy.special", reason="these are SciPy's functions")
 

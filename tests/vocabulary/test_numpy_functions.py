@@ -5,7 +5,7 @@ import pytest
 
 import pullback
 
-from .differences import check
+from ..differences import check
 
 A = np.array([[0.3, -0.7, 1.9], [-1.2, 0.8, 2.3]])
 B = np.array([[0.9, 1.4, -0.6], [0.5, -2.1, 1.1]])

@@ -335,7 +335,7 @@ def changing(first, second):
 
 def test_a_second_run_that_saves_less_names_the_line():
     y = again(changing(lambda t: t.exp().sin(), lambda t: t * 1), leaf())
-    with pytest.raises(CheckpointError, match=r"A different number of tensors(?s:.)*test_checkpoint\.py:\d+: .*sin"):
+    with pytest.raises(CheckpointError, match=r"A different number of tensors(?s:.)*test_checkpointing\.py:\d+: .*sin"):
         y.backward()
 
 
@@ -344,7 +344,7 @@ def test_a_second_run_with_other_shapes_or_dtypes_names_both_lines(second):
     y = again(changing(lambda t: t.exp(), second), leaf())
     with pytest.raises(CheckpointError, match="different metadata") as caught:
         y.backward()
-    assert str(caught.value).count("test_checkpoint.py:") == 2
+    assert str(caught.value).count("test_checkpointing.py:") == 2
 
 
 def test_debug_lists_what_was_saved():
