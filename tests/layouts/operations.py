@@ -96,13 +96,15 @@ def elementwise(name):
     return lambda draw, x: getattr(pullback, name)(x)
 
 
-ELEMENTWISE = """exp sin cos tanh sigmoid erf abs square sign relu floor reciprocal expm1 sinh asinh atan erfc exp2 sinc
+ELEMENTWISE = """exp sin cos tanh sigmoid erf abs square sign relu floor expm1 sinh asinh atan erfc exp2 sinc
     nan_to_num deg2rad trunc neg""".split()
-POSITIVE = "log sqrt rsqrt log1p lgamma digamma log2 log10".split()
-PAIRS = "add sub mul div maximum minimum atan2 hypot logaddexp fmod copysign fmax".split()
+POSITIVE = "reciprocal log sqrt rsqrt log1p lgamma digamma log2 log10".split()
+PAIRS = "add sub mul div maximum minimum atan2 hypot logaddexp copysign fmax".split()
 ACTIVATIONS = """gelu silu softplus elu selu celu leaky_relu hardtanh relu6 hardsigmoid hardswish logsigmoid mish
     softsign tanhshrink softshrink hardshrink threshold glu softmax log_softmax softmin normalize""".split()
-REDUCTIONS = "sum mean prod var std amax amin logsumexp norm nansum cumsum cumprod logcumsumexp cummax sort argsort flip"
+REDUCTIONS = (
+    "sum mean prod var std amax amin logsumexp norm nansum cumsum cumprod logcumsumexp cummax sort argsort flip"
+)
 
 OPERATIONS = {name: (elementwise(name), [matrix]) for name in ELEMENTWISE}
 OPERATIONS |= {name: (positive(elementwise(name)), [matrix]) for name in POSITIVE}
@@ -119,6 +121,9 @@ def activation(name):
     extra = {"threshold": (0.1, 0.2), "softmax": (-1,), "log_softmax": (-1,), "softmin": (-1,)}.get(name, ())
     even = name == "glu"
     return lambda draw, x: getattr(of, name)(x[:, : x.shape[1] // 2 * 2] if even else x, *extra)
+
+
+OPERATIONS["fmod"] = (lambda draw, x, y: pullback.fmod(x * 3, y * y + 0.5), [matrix, matrix])
 
 
 OPERATIONS |= {name: (activation(name), [matrix]) for name in ACTIVATIONS}
@@ -194,7 +199,10 @@ OPERATIONS |= {
     "triplet_margin_loss": (lambda draw, x, y: of.triplet_margin_loss(x, y, x * y + 1), [matrix, matrix]),
     "ctc_loss": (
         lambda draw, x: of.ctc_loss(
-            x.log_softmax(-1), whole(draw, x.shape[2] - 1, x.shape[1], 2) + 1, [x.shape[0]] * x.shape[1], [2] * x.shape[1]
+            x.log_softmax(-1),
+            whole(draw, x.shape[2] - 1, x.shape[1], 2) + 1,
+            [x.shape[0]] * x.shape[1],
+            [2] * x.shape[1],
         ),
         [lambda n, f: (max(6, n // 12), 3, 4)],
     ),
@@ -237,7 +245,10 @@ OPERATIONS |= {
         ),
         [image],
     ),
-    "max_unpool2d": (lambda draw, x: of.max_unpool2d(*of.max_pool2d(x, 2, return_indices=True), 2, output_size=x.shape[2:]), [image]),
+    "max_unpool2d": (
+        lambda draw, x: of.max_unpool2d(*of.max_pool2d(x, 2, return_indices=True), 2, output_size=x.shape[2:]),
+        [image],
+    ),
     "conv1d": (lambda draw, x: of.conv1d(x, like(draw, x, 3, 4, 3), padding=1), [signal]),
     "conv1d of weights": (lambda draw, x, w: of.conv1d(x, w[0, :, :3][None]), [signal, signal]),
     "conv2d": (lambda draw, x: of.conv2d(x, like(draw, x, 5, 3, 3, 3), padding=1), [image]),
@@ -359,21 +370,36 @@ OPERATIONS |= {
     "index of columns": (lambda draw, x: x[:, whole(draw, x.shape[1], 5)], [matrix]),
     "index of pairs": (lambda draw, x: x[whole(draw, len(x), 300), whole(draw, x.shape[1], 300)], [matrix]),
     "mask": (lambda draw, x: x[pullback.from_numpy(draw.random(tuple(x.shape)) < 0.5)], [matrix]),
-    "where": (lambda draw, x, y: pullback.where(pullback.from_numpy(draw.random(tuple(x.shape)) < 0.5), x, y), [matrix] * 2),
+    "where": (
+        lambda draw, x, y: pullback.where(pullback.from_numpy(draw.random(tuple(x.shape)) < 0.5), x, y),
+        [matrix] * 2,
+    ),
     "masked_fill": (lambda draw, x: x.masked_fill(pullback.from_numpy(draw.random(x.shape[1]) < 0.5), 2.0), [matrix]),
     "gather": (lambda draw, x: x.gather(1, whole(draw, x.shape[1], len(x), 3)), [matrix]),
     "gather of rows": (lambda draw, x: x.gather(0, whole(draw, len(x), *x.shape)), [matrix]),
     "take": (lambda draw, x: x.take(whole(draw, x.numel(), 50)), [matrix]),
     "index_select": (lambda draw, x: x.index_select(1, whole(draw, x.shape[1], 9)), [matrix]),
     "index_add": (lambda draw, x, y: x.index_add(0, whole(draw, len(x), len(y)), y), [matrix, matrix]),
-    "index_add of columns": (lambda draw, x, y: x.index_add(1, whole(draw, x.shape[1], y.shape[1]), y), [matrix, matrix]),
+    "index_add of columns": (
+        lambda draw, x, y: x.index_add(1, whole(draw, x.shape[1], y.shape[1]), y),
+        [matrix, matrix],
+    ),
     "index_put": (lambda draw, x, y: x.index_put((whole(draw, len(x), len(y)),), y, accumulate=True), [matrix, matrix]),
     "index_copy": (lambda draw, x, y: x.index_copy(0, pullback.arange(len(y)), y), [matrix, matrix]),
     "index_reduce": (lambda draw, x, y: x.index_reduce(0, whole(draw, len(x), len(y)), y, "prod"), [matrix, matrix]),
-    "scatter": (lambda draw, x, y: x.scatter(1, pullback.arange(x.shape[1]).flip(0).expand(*x.shape), y), [matrix, matrix]),
+    "scatter": (
+        lambda draw, x, y: x.scatter(1, pullback.arange(x.shape[1]).flip(0).expand(*x.shape), y),
+        [matrix, matrix],
+    ),
     "scatter_add": (lambda draw, x, y: x.scatter_add(0, whole(draw, len(x), *x.shape), y), [matrix, matrix]),
-    "scatter_add of columns": (lambda draw, x, y: x.scatter_add(1, whole(draw, x.shape[1], *x.shape), y), [matrix, matrix]),
-    "scatter_reduce": (lambda draw, x, y: x.scatter_reduce(0, whole(draw, len(x), *x.shape), y, "amax"), [matrix, matrix]),
+    "scatter_add of columns": (
+        lambda draw, x, y: x.scatter_add(1, whole(draw, x.shape[1], *x.shape), y),
+        [matrix, matrix],
+    ),
+    "scatter_reduce": (
+        lambda draw, x, y: x.scatter_reduce(0, whole(draw, len(x), *x.shape), y, "amax"),
+        [matrix, matrix],
+    ),
     "put": (lambda draw, x: x.put(whole(draw, x.numel(), 30), like(draw, x, 30), accumulate=True), [matrix]),
     "take_along_dim": (lambda draw, x: pullback.take_along_dim(x, x.argsort(1), 1), [matrix]),
     "select_scatter": (lambda draw, x, y: x.select_scatter(y[:, 0], 1, 1), [matrix, matrix]),
@@ -418,10 +444,10 @@ def arguments(name, size, form, dtype=np.float64):
     """The arrays of an operation: numbers that are apart, so that no order or sign changes by a small step."""
     rng = np.random.default_rng(3)
     found = []
-    for shape in OPERATIONS[name][1]:
+    for place, shape in enumerate(OPERATIONS[name][1]):
         full = shape(size, form)
         count = math.prod(full)
-        steps = rng.permutation((np.arange(count) - count / 2 + 0.3) * (3.7 / count))
+        steps = rng.permutation((np.arange(count) - count / 2 + 0.3 + place / 7) * (3.7 / count))
         found.append(steps.reshape(full).astype(dtype))
     return found
 
