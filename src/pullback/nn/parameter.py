@@ -17,11 +17,11 @@ from .._tensor.tensor import Tensor
 
 
 class _Role(type):
-    """The type of marks: a tensor is an instance of the one it carries, and of its own class."""
+    """The type of marks: a tensor is an instance of the one it carries."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         role = instance._role if isinstance(instance, Carrier) else None
-        return (role is not None and issubclass(role, cls)) or issubclass(type(instance), cls)
+        return role is not None and issubclass(role, cls)
 
 
 class _Marked(Tensor, metaclass=_Role):
@@ -29,6 +29,10 @@ class _Marked(Tensor, metaclass=_Role):
 
     heading = ""
     """What stands above the tensor where it is printed."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls._role = cls  # of tensors of the class itself, however they were made
 
     @classmethod
     def mark(cls, tensor: Any) -> Any:
