@@ -295,7 +295,10 @@ OPERATIONS |= {
         [heads] * 3,
     ),
     "embedding": (lambda draw, w: of.embedding(whole(draw, len(w), 3, 7), w), [matrix]),
-    "embedding of many": (lambda draw, w: of.embedding(whole(draw, 4, w.numel() // 8 + 1), w[:4]), [matrix]),
+    "embedding of many": (
+        lambda draw, w: of.embedding(whole(draw, min(4, len(w)), w.numel() // 8 + 1), w[:4]),
+        [matrix],
+    ),
     "embedding_bag": (lambda draw, w: of.embedding_bag(whole(draw, len(w), 5, 3), w, mode="mean"), [matrix]),
 }
 
