@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pullback
-from pullback.vocabulary import numpy_linalg
+from pullback._numpy import linalg as numpy_linalg
 
 from ..differences import listed, slope
 

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import pullback
-from pullback.vocabulary.numpy_names import BY_NAME, FUNCTIONS, REFUSED, UFUNCS, VALUES_ONLY
-from pullback.vocabulary.scipy_names import FUNCTIONS as OF_SCIPY
+from pullback._numpy.names import BY_NAME, FUNCTIONS, REFUSED, UFUNCS, VALUES_ONLY
+from pullback._numpy.scipy_names import FUNCTIONS as OF_SCIPY
 
 from ..differences import check, listed
 from . import test_numpy_linalg, test_numpy_shapes, test_numpy_statistics

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pullback
-from pullback.vocabulary.numpy_shapes import FUNCTIONS
+from pullback._numpy.shapes import FUNCTIONS
 
 from ..differences import listed
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pullback
-from pullback.vocabulary.numpy_statistics import STATISTICS
+from pullback._numpy.statistics import STATISTICS
 
 from ..differences import listed, slope
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pullback
-from pullback.vocabulary.scipy_names import FUNCTIONS
+from pullback._numpy.scipy_names import FUNCTIONS
 
 from ..differences import check
 

@@ -1,6 +1,6 @@
 """NumPy's elementwise functions of tensors by the operations of the vocabulary that are imported when one is called.
 
-`numpy_names` has them in its tables.
+`names` has them in its tables.
 """
 
 # ruff: noqa: PLW0108  # the signature of a lambda gives the parameters their names in NumPy
@@ -15,9 +15,9 @@ import numpy as np
 from .. import ops
 from .._core.primitives import Carrier
 from .._core.shapes import normalize_axis
-from . import arithmetic, later
-from .numpy_operands import concrete
-from .promotion import fractional, inexact
+from ..vocabulary import arithmetic, later
+from ..vocabulary.promotion import fractional, inexact
+from .operands import concrete
 
 Function = Callable[..., Any]
 

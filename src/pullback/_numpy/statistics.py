@@ -1,6 +1,6 @@
 """NumPy's reductions, scans and statistics of tensors, in NumPy's parameters, by operations of the vocabulary.
 
-`numpy_names` has them in its table. The modules behind them are imported when one is called.
+`names` has them in its table. The modules behind them are imported when one is called.
 """
 
 # the signature of a lambda gives the parameters their names in NumPy
@@ -15,9 +15,9 @@ import numpy as np
 from .. import ops
 from .._core import dtypes
 from .._core.shapes import normalize_axes, normalize_axis
-from . import arithmetic, later, reductions, shapes
-from .numpy_operands import tensors
-from .promotion import cast, inexact
+from ..vocabulary import arithmetic, later, reductions, shapes
+from ..vocabulary.promotion import cast, inexact
+from .operands import tensors
 
 Function = Callable[..., Any]
 

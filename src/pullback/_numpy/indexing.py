@@ -1,6 +1,6 @@
 """NumPy's functions of places, diagonals and spectra, of tensors, in NumPy's parameters.
 
-`numpy_names` has them in its tables. The modules behind them are imported when one is called.
+`names` has them in its tables. The modules behind them are imported when one is called.
 """
 
 # ruff: noqa: PLW0108  # the signature of a lambda gives the parameters their names in NumPy
@@ -14,9 +14,9 @@ import numpy as np
 
 from .._core.primitives import Carrier
 from .._core.shapes import normalize_axis
-from . import indexing, later, reductions, shapes
-from .numpy_operands import concrete, tensors
-from .promotion import cast
+from ..vocabulary import indexing, later, reductions, shapes
+from ..vocabulary.promotion import cast
+from .operands import concrete, tensors
 
 Function = Callable[..., Any]
 

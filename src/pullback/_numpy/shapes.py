@@ -1,6 +1,6 @@
 """NumPy's joins, pieces and rearrangements of tensors, in NumPy's parameters, by operations of the vocabulary.
 
-`numpy_names` has them in its table. The modules behind them are imported when one is called.
+`names` has them in its table. The modules behind them are imported when one is called.
 """
 
 # ruff: noqa: PLW0108  # the signature of a lambda gives the parameters their names in NumPy
@@ -15,9 +15,9 @@ import numpy as np
 
 from .._core.primitives import Carrier
 from .._core.shapes import normalize_axes, normalize_axis
-from . import later, shapes
-from .numpy_operands import concrete, constants, holds_tensor, tensors
-from .promotion import cast
+from ..vocabulary import later, shapes
+from ..vocabulary.promotion import cast
+from .operands import concrete, constants, holds_tensor, tensors
 
 Function = Callable[..., Any]
 

@@ -1,6 +1,6 @@
 """NumPy's linear algebra on tensors, in NumPy's parameters, by operations of `linalg`.
 
-`numpy_names` has it in its table. The modules behind it are imported when one is called.
+`names` has it in its table. The modules behind it are imported when one is called.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import numpy as np
 
 from .. import ops
 from .._core.primitives import Carrier
-from . import load, products, shapes
-from .numpy_operands import concrete, tensors
-from .promotion import inexact, together
+from ..vocabulary import load, products, shapes
+from ..vocabulary.promotion import inexact, together
+from .operands import concrete, tensors
 
 Function = Callable[..., Any]
 

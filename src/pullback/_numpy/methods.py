@@ -17,9 +17,10 @@ import numpy as np
 from .._core import dtypes
 from .._core.primitives import Carrier
 from .._core.shapes import normalize_axes, normalize_axis
-from . import later, numpy_reductions, reductions, shapes
-from .numpy_operands import concrete, tensors
-from .promotion import cast, category
+from ..vocabulary import later, reductions, shapes
+from ..vocabulary.promotion import cast, category
+from . import reductions as numpy_reductions
+from .operands import concrete, tensors
 
 Function = Callable[..., Any]
 

@@ -1,6 +1,6 @@
 """NumPy's functions that write to their first argument: a tensor, with the history of what is written to it.
 
-An array may be written too where nothing is tracked. `numpy_names` has these functions in its table.
+An array may be written too where nothing is tracked. `names` has these functions in its table.
 """
 
 # ruff: noqa: PLW0108  # the signature of a lambda gives the parameters their names in NumPy
@@ -15,9 +15,9 @@ import numpy as np
 from .._core import xp as _xp
 from .._core.primitives import Carrier
 from .._core.shapes import normalize_axis
-from . import indexing, shapes
-from .numpy_operands import concrete, constants, operand
-from .promotion import cast, category
+from ..vocabulary import indexing, shapes
+from ..vocabulary.promotion import cast, category
+from .operands import concrete, constants, operand
 
 Function = Callable[..., Any]
 

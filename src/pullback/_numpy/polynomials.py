@@ -1,6 +1,6 @@
 """NumPy's polynomials with tensors for coefficients, roots or points, the highest power first.
 
-They are written in NumPy's own functions, which work on tensors as on arrays. `numpy_names` has them in its table.
+They are written in NumPy's own functions, which work on tensors as on arrays. `names` has them in its table.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from . import shapes
-from .numpy_operands import concrete, operand, tensors
-from .promotion import inexact, together
+from ..vocabulary import shapes
+from ..vocabulary.promotion import inexact, together
+from .operands import concrete, operand, tensors
 
 Function = Callable[..., Any]
 

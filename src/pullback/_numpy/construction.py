@@ -1,6 +1,6 @@
 """NumPy's functions that put tensors together: ranges, blocks, choices, insertions, and functions applied along axes.
 
-They are written in NumPy's own functions, which work on tensors as on arrays. `numpy_names` has them in its table.
+They are written in NumPy's own functions, which work on tensors as on arrays. `names` has them in its table.
 """
 
 # the signature of a lambda gives the parameters their names in NumPy
@@ -16,9 +16,9 @@ from .. import ops
 from .._core import dtypes
 from .._core.primitives import Carrier
 from .._core.shapes import normalize_axis
-from . import shapes
-from .numpy_operands import concrete, operand, tensors
-from .promotion import cast, common, fractional, together
+from ..vocabulary import shapes
+from ..vocabulary.promotion import cast, common, fractional, together
+from .operands import concrete, operand, tensors
 
 Function = Callable[..., Any]
 

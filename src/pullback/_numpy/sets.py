@@ -1,7 +1,7 @@
 """NumPy's functions that pick elements by their values: sets, partitions and histograms.
 
 NumPy finds the places from the values; the elements are then read there, so that each gradient goes to where its
-element came from, of several equal ones to the first. `numpy_names` has them in its table.
+element came from, of several equal ones to the first. `names` has them in its table.
 """
 
 # the signature of a lambda gives the parameters their names in NumPy
@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from . import indexing, shapes
-from .numpy_operands import concrete, holds_tensor, operand, tensors
-from .promotion import cast, inexact
+from ..vocabulary import indexing, shapes
+from ..vocabulary.promotion import cast, inexact
+from .operands import concrete, holds_tensor, operand, tensors
 
 Function = Callable[..., Any]
 

@@ -1,4 +1,4 @@
-"""Samples of the primitives of `ops.heads`."""
+"""Samples of the primitives of `ops.dot_product_attention`."""
 
 from __future__ import annotations
 

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from . import arithmetic, later
-from .numpy_operands import constants, tensors
-from .promotion import broadcast, cast, fractional, inexact, together
-from .special import of_several
+from ..vocabulary import arithmetic, later
+from ..vocabulary.promotion import broadcast, cast, fractional, inexact, together
+from ..vocabulary.special import of_several
+from .operands import constants, tensors
 
 Function = Callable[..., Any]
 

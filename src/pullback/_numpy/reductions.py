@@ -1,6 +1,6 @@
 """NumPy's reductions of tensors, in NumPy's parameters, `initial` and `where` among them.
 
-`numpy_names` has them in its tables.
+`names` has them in its tables.
 """
 
 # the signature of a lambda gives the parameters their names in NumPy
@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from .._core import dtypes
-from . import arithmetic, reductions
-from .numpy_statistics import prod as products
-from .promotion import cast, inexact
+from ..vocabulary import arithmetic, reductions
+from ..vocabulary.promotion import cast, inexact
+from .statistics import prod as products
 
 Function = Callable[..., Any]
 

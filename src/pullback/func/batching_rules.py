@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import ops
 from .._core.primitives import Primitive
-from . import places, products
+from . import batched_indexing, products
 from .arguments import Argument, Params, Rule, count, folded, one_by_one, raised, spread, unfolded, whole
 
 
@@ -61,7 +61,7 @@ def alike(size: int, primitive: Primitive, args: list[Argument], params: Params)
 
 def carried(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
     """The same operation, whose metadata count axes and tell shapes: with the batch's in front."""
-    return primitive(*[whole(size, arg) for arg in args], **places.moved(size, primitive, params))
+    return primitive(*[whole(size, arg) for arg in args], **batched_indexing.moved(size, primitive, params))
 
 
 def scattered(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
@@ -69,7 +69,7 @@ def scattered(size: int, primitive: Primitive, args: list[Argument], params: Par
     x, source, indices = args
     rank = x.rank
     written = whole(size, source) if source.shape else raised(source, rank)
-    return primitive(whole(size, x), written, whole(size, indices), **places.moved(size, primitive, params))
+    return primitive(whole(size, x), written, whole(size, indices), **batched_indexing.moved(size, primitive, params))
 
 
 def rows(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
@@ -81,7 +81,9 @@ def scaled(size: int, primitive: Primitive, args: list[Argument], params: Params
     """Normalisation: all arguments have the axes of the first, some of them with length 1."""
     rank = args[0].rank
     first, *rest = args
-    return primitive(whole(size, first), *[raised(arg, rank) for arg in rest], **places.moved(size, primitive, params))
+    return primitive(
+        whole(size, first), *[raised(arg, rank) for arg in rest], **batched_indexing.moved(size, primitive, params)
+    )
 
 
 def pinv(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
@@ -118,7 +120,7 @@ def place_of_extreme(size: int, primitive: Primitive, args: list[Argument], para
 
 def distinct(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
     """What differs from all that stands before: refused, since there are so many for one example, so many for another."""
-    places.refuse_dynamic("_unique2" if primitive.name == "unique" else primitive.name)
+    batched_indexing.refuse_dynamic("_unique2" if primitive.name == "unique" else primitive.name)
 
 
 # 2. The table
@@ -184,15 +186,15 @@ RULES: dict[str, Rule] = {
     "biased": products.biased,
     "cross_entropy": products.cross_entropy,
     "cross_entropy_pullback": products.cross_entropy_pullback,
-    "index": places.index,
-    "index_add": places.index_add,
-    "index_put": places.index_put,
-    "embedding": places.embedding,
-    "scatter_rows": places.scatter_rows,
-    "put_rows": places.put_rows,
-    "searchsorted": places.searchsorted,
-    "isin": places.isin,
-    "overwrite": places.viewed,
-    "replay": places.viewed,
+    "index": batched_indexing.index,
+    "index_add": batched_indexing.index_add,
+    "index_put": batched_indexing.index_put,
+    "embedding": batched_indexing.embedding,
+    "scatter_rows": batched_indexing.scatter_rows,
+    "put_rows": batched_indexing.put_rows,
+    "searchsorted": batched_indexing.searchsorted,
+    "isin": batched_indexing.isin,
+    "overwrite": batched_indexing.viewed,
+    "replay": batched_indexing.viewed,
 }
 """The rules by the names of primitives; elementwise ones and those that have none of their own are not in it."""

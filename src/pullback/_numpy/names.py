@@ -13,26 +13,19 @@ import numpy as np
 from .. import ops
 from .._core.primitives import Carrier
 from .._core.shapes import normalize_axes, normalize_axis
-from . import (
-    arithmetic,
-    indexing,
-    load,
-    numpy_functions,
-    numpy_indexing,
-    numpy_linalg,
-    numpy_shapes,
-    products,
-    reductions,
-    shapes,
-)
-from .numpy_construction import CONSTRUCTION
-from .numpy_operands import operand
-from .numpy_polynomials import POLYNOMIALS
-from .numpy_reductions import REDUCTIONS
-from .numpy_sets import SETS
-from .numpy_statistics import STATISTICS
-from .numpy_writing import WRITING
-from .promotion import cast
+from ..vocabulary import arithmetic, indexing, load, products, reductions, shapes
+from ..vocabulary.promotion import cast
+from . import functions as numpy_functions
+from . import indexing as numpy_indexing
+from . import linalg as numpy_linalg
+from . import shapes as numpy_shapes
+from .construction import CONSTRUCTION
+from .operands import operand
+from .polynomials import POLYNOMIALS
+from .reductions import REDUCTIONS
+from .sets import SETS
+from .statistics import STATISTICS
+from .writing import WRITING
 
 Function = Callable[..., Any]
 
