@@ -24,7 +24,7 @@ SIZES = {
     "_numerics.incomplete_functions": {"BLOCK": 2},
     "ops.convolution": {"FEW": 1, "WORTH": 1},
     "ops.exponentials": {"LARGE": 1, "LONGEST": 4},
-    "ops.heads": {"HEADS": 64, "PIECE": 64},
+    "ops.dot_product_attention": {"HEADS": 64, "PIECE": 64},
     "ops.indexing": {"SMALL": 1},
     "ops.lapack": {"BLOCK": 1},
     "ops.normalization": {"FEW": 1, "LONGEST": 8, "MERGED": 1, "SHORTEST": 2},
