@@ -59,7 +59,6 @@ TYPES_ONLY: set[tuple[str, str]] = set()
 
 # Lazy imports against that order, or that close a circle within a room: to become fewer.
 UPWARD = {
-    ("_tensor.legacy", "linalg"),
     ("vocabulary", "vocabulary.outputs"),
     ("vocabulary", "vocabulary.shared_memory"),
     ("vocabulary.arithmetic", "vocabulary.branches"),
