@@ -326,7 +326,7 @@ def _fill(targets: Sequence[Any], answers: list[Any], batch: tuple[int, ...]) ->
 
 def retain_grad(tensor: Any) -> None:
     """Make passes store the gradient of a non-leaf tensor in its `.grad`."""
-    if tensor._node is None:
+    if not tensor.requires_grad:
         raise RuntimeError(f"can't retain_grad on Tensor that has requires_grad=False: this is a {errors.kind(tensor)}")
-    if not isinstance(tensor._node, AccumulateGrad):
+    if tensor.grad_fn is not None:
         hooks_of(tensor._node).retained = weakref.ref(tensor)
