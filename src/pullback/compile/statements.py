@@ -178,7 +178,9 @@ class Statements:
         if e.primitive.kind == "effect" and self.readable:
             raise UnwritableError(f"{e.name}, at {_place(e)}, draws random numbers, which have no form as text")
         try:
-            return self.library.expression(e.primitive if self.readable else e.primitive.forward, e.name)
+            if self.readable:
+                return f"{self.library.expression(e.primitive, e.name)}.forward"
+            return self.library.expression(e.primitive.forward, e.name)
         except UnwritableError as error:
             raise UnwritableError(f"{e.name}, at {_place(e)}, cannot be written: {error}") from error
 
