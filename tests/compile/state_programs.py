@@ -80,7 +80,7 @@ class Slotted:
     __slots__ = ("value", "more")
 
 
-class Text(str):
+class Text(str):  # noqa: SLOT000  # for the attributes that it can have
     pass
 
 
