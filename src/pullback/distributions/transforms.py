@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.lazy import later
+from .._core import lazy as _lazy
 from .._core.primitives import Carrier
 from .._core.shapes import Size
 from .._core.values import holds
@@ -632,8 +632,6 @@ class CumulativeDistributionTransform(Transform):
 
 
 # Transforms of other modules, which torch has here
-_LATER = {"CatTransform": "joined", "StackTransform": "joined", "CorrCholeskyTransform": "correlations"}
-
-
-def __getattr__(name: str) -> Any:
-    return later(globals(), name, _LATER)
+__getattr__, __dir__, _ = _lazy.index(
+    globals(), {"joined": "CatTransform StackTransform", "correlations": "CorrCholeskyTransform"}
+)
