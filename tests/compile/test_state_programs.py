@@ -1,6 +1,7 @@
 """Random programs over Python state give, compiled, what they give as they are, and leave the same state behind."""
 
 import pytest
+
 from .state_programs import outcome
 
 PROGRAMS, IN_ONE = 300, 10
