@@ -33,7 +33,7 @@ LAYERS = [
     ],
     ["_error_functions", "_gamma_functions", "_incomplete_functions", "_polynomials", "_scipy"],
     ["_memory"],
-    ["_composing"],
+    ["_composing", "_halves"],
     ["_core"],
     ["ops", "ops.*"],
     ["_node", "_promotion", "_values"],

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from . import _xp
 from ._composing import composed, signature
+from ._halves import as_singles, pulled_as_singles
 from ._modes import innermost, quiet
 
 # 1. Primitives and kinds
@@ -24,8 +25,11 @@ from ._modes import innermost, quiet
 # Rules are written for real numbers. Of a complex operation the cotangent is conjugated before and after its rule
 # ("holomorphic"), which is torch's convention; the rule runs as it is ("as written", where it says the same for complex
 # numbers), or the operation is refused when it would be recorded ("refused").
+#
+# With `halves="as singles"` an operation computes halves in single precision, forwards and backwards: see `_halves`.
 
 Rule = Callable[..., Any]
+SINGLES: Any = {"halves": "as singles"}
 
 
 class Primitive:
@@ -36,7 +40,7 @@ class Primitive:
 
     __slots__ = (
         "name", "kind", "title", "forward", "inputs", "rules", "joint", "saved", "variadic", "differentiable",
-        "complex", "outputs", "keeps", "_pull", "_way",
+        "complex", "halves", "outputs", "keeps", "_pull", "_way",
     )  # fmt: skip
 
     def __init__(
@@ -50,13 +54,15 @@ class Primitive:
         joint: Rule | None = None,
         title: str | Callable[..., str] | None = None,
         complex: str = "refused",
+        halves: str = "as they are",
         outputs: int = 1,
     ) -> None:
         self.complex = complex
+        self.halves = halves
         self.outputs = outputs
         self.name = name
         self.kind = kind
-        self.forward = forward
+        self.forward = as_singles(forward) if halves == "as singles" else forward
         self.variadic = inputs[-1].startswith("*")
         self.inputs = tuple(name.lstrip("*") for name in inputs)
         self.rules = tuple(rules)
@@ -115,7 +121,7 @@ class Primitive:
     def pull(self) -> Callable[..., Any]:
         """The rules composed into one function of `(xp, g, edges, saved, params)`, built when first needed."""
         if self._pull is None:
-            self._pull = composed(self)
+            self._pull = pulled_as_singles(self, composed(self)) if self.halves == "as singles" else composed(self)
         return self._pull
 
 
@@ -158,12 +164,21 @@ def linear(
     inputs: Sequence[str] = ("x",),
     title: str | Callable[..., str] | None = None,
     complex: str = "holomorphic",
+    halves: str = "as they are",
 ) -> Primitive:
     """A linear map of its first input: the rule is its transpose; further inputs are data without a derivative."""
     rules = (rule, *[None] * (len(inputs) - 1)) if len(inputs) == 1 or not inputs[-1].startswith("*") else ()
     joint = None if rules else rule
     return Primitive(
-        name, "linear", forward or getattr(_xp, name), inputs, rules, joint=joint, title=title, complex=complex
+        name,
+        "linear",
+        forward or getattr(_xp, name),
+        inputs,
+        rules,
+        joint=joint,
+        title=title,
+        complex=complex,
+        halves=halves,
     )
 
 
@@ -189,10 +204,13 @@ def multilinear(
     joint: Rule | None = None,
     title: str | Callable[..., str] | None = None,
     complex: str = "holomorphic",
+    halves: str = "as they are",
 ) -> Primitive:
     """Linear in each operand alone: a rule per operand, or one joint rule for any number of them."""
     forward = forward or getattr(_xp, name)
-    return Primitive(name, "multilinear", forward, inputs, rules, joint=joint, title=title, complex=complex)
+    return Primitive(
+        name, "multilinear", forward, inputs, rules, joint=joint, title=title, complex=complex, halves=halves
+    )
 
 
 def general(
@@ -203,11 +221,21 @@ def general(
     joint: Rule | None = None,
     title: str | Callable[..., str] | None = None,
     complex: str = "refused",
+    halves: str = "as they are",
     outputs: int = 1,
 ) -> Primitive:
     """Anything else: the pullback is stated as it is, per input or jointly; `y` of several outputs is their list."""
     return Primitive(
-        name, "general", forward, inputs, rules, joint=joint, title=title, complex=complex, outputs=outputs
+        name,
+        "general",
+        forward,
+        inputs,
+        rules,
+        joint=joint,
+        title=title,
+        complex=complex,
+        halves=halves,
+        outputs=outputs,
     )
 
 

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _blocks, _machine, _xp
-from .._core import general, linear, zero
-from .convolution import Sizes, Window, at_least_single
+from .._core import SINGLES, general, linear, zero
+from .convolution import Sizes, Window
 
 SHORT = 4
 """With as few windows in a line, or fewer, tiles are worked on as one long array for each element of a window."""
@@ -142,7 +142,6 @@ def _counts(
     return found
 
 
-@at_least_single
 def _mean_forward(x: Any, *, kernel: Sizes, window: Window, lengths: Sizes, divisor: int | None, inside: bool) -> Any:
     table = _few(x, lengths, kernel, window)
     if table is not None and table.windows is not None:
@@ -155,7 +154,6 @@ def _mean_forward(x: Any, *, kernel: Sizes, window: Window, lengths: Sizes, divi
     return np.divide(total, count, out=total)
 
 
-@at_least_single
 def _spread_forward(g: Any, *, size: Sizes, kernel: Sizes, window: Window, divisor: int | None, inside: bool) -> Any:
     lengths = g.shape[2:]
     g = g / _counts(size, lengths, kernel, window, inside, divisor, g.real.dtype)
@@ -443,8 +441,8 @@ def _named(text: str) -> Any:
 
 # fmt: off
 #                           name              pullback
-window_mean      = linear("window_mean",      _mean,   forward=_mean_forward,   title=_named("AvgPool{}DBackward0"))
-window_spread    = linear("window_spread",    _spread, forward=_spread_forward, title=_named("AvgPool{}DBackwardBackward0"))
+window_mean      = linear("window_mean",      _mean,   forward=_mean_forward,   title=_named("AvgPool{}DBackward0"), **SINGLES)
+window_spread    = linear("window_spread",    _spread, forward=_spread_forward, title=_named("AvgPool{}DBackwardBackward0"), **SINGLES)
 max_pool         = general("max_pool",        _max_pool, forward=_max_forward,  title=_named("MaxPool{}DWithIndicesBackward0"))
 max_spread       = linear("max_spread",       _max_spread, forward=_max_spread_forward, inputs=("given", "x", "highest"),
                           title=_named("MaxPool{}DWithIndicesBackwardBackward0"))

@@ -24,7 +24,9 @@ HALF, SINGLE = np.dtype(np.float16), np.dtype(np.float32)
 def _statistics(input: Any, axis: tuple[int, ...], eps: float) -> Known | None:
     """What is known of a tensor's elements over axes, if it is a plain tensor that holds an array."""
     array = data(input)
-    return quiet.copy().run(statistics, array, axis, eps) if type(array) is np.ndarray else None
+    if type(array) is not np.ndarray:
+        return None
+    return quiet.copy().run(statistics, array.astype(SINGLE) if array.dtype == HALF else array, axis, eps)
 
 
 def _standardized(
@@ -38,7 +40,7 @@ def _standardized(
 ) -> Any:
     """The input less its mean over axes, over its deviation, times a weight plus a bias, both reshaped to `shape`."""
     dtype = input._dtype
-    if dtype is HALF:
+    if dtype == HALF:
         return cast(_standardized(cast(input, SINGLE), weight, bias, shape, axis, eps), HALF)
     known = known or _statistics(input, axis, eps)
     if weight is None and bias is None:
