@@ -34,7 +34,7 @@ import numpy as np
 from eager import FULL, QUICK, Program, in_turns, verdict
 
 import pullback
-from pullback._blocks import pieces
+from pullback._numerics.blocks import pieces
 from pullback.compile.report import amount, duration
 
 Arrays = Sequence[np.ndarray[Any, Any]]

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import pullback
-from pullback.revolve import least_runs
+from pullback.autograd.revolve import least_runs
 
 SLOTS = (3, 10, 100)
 BESIDES = 10  # states: a step's graph, its cotangents, the gradients, and the small objects that Python holds back

@@ -3,7 +3,7 @@ import sys
 
 from hypothesis import settings
 
-from pullback import _machine
+from pullback._core import machine
 
 # No test is timed, and CI draws the same examples each time.
 settings.register_profile("pullback", deadline=None, derandomize="CI" in os.environ)
@@ -12,6 +12,6 @@ settings.load_profile("pullback")
 # Where llvmlite is installed, rows, products and other operations are left to machine code when many have been met, which
 # changes last digits: here rows and products from the beginning, and others only where a test says so, so that no test
 # meets the change.
-_machine.met[0] = _machine.ENOUGH
-_machine._multiplied[0] = _machine.PRODUCTS
-_machine.PORTION = sys.maxsize
+machine.met[0] = machine.ENOUGH
+machine._multiplied[0] = machine.PRODUCTS
+machine.PORTION = sys.maxsize

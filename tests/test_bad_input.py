@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import pullback
-from pullback._tensor import HOT
+from pullback._tensor.tensor import HOT
 
 CLEAR = (
     TypeError,

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import pullback
-from pullback import _blocks
+from pullback._numerics import blocks
 from pullback.nn import functional
 
-LONG = 3 * _blocks.BLOCK // 8  # doubles of three blocks
+LONG = 3 * blocks.BLOCK // 8  # doubles of three blocks
 
 
 @pytest.fixture(autouse=True)
@@ -126,9 +126,9 @@ def test_a_loss_of_large_scores_keeps_its_digits(dtype):
 
 
 def test_pieces_cover_everything_once():
-    for length, size in ((0, 8), (1, 8), (10, 8), (10, _blocks.BLOCK), (1000, _blocks.BLOCK // 10), (7, 10**9)):
+    for length, size in ((0, 8), (1, 8), (10, 8), (10, blocks.BLOCK), (1000, blocks.BLOCK // 10), (7, 10**9)):
         seen = []
-        _blocks.pieces(lambda start, stop, seen=seen: seen.append((start, stop)), length, size)
+        blocks.pieces(lambda start, stop, seen=seen: seen.append((start, stop)), length, size)
         seen.sort()
         assert [start for start, _ in seen] == [0, *(stop for _, stop in seen[:-1])]
         assert seen[-1][1] == length
@@ -146,7 +146,7 @@ def test_an_error_in_a_piece_is_raised_when_all_are_done():
     for _ in range(20):
         done.clear()
         with pytest.raises(KeyError, match="2"):
-            _blocks.pieces(work, 5, _blocks.BLOCK)
+            blocks.pieces(work, 5, blocks.BLOCK)
         assert sorted(done) == [0, 1, 3, 4]
 
 
@@ -162,10 +162,10 @@ def test_pieces_within_pieces_and_several_callers():
     total = np.zeros((6, 4, 5))
 
     def outer(caller, i):
-        _blocks.pieces(lambda j, stop: np.add(total[caller, i, j:stop], 1, total[caller, i, j:stop]), 5, _blocks.BLOCK)
+        blocks.pieces(lambda j, stop: np.add(total[caller, i, j:stop], 1, total[caller, i, j:stop]), 5, blocks.BLOCK)
 
     def call(caller):
-        _blocks.pieces(lambda i, _: outer(caller, i), 4, _blocks.BLOCK)
+        blocks.pieces(lambda i, _: outer(caller, i), 4, blocks.BLOCK)
 
     callers = [threading.Thread(target=call, args=(i,)) for i in range(6)]
     for thread in callers:
@@ -179,7 +179,7 @@ def test_products_in_pieces_have_one_thread_each_and_leave_blas_as_it_was():
     program = """
 import os, sys, threading
 import numpy as np, pullback
-from pullback import _blas, _blocks
+from pullback._numerics import blas as _blas; from pullback._numerics import blocks as _blocks
 before = _blas.threads()
 if before is None:
     sys.exit()

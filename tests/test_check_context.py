@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pullback
-from pullback.checking import CheckWarning
+from pullback._tape.checking import CheckWarning
 
 
 def column(n=3):

@@ -14,7 +14,7 @@ import pullback
 from pullback import checkpoint_loop, func
 from pullback.autograd import grad
 from pullback.autograd.graph import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
-from pullback.revolve import least_runs
+from pullback.autograd.revolve import least_runs
 from pullback.utils.checkpoint import (
     CheckpointError,
     CheckpointPolicy,
@@ -439,7 +439,7 @@ def test_selective_gradients(everything):
 
 def test_what_a_policy_keeps_is_not_computed_again():
     computed = []
-    cube = pullback._core.elementwise(
+    cube = pullback._core.primitives.elementwise(
         "cube", lambda xp, g, x: 3 * g * x * x, forward=lambda x: computed.append(x) or x**3
     )
     for policy, times in [([cube], 1), ([], 2)]:

@@ -486,7 +486,7 @@ def test_tensors_are_known_by_the_text_of_their_type():
         assert pickle.loads(pickle.dumps(pullback.Tensor)) is pullback.Tensor
         print(type(pullback.ones(1)))
     """)
-    assert printed.splitlines() == ["<class 'torch.Tensor'> torch", "<class 'pullback._tensor.Tensor'>"]
+    assert printed.splitlines() == ["<class 'torch.Tensor'> torch", "<class 'pullback._tensor.tensor.Tensor'>"]
 
 
 def test_sparse_tensors_are_dense_ones():

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pullback
-from pullback import control
-from pullback.func import grad, hessian, jacfwd, jacrev, jvp, vmap
+from pullback.func import control, grad, hessian, jacfwd, jacrev, jvp, vmap
 from pullback.testing import gradcheck
 
 DOUBLE = pullback.float64

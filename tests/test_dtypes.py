@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pullback
-from pullback._dtypes import as_dtype, default_complex, default_numpy, from_numpy, result_dtype, type_name
+from pullback._core.dtypes import as_dtype, default_complex, default_numpy, from_numpy, result_dtype, type_name
 
 NAMES = [
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),

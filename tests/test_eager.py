@@ -11,9 +11,9 @@ import pytest
 
 import pullback
 from pullback import ops
-from pullback._core import Primitive
-from pullback._eager import LOCALS, PRIMITIVES, SCOPE
-from pullback._tensor import HOT, IN_PLACE, SHORT_WAYS
+from pullback._core.primitives import Primitive
+from pullback._tape.shortcuts import LOCALS, PRIMITIVES, SCOPE
+from pullback._tensor.tensor import HOT, IN_PLACE, SHORT_WAYS
 from pullback.autograd import grad
 from pullback.vocabulary import activations, arithmetic, functions, products, reductions, short_way, special
 
@@ -447,7 +447,7 @@ def written(way, name, target, other, block):
 @pytest.mark.parametrize("name", IN_PLACE)
 def test_in_place_forms(name, block):
     """Against the general operation followed by a write, which is what the general way of the in-place form is."""
-    from pullback._views import write
+    from pullback._tape.views import write
 
     symbol = name.strip("_").removeprefix("i")
     plain = getattr(arithmetic, {"truediv": "div"}.get(symbol, symbol))
@@ -471,7 +471,7 @@ def test_in_place_forms(name, block):
 @pytest.mark.parametrize("name", ["add", "sub"])
 @pytest.mark.parametrize("alpha", [-0.1, 3, 1e300, float("nan"), np.float32(0.1), 1j, True], ids=str)
 def test_in_place_forms_with_a_factor(name, alpha, block):
-    from pullback._views import write
+    from pullback._tape.views import write
 
     def ours(x, other):
         return getattr(x, f"{name}_")(other, alpha=alpha)

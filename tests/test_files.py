@@ -613,4 +613,10 @@ def test_any_program_is_refused_or_plain(program):
         found = pullback.load(io.BytesIO(archive(program)))
     except FileError:
         return
-    assert type(found).__module__ in {"builtins", "collections", "pullback", "pullback._shapes", "pullback._placement"}
+    assert type(found).__module__ in {
+        "builtins",
+        "collections",
+        "pullback",
+        "pullback._core.shapes",
+        "pullback._core.placement",
+    }

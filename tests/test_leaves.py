@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pullback
-from pullback._sites import describe
+from pullback._core.sites import describe
 
 
 def test_a_leaf_that_is_switched_off_and_on_is_the_same_leaf():

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import pullback
-from pullback._core import elementwise
-from pullback._cuts import recent
+from pullback._core.primitives import elementwise
+from pullback._tape.cuts import recent
 from pullback.autograd import grad
 
 BIG = 1000  # elements: an array of this size outweighs what Python allocates beside it

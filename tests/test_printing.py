@@ -13,8 +13,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from pullback import _printing
-from pullback._printing import format_tensor, get_printoptions, set_printoptions
+from pullback._numerics import printing
+from pullback._numerics.printing import format_tensor, get_printoptions, set_printoptions
 
 DEFAULTS = {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80, "sci_mode": None}
 
@@ -282,12 +282,12 @@ OPTIONS = st.fixed_dictionaries(
 
 @contextlib.contextmanager
 def options_of_both(torch: Any, options: dict[str, Any]) -> Iterator[None]:
-    for module in (torch, _printing):
+    for module in (torch, printing):
         module.set_printoptions(**options)
     try:
         yield
     finally:
-        for module in (torch, _printing):
+        for module in (torch, printing):
             module.set_printoptions(profile="default")
 
 
@@ -315,7 +315,7 @@ def test_torch_prints_the_same(torch: Any, array: np.ndarray, options: dict[str,
             suffixes[-1] = "grad_fn=<CloneBackward0>"
     with options_of_both(torch, options):
         assert format_tensor(array, suffixes=suffixes) == repr(tensor)
-        assert _printing.get_printoptions() == torch._tensor_str.get_printoptions()
+        assert printing.get_printoptions() == torch._tensor_str.get_printoptions()
 
 
 @settings(max_examples=60, deadline=None)

@@ -7,7 +7,7 @@ import pytest
 
 import pullback
 from pullback import ops
-from pullback._core import Primitive
+from pullback._core.primitives import Primitive
 from pullback.autograd import grad
 
 from . import samples

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pullback
-from pullback._shapes import (
+from pullback._core.shapes import (
     CallableInt,
     Size,
     broadcast_shapes,

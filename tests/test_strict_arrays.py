@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import pullback
-from pullback import _xp, ops
+from pullback import ops
+from pullback._core import xp as _xp
 
 from . import samples
 from .rows import each_row

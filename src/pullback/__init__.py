@@ -9,28 +9,8 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from . import vocabulary as _vocabulary
-from ._creation import (
-    arange,
-    as_tensor,
-    empty,
-    empty_like,
-    eye,
-    from_numpy,
-    full,
-    full_like,
-    is_tensor,
-    linspace,
-    ones,
-    ones_like,
-    result_type,
-    tensor,
-    zeros,
-    zeros_like,
-)
-from ._dtypes import (
-    bool_ as bool,
-)
-from ._dtypes import (
+from ._core.dtypes import bool_ as bool
+from ._core.dtypes import (
     can_cast,
     cdouble,
     cfloat,
@@ -58,13 +38,36 @@ from ._dtypes import (
     uint32,
     uint64,
 )
-from ._dtypes import (
-    float_ as float,
+from ._core.dtypes import float_ as float
+from ._core.dtypes import int_ as int
+from ._core.modes import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
 )
-from ._dtypes import (
-    int_ as int,
+from ._core.shapes import Size, broadcast_shapes
+from ._tensor.creation import (
+    arange,
+    as_tensor,
+    empty,
+    empty_like,
+    eye,
+    from_numpy,
+    full,
+    full_like,
+    is_tensor,
+    linspace,
+    ones,
+    ones_like,
+    result_type,
+    tensor,
+    zeros,
+    zeros_like,
 )
-from ._functions import (
+from ._tensor.functions import (
     abs,
     absolute,
     add,
@@ -174,15 +177,13 @@ from ._functions import (
     where,
     zero_,
 )
-from ._modes import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
-from ._shapes import Size, broadcast_shapes
-from ._tensor import Tensor
+from ._tensor.tensor import Tensor
 
 if _TYPE_CHECKING:  # else they are imported when they are first asked for
     from . import autograd, interpreters, nn
-    from ._printing import get_printoptions, set_printoptions
-    from ._random import manual_seed
-    from ._sampling import rand, rand_like, randint, randint_like, randn, randn_like
+    from ._numerics.printing import get_printoptions, set_printoptions
+    from ._numerics.random import manual_seed
+    from ._tensor.sampling import rand, rand_like, randint, randint_like, randn, randn_like
 
 __version__ = "0.1.0"
 

@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from . import _dtypes, ops
-from ._core import Carrier
-from ._creation import from_numpy
-from ._promotion import cast, inexact
-from ._shapes import normalize_axes, normalize_axis
-from ._values import require_tensor
-from ._views import view
+from . import ops
+from ._core import dtypes
+from ._core.primitives import Carrier
+from ._core.shapes import normalize_axes, normalize_axis
+from ._core.values import require_tensor
+from ._tape.views import view
+from ._tensor.creation import from_numpy
 from .vocabulary import rearranging, take_out
+from .vocabulary.promotion import cast, inexact
 
 Dims = int | tuple[int, ...] | list[int] | None
 
@@ -321,7 +322,7 @@ def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool =
 
 
 def _frequencies(values: Any, dtype: Any, requires_grad: bool) -> Any:
-    kind = _dtypes.default_numpy() if dtype is None else _dtypes.as_dtype(dtype).numpy
+    kind = dtypes.default_numpy() if dtype is None else dtypes.as_dtype(dtype).numpy
     return from_numpy(values.astype(kind)).requires_grad_(requires_grad)
 
 

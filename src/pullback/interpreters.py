@@ -12,14 +12,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from . import _refusals
-from ._core import Carrier
-from ._core import Interpreter as _Interpreter
-from ._core import Primitive as Primitive
-from ._node import new
-from ._random import sampled_within
-from ._tape import Tape
-from ._tensor import Tensor
+from ._core import errors
+from ._core.primitives import Carrier
+from ._core.primitives import Interpreter as _Interpreter
+from ._core.primitives import Primitive as Primitive
+from ._numerics.random import sampled_within
+from ._tape.node import new
+from ._tape.recording import Tape
+from ._tensor.tensor import Tensor
 
 
 class Boxed(Tensor):
@@ -49,7 +49,7 @@ class Boxed(Tensor):
         if isinstance(self.interpreter, Tape):
             return super().requires_grad_(requires_grad)
         if requires_grad is not self.requires_grad:
-            raise RuntimeError(_refusals.FLAG_INSIDE)
+            raise RuntimeError(errors.FLAG_INSIDE)
         return self
 
     def __repr__(self) -> str:
@@ -64,7 +64,7 @@ class Boxed(Tensor):
     def numpy(self, *, force: bool = False) -> Any:
         """Refused: the memory belongs to the interpreter."""
         if self._node is not None:
-            raise _refusals.tracked_numpy(self, "numpy()")
+            raise errors.tracked_numpy(self, "numpy()")
         raise RuntimeError(
             "Cannot access data pointer of Tensor that doesn't have storage: this tensor belongs to a transform (level "
             f"{self.level}). NumPy functions work on it directly; np.asarray and .numpy() would hide what they do from it."

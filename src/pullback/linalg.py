@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._values import require_tensor
+from ._core.values import require_tensor
 from .ops.lapack import LinAlgError as LinAlgError
 from .vocabulary import contractions, diagonals, spell, take_out
 from .vocabulary.contractions import vander as vander

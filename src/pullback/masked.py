@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from . import _dtypes, ops
-from ._core import Carrier
-from ._promotion import cast, category, inexact
-from ._shapes import expand_shape, normalize_axes, normalize_axis
-from ._values import require_operand, require_tensor
+from . import ops
+from ._core import dtypes
+from ._core.primitives import Carrier
+from ._core.shapes import expand_shape, normalize_axes, normalize_axis
+from ._core.values import require_operand, require_tensor
 from .vocabulary import arithmetic, functions, reductions, scans, shapes, statistics
+from .vocabulary.promotion import cast, category, inexact
 
 Dim = int | tuple[int, ...] | list[int] | None
 
@@ -56,7 +57,7 @@ def _limit(input: Any, highest: bool) -> float:
 
 
 def _converted(input: Any, dtype: Any) -> Any:
-    return input if dtype is None else cast(input, _dtypes.as_dtype(dtype).numpy)
+    return input if dtype is None else cast(input, dtypes.as_dtype(dtype).numpy)
 
 
 def _axes(input: Any, dim: Dim) -> tuple[int, ...]:

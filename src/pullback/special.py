@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _functions, ops, vocabulary
-from .vocabulary import special as _special
-from .vocabulary.special import of_one as _of_one
-from .vocabulary.special import of_two as _of_two
+from . import ops, vocabulary
+from ._tensor import functions
+from .vocabulary import special
+from .vocabulary.special import of_one, of_two
 
 # The functions that pullback has itself, under the names they have here
 _SAME = {
@@ -45,7 +45,7 @@ def __getattr__(name: str) -> Any:
     if name not in _SAME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     same = _SAME[name]
-    globals()[name] = found = getattr(_functions, same, None) or vocabulary.function(same)
+    globals()[name] = found = getattr(functions, same, None) or vocabulary.function(same)
     return found
 
 
@@ -60,16 +60,16 @@ def polygamma(n: int, input: Any) -> Any:
     >>> pullback.special.polygamma(2, pullback.tensor([1.0]))
     tensor([-2.4041])
     """
-    return vocabulary.of_tensor(_special.polygamma)(input, n)
+    return vocabulary.of_tensor(special.polygamma)(input, n)
 
 
-entr = _of_one(ops.entr, "entr", "-input * log(input), the entropy; 0 at 0 and -inf below.")
-erfcx = _of_one(ops.erfcx, "erfcx", "exp(input * input) * erfc(input), far out where erfc is 0.")
-log_ndtr = _of_one(ops.log_ndtr, "log_ndtr", "log(ndtr(input)), far out where ndtr is 0.")
-ndtr = _of_one(ops.ndtr, "ndtr", "The probability that a standard normal deviate lies below input.")
-ndtri = _of_one(ops.ndtri, "ndtri", "The number below which a standard normal deviate lies with probability input.")
-xlog1py = _of_two(ops.xlog1py, "xlog1py", "input * log1p(other), and 0 where input is 0.")
-zeta = _of_two(
+entr = of_one(ops.entr, "entr", "-input * log(input), the entropy; 0 at 0 and -inf below.")
+erfcx = of_one(ops.erfcx, "erfcx", "exp(input * input) * erfc(input), far out where erfc is 0.")
+log_ndtr = of_one(ops.log_ndtr, "log_ndtr", "log(ndtr(input)), far out where ndtr is 0.")
+ndtr = of_one(ops.ndtr, "ndtr", "The probability that a standard normal deviate lies below input.")
+ndtri = of_one(ops.ndtri, "ndtri", "The number below which a standard normal deviate lies with probability input.")
+xlog1py = of_two(ops.xlog1py, "xlog1py", "input * log1p(other), and 0 where input is 0.")
+zeta = of_two(
     ops.zeta,
     "zeta",
     """Hurwitz's zeta function, the sum of (other + k) ** -input over k = 0, 1, 2, ..., for input above 1.
@@ -98,31 +98,31 @@ def betainc(a: Any, b: Any, x: Any) -> Any:
     >>> a.grad
     tensor([-0.2216])
     """
-    return _special.of_several(ops.betainc, "betainc", a, b, x)
+    return special.of_several(ops.betainc, "betainc", a, b, x)
 
 
-airy_ai = _of_one(ops.airy, "airy_ai", "Airy's function Ai.")
-bessel_j0 = _of_one(ops.bessel_j, "bessel_j0", "The Bessel function of the first kind of order 0.", order=0)
-bessel_j1 = _of_one(ops.bessel_j, "bessel_j1", "The Bessel function of the first kind of order 1.", order=1)
-bessel_y0 = _of_one(ops.bessel_y, "bessel_y0", "The Bessel function of the second kind of order 0.", order=0)
-bessel_y1 = _of_one(ops.bessel_y, "bessel_y1", "The Bessel function of the second kind of order 1.", order=1)
-i0e = _of_one(ops.scaled_bessel_i, "i0e", "exp(-abs(input)) * i0(input), without overflow.", order=0)
-i1 = _of_one(ops.bessel_i, "i1", "The modified Bessel function of the first kind of order 1.", order=1)
-i1e = _of_one(ops.scaled_bessel_i, "i1e", "exp(-abs(input)) * i1(input), without overflow.", order=1)
+airy_ai = of_one(ops.airy, "airy_ai", "Airy's function Ai.")
+bessel_j0 = of_one(ops.bessel_j, "bessel_j0", "The Bessel function of the first kind of order 0.", order=0)
+bessel_j1 = of_one(ops.bessel_j, "bessel_j1", "The Bessel function of the first kind of order 1.", order=1)
+bessel_y0 = of_one(ops.bessel_y, "bessel_y0", "The Bessel function of the second kind of order 0.", order=0)
+bessel_y1 = of_one(ops.bessel_y, "bessel_y1", "The Bessel function of the second kind of order 1.", order=1)
+i0e = of_one(ops.scaled_bessel_i, "i0e", "exp(-abs(input)) * i0(input), without overflow.", order=0)
+i1 = of_one(ops.bessel_i, "i1", "The modified Bessel function of the first kind of order 1.", order=1)
+i1e = of_one(ops.scaled_bessel_i, "i1e", "exp(-abs(input)) * i1(input), without overflow.", order=1)
 modified_bessel_i1 = i1
-modified_bessel_k0 = _of_one(
+modified_bessel_k0 = of_one(
     ops.bessel_k, "modified_bessel_k0", "The modified Bessel function of the second kind of order 0.", order=0
 )
-modified_bessel_k1 = _of_one(
+modified_bessel_k1 = of_one(
     ops.bessel_k, "modified_bessel_k1", "The modified Bessel function of the second kind of order 1.", order=1
 )
-scaled_modified_bessel_k0 = _of_one(
+scaled_modified_bessel_k0 = of_one(
     ops.scaled_bessel_k, "scaled_modified_bessel_k0", "exp(input) * modified_bessel_k0(input).", order=0
 )
-scaled_modified_bessel_k1 = _of_one(
+scaled_modified_bessel_k1 = of_one(
     ops.scaled_bessel_k, "scaled_modified_bessel_k1", "exp(input) * modified_bessel_k1(input).", order=1
 )
-spherical_bessel_j0 = _of_one(
+spherical_bessel_j0 = of_one(
     ops.spherical_bessel_j,
     "spherical_bessel_j0",
     "The spherical Bessel function of order 0, sin(input) / input.",
@@ -132,12 +132,12 @@ spherical_bessel_j0 = _of_one(
 
 def _polynomial(name: str, family: str, whose: str) -> Any:
     text = f"{whose} polynomial of degree n at input; n is a whole number or a tensor of them, and has no derivative."
-    of_degree = _of_two(ops.orthogonal_polynomial, name, text, family=family, order=0)
+    of_degree = of_two(ops.orthogonal_polynomial, name, text, family=family, order=0)
 
     def function(input: Any, n: Any) -> Any:
         return of_degree(input, n)
 
-    return _special.named(function, name, text)
+    return special.named(function, name, text)
 
 
 chebyshev_polynomial_t = _polynomial("chebyshev_polynomial_t", "chebyshev_t", "Chebyshev's first")

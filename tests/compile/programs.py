@@ -10,8 +10,9 @@ from random import Random
 import numpy as np
 from hypothesis import strategies as st
 
-from pullback import _xp, ops
-from pullback._modes import quiet
+from pullback import ops
+from pullback._core import xp as _xp
+from pullback._core.modes import quiet
 from pullback.compile.program import Equation, Program, Value
 
 SHAPES = [(), (1,), (3,), (4,), (3, 4), (1, 4), (3, 1), (2, 3, 4), (2, 1, 4), (0,), (2, 0), (1, 1)]

@@ -6,7 +6,8 @@ import pytest
 pytest.importorskip("llvmlite", reason="machine code is made by llvmlite, which is not installed")
 
 import pullback
-from pullback import _machine, ops
+from pullback import ops
+from pullback._core import machine
 
 CASES = {
     "rows": ((50, 70), lambda rng: (rng.integers(-50, 50, 300),)),
@@ -21,7 +22,7 @@ CASES = {
 @pytest.fixture(autouse=True)
 def begun(monkeypatch):
     """As if many arrays had been met."""
-    monkeypatch.setattr(_machine, "met", [_machine.ENOUGH])
+    monkeypatch.setattr(machine, "met", [machine.ENOUGH])
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pullback
-from pullback import _machine
+from pullback._core import machine
 from pullback.compile import CaptureError, Compiled, deferred
 
 from .beside import plain, same
@@ -237,7 +237,7 @@ def test_random_programs(seed, patience):
 
 
 def test_what_is_recorded_does_not_count_as_often_met(monkeypatch):
-    monkeypatch.setattr(_machine, "met", [0])
+    monkeypatch.setattr(machine, "met", [0])
     x = large(1 << 7, 1 << 10)
 
     def step(x):
@@ -245,6 +245,6 @@ def test_what_is_recorded_does_not_count_as_often_met(monkeypatch):
 
     compiled = Compiled(step)
     assert compiled(x).item() == pytest.approx(compiled(x).item(), rel=1e-5)
-    assert _machine.met == [0]
+    assert machine.met == [0]
     assert step(x).item() == pytest.approx(compiled(x).item(), rel=1e-5)
-    assert _machine.met[0] >= x.numel()
+    assert machine.met[0] >= x.numel()

@@ -6,7 +6,8 @@ import pytest
 pytest.importorskip("llvmlite", reason="machine code is made by llvmlite, which is not installed")
 
 import pullback
-from pullback import _machine, _xp
+from pullback._core import machine
+from pullback._core import xp as _xp
 from pullback.compile.machine import dense, native
 
 pytestmark = pytest.mark.skipif(not native.wide(), reason="with registers of 256 bits products are left to BLAS")
@@ -88,8 +89,8 @@ def test_what_is_left_to_blas(rng):
 
 def test_matmul_uses_it_once_many_numbers_have_been_multiplied(monkeypatch, rng):
     asked = []
-    monkeypatch.setattr(_machine, "_products", {})
-    monkeypatch.setattr(_machine, "_multiplied", [_machine.PRODUCTS - 2 * 64**3])
+    monkeypatch.setattr(machine, "_products", {})
+    monkeypatch.setattr(machine, "_multiplied", [machine.PRODUCTS - 2 * 64**3])
     monkeypatch.setattr(dense, "product", lambda dtype: lambda a, b: asked.append((a.shape, b.shape)))
     a = rng.standard_normal((64, 64)).astype(np.float32)
     for count in (0, 1, 2):

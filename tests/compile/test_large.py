@@ -6,8 +6,9 @@ import pytest
 pytest.importorskip("llvmlite", reason="machine code is made by llvmlite, which is not installed")
 
 import pullback
-from pullback import _machine, ops
-from pullback._machine import FEW, LARGE
+from pullback import ops
+from pullback._core import machine
+from pullback._core.machine import FEW, LARGE
 from pullback.compile.machine import large, streaming
 from pullback.compile.mathematics.gamma import MOST_SLOPES
 
@@ -16,7 +17,7 @@ PART, ODD = streaming.PART, 13
 
 def computed(primitive, *arrays, **params):
     """What machine code gives, or NumPy where there is none."""
-    found = _machine.way(primitive)(*arrays, **params)
+    found = machine.way(primitive)(*arrays, **params)
     return primitive.forward(*arrays, **params) if found is None else found
 
 
@@ -24,7 +25,7 @@ def computed(primitive, *arrays, **params):
 def at_once(monkeypatch):
     """Code is made when an operation is met for the first time."""
     monkeypatch.setattr(large, "ENOUGH", 0)
-    monkeypatch.setattr(_machine, "PORTION", 0)
+    monkeypatch.setattr(machine, "PORTION", 0)
 
 
 def has_code(primitive, *arrays, **params):
@@ -111,7 +112,7 @@ def test_costly_functions_of_few_elements(name, dtype, rng):
     for size in range(FEW, 2 * FEW + 1):
         for start in (0, 1, ODD):
             x = room[start : start + size]
-            found = _machine.way(primitive)(x)
+            found = machine.way(primitive)(x)
             tolerance = 16 * np.finfo(dtype).eps
             np.testing.assert_allclose(found, expected[start : start + size], rtol=tolerance, atol=tolerance)
 

@@ -8,14 +8,16 @@ import pytest
 pytest.importorskip("llvmlite", reason="machine code is made by llvmlite, which is not installed")
 
 import pullback
-from pullback import _machine, _xp, ops
-from pullback._composing import signature
-from pullback._modes import quiet
+from pullback import ops
+from pullback._core import machine
+from pullback._core import xp as _xp
+from pullback._core.composing import signature
+from pullback._core.modes import quiet
 from pullback.compile.machine import large
 
 from ..samples import rows
 
-SIZE = _machine.WORTH + 13
+SIZE = machine.WORTH + 13
 CANCELS = {"beta", "betaln", "binom", "gammainc_by_shape", "poch"}  # differences of digamma, 0 or not by rounding
 SPECIAL = [0.0, -0.0, np.nan, np.inf, -np.inf, 1e-42, -1e-42, 1.0, -1.0, 0.5, -0.5, 3.0, -3.0, 25.0, -25.0, 90.0]
 
@@ -24,7 +26,7 @@ SPECIAL = [0.0, -0.0, np.nan, np.inf, -np.inf, 1e-42, -1e-42, 1.0, -1.0, 0.5, -0
 def at_once(monkeypatch):
     """Code is made when an operation is met for the first time."""
     monkeypatch.setattr(large, "ENOUGH", 0)
-    monkeypatch.setattr(_machine, "PORTION", 0)
+    monkeypatch.setattr(machine, "PORTION", 0)
 
 
 @cache
@@ -53,7 +55,7 @@ def told(primitive, names, inputs, params):
 
 
 def by_machine(primitive, place, g, saved, params):
-    return quiet.run(_machine.way(primitive, place), g, *saved, **params)
+    return quiet.run(machine.way(primitive, place), g, *saved, **params)
 
 
 def by_numpy(primitive, place, g, saved, params):

@@ -10,8 +10,9 @@ from hypothesis import assume, given, settings
 pytest.importorskip("llvmlite", reason="machine code is made by llvmlite, which is not installed")
 
 import pullback
-from pullback import _xp, ops
-from pullback._modes import quiet
+from pullback import ops
+from pullback._core import xp as _xp
+from pullback._core.modes import quiet
 from pullback.compile import machine
 from pullback.compile.machine import elements
 from pullback.compile.passes import simplify

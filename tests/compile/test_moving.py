@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("llvmlite", reason="machine code is made by llvmlite, which is not installed")
 
 import pullback
-from pullback import _machine
+from pullback._core import machine
 
 DTYPES = ["f", "d", "e", "F", "D", "q", "b", "?"]
 SHAPES = [(70_003,), (37, 2003), (3, 41, 501), (1000, 40), (5, 1, 7001)]
@@ -15,8 +15,8 @@ SHAPES = [(70_003,), (37, 2003), (3, 41, 501), (1000, 40), (5, 1, 7001)]
 @pytest.fixture(autouse=True)
 def begun(monkeypatch):
     """As if many arrays had been met, and all were large."""
-    monkeypatch.setattr(_machine, "met", [_machine.ENOUGH])
-    monkeypatch.setattr(_machine, "MOVED", 1)
+    monkeypatch.setattr(machine, "met", [machine.ENOUGH])
+    monkeypatch.setattr(machine, "MOVED", 1)
 
 
 def drawn(dtype, shape):

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("llvmlite", reason="machine code is made by llvmlite, which is not installed")
 
 import pullback
-from pullback import _blas
+from pullback._numerics import blas
 
 from .beside import same
 
@@ -124,9 +124,9 @@ def test_threads_do_not_read_half_of_a_table_of_llvmlite(monkeypatch):
     assert (run.returncode, run.stderr) == (0, "")
 
 
-@pytest.mark.skipif(_blas.control() is None, reason="NumPy's BLAS is not OpenBLAS")
+@pytest.mark.skipif(blas.control() is None, reason="NumPy's BLAS is not OpenBLAS")
 def test_openblas_keeps_its_threads():
-    control = _blas.control()
+    control = blas.control()
     before = control.get()
     try:
         for count in (1, 3):
@@ -134,7 +134,7 @@ def test_openblas_keeps_its_threads():
             compiled, _ = made()
             compiled(*large())
             assert control.get() == count
-            with _blas.single():
+            with blas.single():
                 compiled(*large())
                 assert control.get() == 1
             assert control.get() == count

@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("llvmlite", reason="machine code is made by llvmlite, which is not installed")
 
 import pullback
-from pullback import _machine
+from pullback._core import machine
 
 F = pullback.nn.functional
 SIZES = [16, 17, 64, 100, 777]
@@ -40,15 +40,15 @@ def value_and_gradient(layer, x, size):
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", [name for name in LAYERS if name != "attention"])
 def test_rows_of_many_are_as_of_few(name, size, dtype):
-    count = 3 * _machine.WORTH // size + 1
+    count = 3 * machine.WORTH // size + 1
     x = drawn(dtype, count, size)
-    assert _machine.rows(x.detach().numpy(), size) is not None
+    assert machine.rows(x.detach().numpy(), size) is not None
     found = value_and_gradient(LAYERS[name], x, size)
     slack = 200 if "mean" in name else 20
     y, g = drawn(dtype, count, size, seed=5), []
     for start in range(0, count, 2):
         few = x.detach()[start : start + 2].requires_grad_()
-        assert _machine.rows(few.detach().numpy(), size) is None
+        assert machine.rows(few.detach().numpy(), size) is None
         value = LAYERS[name](few, size)
         part = value.detach().numpy(), pullback.autograd.grad(value, few, y.detach()[start : start + 2])[0].numpy()
         g.append(part)
@@ -101,7 +101,7 @@ SHARED = {
 @pytest.mark.parametrize("shape", [(8, 4, 24, 25), (3, 6, 1000), (2, 2, 150, 200)], ids=str)
 @pytest.mark.parametrize("name", SHARED)
 def test_rows_that_share_statistics_are_as_without_machine_code(name, shape, dtype, monkeypatch):
-    monkeypatch.setattr(_machine, "met", [_machine.ENOUGH])
+    monkeypatch.setattr(machine, "met", [machine.ENOUGH])
     x = drawn(dtype, *shape)
 
     def everything():
@@ -110,9 +110,9 @@ def test_rows_that_share_statistics_are_as_without_machine_code(name, shape, dty
         found = pullback.autograd.grad(y, inputs, g * (1 + y.detach()))
         return [value.detach().numpy() for value in (y, *found, *statistics)]
 
-    assert _machine.rows(x.detach().numpy(), shape[-1]) is not None
+    assert machine.rows(x.detach().numpy(), shape[-1]) is not None
     found = everything()
-    monkeypatch.setattr(_machine, "installed", lambda: False)
+    monkeypatch.setattr(machine, "installed", lambda: False)
     slack = (20000 if "mean" in name else 100) * np.finfo(dtype).eps
     for one, other in zip(found, everything(), strict=True):
         np.testing.assert_allclose(one, other, rtol=0, atol=slack * max(1, abs(other).max()))
@@ -120,7 +120,7 @@ def test_rows_that_share_statistics_are_as_without_machine_code(name, shape, dty
 
 @pytest.mark.parametrize("mean", [0, 1000, 100000])
 def test_many_short_rows_are_summed_with_care(mean, monkeypatch):
-    monkeypatch.setattr(_machine, "met", [_machine.ENOUGH])
+    monkeypatch.setattr(machine, "met", [machine.ENOUGH])
     x = np.random.default_rng(0).standard_normal((20000, 2, 16)).astype(np.float32) + np.float32(mean)
     exact = x.astype(np.float64)
     variance = exact.var((0, 2), keepdims=True)
@@ -132,7 +132,7 @@ def test_many_short_rows_are_summed_with_care(mean, monkeypatch):
 
 
 def test_an_infinite_element_has_an_infinite_running_mean(monkeypatch):
-    monkeypatch.setattr(_machine, "met", [_machine.ENOUGH])
+    monkeypatch.setattr(machine, "met", [machine.ENOUGH])
     x = np.ones((200, 3, 64))
     x[3, 1, 5] = np.inf
     mean, var = pullback.zeros(3, dtype=pullback.float64), pullback.ones(3, dtype=pullback.float64)
@@ -183,14 +183,14 @@ def test_rows_that_do_not_lie_together_are_left_to_numpy():
 
 
 def test_machine_code_begins_when_many_rows_have_been_met(monkeypatch):
-    monkeypatch.setattr(_machine, "met", [0])
+    monkeypatch.setattr(machine, "met", [0])
     x = np.zeros((100, 1 << 10))
     calls = 0
-    while _machine.rows(x, 1 << 10) is None:
+    while machine.rows(x, 1 << 10) is None:
         calls += 1
-    assert calls == -(-_machine.ENOUGH // x.size)
-    assert _machine.rows(x[:, ::2], 1 << 9) is None
-    assert _machine.rows(x.astype(np.int64), 1 << 10) is None
+    assert calls == -(-machine.ENOUGH // x.size)
+    assert machine.rows(x[:, ::2], 1 << 9) is None
+    assert machine.rows(x.astype(np.int64), 1 << 10) is None
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -198,7 +198,7 @@ def test_machine_code_begins_when_many_rows_have_been_met(monkeypatch):
 @pytest.mark.parametrize("classes", [16, 33, 64, 1000])
 def test_losses_of_many_rows_are_those_without_machine_code(classes, reduction, dtype, monkeypatch):
     """Rows of scores near zero, which need no shift, and far from it."""
-    monkeypatch.setattr(_machine, "met", [_machine.ENOUGH])
+    monkeypatch.setattr(machine, "met", [machine.ENOUGH])
     x = np.random.default_rng(0).standard_normal(((1 << 18) // classes, classes)).astype(dtype)
     x[::7] += 300
     x[1::7] -= 300
@@ -210,15 +210,15 @@ def test_losses_of_many_rows_are_those_without_machine_code(classes, reduction, 
         y = F.cross_entropy(t, own, reduction=reduction)
         return y.detach().numpy(), pullback.autograd.grad(y, t, pullback.ones_like(y) * 3)[0].numpy()
 
-    assert _machine.rows(x, classes) is not None
+    assert machine.rows(x, classes) is not None
     found = both()
-    monkeypatch.setattr(_machine, "installed", lambda: False)
+    monkeypatch.setattr(machine, "installed", lambda: False)
     for one, other in zip(found, both(), strict=True):
         np.testing.assert_allclose(one, other, rtol=100 * np.finfo(dtype).eps, atol=400 * np.finfo(dtype).eps)
 
 
 def test_losses_of_scores_that_are_no_numbers(monkeypatch):
-    monkeypatch.setattr(_machine, "met", [_machine.ENOUGH])
+    monkeypatch.setattr(machine, "met", [machine.ENOUGH])
     x = np.zeros((4096, 40))
     x[3, :39], x[5, 1], x[7, 0], x[9] = -np.inf, np.nan, np.inf, -np.inf
     t = pullback.from_numpy(x).requires_grad_()

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pullback import _machine, ops
+from pullback import ops
+from pullback._core import machine
 from pullback.compile.naming import Names, number
 from pullback.compile.passes import simplify
 from pullback.compile.program import DepartedError, Equation, Program, Value, run
@@ -31,7 +32,7 @@ SINGLE = np.dtype(np.float32)
 def without_machine_code():
     """Programs that run one operation after another do so by NumPy, which is all that a text has."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_machine, "installed", lambda: False)
+        patch.setattr(machine, "installed", lambda: False)
         yield
 
 

@@ -67,7 +67,7 @@ def test_files_are_the_users_alone(place):
     assert stat.S_IMODE(entry(place).stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize("where", [0, 8, 20, 47, 48, 60, -1])
+@pytest.mark.parametrize("where", [0, 8, 20, 47, 48, 60, 79, 80, -1])
 def test_a_damaged_entry_is_noticed_and_removed(place, where):
     store.put("key", b"some code " * 10)
     path = entry(place)
@@ -80,7 +80,7 @@ def test_a_damaged_entry_is_noticed_and_removed(place, where):
     assert store.get("key") == b"new"
 
 
-@pytest.mark.parametrize("length", [0, 1, 15, 16, 40, 48, 49, 147])
+@pytest.mark.parametrize("length", [0, 1, 15, 16, 40, 48, 49, 79, 80, 81, 179])
 def test_a_truncated_entry_is_noticed_and_removed(place, length):
     store.put("key", b"some code " * 10)
     path = entry(place)
@@ -98,6 +98,95 @@ def test_what_is_no_entry_is_left_alone(place):
     store.put("key", b"data")
     assert "cannot be written to" in store.status()
     assert path.is_dir()
+
+
+def files(place):
+    return {path.name: path.read_bytes() for path in place.iterdir()}
+
+
+def test_an_entry_under_the_name_of_another_is_noticed_and_removed(place):
+    """Its checksum is right: only what it says of itself tells that it is other code."""
+    store.put("first", b"code of the first")
+    (name,) = files(place)
+    store.put("second", b"code of the second")
+    (other,) = files(place).keys() - {name}
+    (place / name).write_bytes((place / other).read_bytes())
+    assert store.get("first") is None
+    assert files(place).keys() == {other}
+    assert store.get("second") == b"code of the second"
+
+
+PROGRAMS = """
+import numpy as np, pullback
+x = pullback.tensor(np.linspace(0.1, 1, 5000))
+for function in (lambda x: x.sin() * x, lambda x: (x.reshape(50, 100) @ x.reshape(100, 50)).sum(), lambda x: x.softmax(0)):
+    compiled = pullback.compile(function, fullgraph=True)
+    for _ in range(2):
+        assert np.allclose(compiled(x).numpy(), function(x).numpy(), rtol=1e-12, atol=0)
+"""
+
+
+def test_programs_run_although_all_entries_have_changed_places(place):
+    """Machine code of another program, called with these arguments, would end the process."""
+    pytest.importorskip("llvmlite", reason="machine code is made by llvmlite, which is not installed")
+    for _ in range(2):
+        run = subprocess.run([sys.executable, "-c", PROGRAMS], check=False, capture_output=True, text=True, timeout=120)
+        assert (run.returncode, run.stderr) == (0, "")
+        contents = files(place)
+        assert len(contents) > 2
+        for name, content in zip(contents, [*contents.values()][1:] + [*contents.values()][:1], strict=True):
+            (place / name).write_bytes(content)
+
+
+@only_posix
+@pytest.mark.parametrize("link", [Path.hardlink_to, Path.symlink_to])
+def test_a_link_to_another_entry_is_not_taken_for_it(place, link):
+    store.put("first", b"code of the first")
+    first = entry(place)
+    store.put("second", b"code of the second")
+    (second,) = {*place.iterdir()} - {first}
+    first.unlink()
+    link(first, second)
+    assert store.get("first") is None
+    assert store.get("second") == b"code of the second"
+
+
+WAITS = """
+import sys
+from pullback.compile import store
+print(store.get("key"))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_of_that_name_is_not_waited_for(place):
+    store.put("key", b"data")
+    path = entry(place)
+    path.unlink()
+    os.mkfifo(path, 0o600)
+    run = subprocess.run([sys.executable, "-c", WAITS], check=False, capture_output=True, text=True, timeout=60)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "None\n", "")
+    store.put("key", b"data")  # which takes its place
+    assert store.get("key") == b"data"
+
+
+@only_posix
+def test_other_things_of_that_name_are_not_read_and_leave_nothing_open(place, tmp_path):
+    store.put("key", b"data")
+    path = entry(place)
+    path.unlink()
+    opened = [*Path("/dev/fd").iterdir()] if Path("/dev/fd").is_dir() else []
+    path.mkdir()
+    for _ in range(3):
+        assert store.get("key") is None
+    path.rmdir()
+    path.symlink_to("/dev/zero")
+    assert store.get("key") is None
+    path.unlink()
+    with path.open("wb") as file:
+        file.truncate(1 << 40)  # without blocks, and of more bytes than there is memory
+    assert store.get("key") is None
+    assert len(opened) == (len([*Path("/dev/fd").iterdir()]) if opened else 0)
 
 
 @only_posix

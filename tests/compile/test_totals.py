@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("llvmlite", reason="machine code is made by llvmlite, which is not installed")
 
 import pullback
-from pullback import _machine
+from pullback._core import machine
 
 FORMS = [
     ((300_007,), None),
@@ -30,8 +30,8 @@ BESIDE = 2  # units in the last place of the sum of sizes: NumPy's sums may be t
 @pytest.fixture(autouse=True)
 def begun(monkeypatch):
     """As if many arrays had been met, and all of these were large."""
-    monkeypatch.setattr(_machine, "met", [_machine.ENOUGH])
-    monkeypatch.setattr(_machine, "WORTH_OF", dict.fromkeys(_machine.WORTH_OF, 1 << 12))
+    monkeypatch.setattr(machine, "met", [machine.ENOUGH])
+    monkeypatch.setattr(machine, "WORTH_OF", dict.fromkeys(machine.WORTH_OF, 1 << 12))
 
 
 def drawn(dtype, shape, seed=0):
@@ -43,7 +43,7 @@ def axes_of(x, axis):
 
 
 def has_code(name, x, axis):
-    return _machine.totals(name, x, axes_of(x, axis)) is not None
+    return machine.totals(name, x, axes_of(x, axis)) is not None
 
 
 def reduced(name, x, axis, **options):
@@ -85,13 +85,13 @@ def test_results_of_all_forms(name, shape, axis, dtype):
 @pytest.mark.parametrize("size", [4097, 70_000, 1_000_003])
 def test_dot_of_singles_is_rounded_once(size):
     x, y = drawn("float32", (2, size))
-    assert _machine.inner(x, y) is not None
+    assert machine.inner(x, y) is not None
     exact = np.float32(math.fsum(x.astype(float) * y))
     assert pullback.dot(*map(pullback.from_numpy, (x, y))).item() == pytest.approx(exact, rel=2e-7)
     x[7], y[7] = np.inf, 0
     assert math.isnan(pullback.dot(*map(pullback.from_numpy, (x, y))).item())
     for other in (np.repeat(y, 2)[::2], y.astype(float), y[1:]):
-        assert _machine.inner(x, other) is None
+        assert machine.inner(x, other) is None
 
 
 @pytest.mark.parametrize(("shape", "axis"), FORMS)
@@ -99,7 +99,7 @@ def test_results_are_arrays_of_their_own(shape, axis):
     """A view would be copied before it becomes a gradient."""
     x = drawn("float32", shape)
     for name in ("total", "largest"):
-        code = _machine.totals(name, x, axes_of(x, axis))
+        code = machine.totals(name, x, axes_of(x, axis))
         assert all(code(x, keepdims=keepdims).flags.owndata for keepdims in (False, True))
 
 
@@ -182,17 +182,17 @@ def test_arrays_that_do_not_lie_so_are_left_to_numpy(monkeypatch):
     assert not any(has_code("total", *case) for case in cases)
     given = [case for case in cases if case[0].flags.writeable]
     found = [reduced("sum", *case) for case in given]
-    monkeypatch.setattr(_machine, "installed", lambda: False)
+    monkeypatch.setattr(machine, "installed", lambda: False)
     for result, case in zip(found, given, strict=True):
         np.testing.assert_array_equal(result, reduced("sum", *case))
 
 
 def test_machine_code_begins_when_much_has_been_met(monkeypatch):
-    monkeypatch.setattr(_machine, "met", [0])
+    monkeypatch.setattr(machine, "met", [0])
     x, calls = np.zeros(1 << 18), 0
     while not has_code("total", x, None):
         calls += 1
-    assert calls == -(-_machine.ENOUGH // x.size)
+    assert calls == -(-machine.ENOUGH // x.size)
     monkeypatch.undo()
     assert not has_code("total", x[:100], None)
 
@@ -290,7 +290,7 @@ def test_gradients_are_those_without_machine_code(name, axis, dtype, monkeypatch
         return y.detach().numpy(), pullback.autograd.grad(y, t, g)[0].numpy()
 
     found = both()
-    monkeypatch.setattr(_machine, "installed", lambda: False)
+    monkeypatch.setattr(machine, "installed", lambda: False)
     for one, other in zip(found, both(), strict=True):
         np.testing.assert_allclose(one, other, rtol=0, atol=50 * np.finfo(dtype).eps * max(1, abs(other).max()))
 
@@ -300,7 +300,7 @@ def test_logarithms_of_sums_that_are_infinite():
     x[3] += 800
     x[5] -= 900
     x[7, :59], x[9, 0], x[11, 0], x[13] = -np.inf, np.nan, np.inf, -np.inf
-    assert _machine.rows(x, 60) is not None
+    assert machine.rows(x, 60) is not None
     t = pullback.from_numpy(x).requires_grad_()
     y = t.logsumexp(1)
     (gradient,) = pullback.autograd.grad(y, t, pullback.ones(200, dtype=pullback.float64))

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch", reason="torch==2.13.0 is not installed: not
 pytest.importorskip("expecttest", reason="torch's database of operators needs the package expecttest")
 
 import pullback  # noqa: E402
-from pullback._trees import flatten, unflatten  # noqa: E402
+from pullback._core.trees import flatten, unflatten  # noqa: E402
 from pullback.func import vmap  # noqa: E402
 
 from . import operators  # noqa: E402

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pullback import _xp, ops
+from pullback import ops
+from pullback._core import xp as _xp
 
 from .makers import Row, mask, reals, whole
 

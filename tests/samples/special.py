@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pullback._polynomials import RECURRENCES
+from pullback._numerics.polynomials import RECURRENCES
 
 from .makers import Maker, Row, between, fractions, positive, reals, whole
 

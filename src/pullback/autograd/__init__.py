@@ -5,15 +5,15 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from .. import _backward
-from .._backward import grad as grad
-from .._core import Carrier
-from .._later import later
-from .._modes import enable_grad as enable_grad
-from .._modes import inference_mode as inference_mode
-from .._modes import no_grad as no_grad
-from .._modes import set_grad_enabled as set_grad_enabled
-from .._tensor import Tensor
+from .._core.lazy import later
+from .._core.modes import enable_grad as enable_grad
+from .._core.modes import inference_mode as inference_mode
+from .._core.modes import no_grad as no_grad
+from .._core.modes import set_grad_enabled as set_grad_enabled
+from .._core.primitives import Carrier
+from .._tape import backward as _backward
+from .._tape.backward import grad as grad
+from .._tensor.tensor import Tensor
 from . import graph as graph
 
 _MODULES = ("anomaly_mode", "forward_ad", "function", "functional")

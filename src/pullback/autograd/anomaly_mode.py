@@ -18,15 +18,16 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from .. import _xp, ops
-from .._core import Primitive
-from .._diagnosis import Cause, born, cause, kind_of, made_at, number, word_of
-from .._ledger import Array, Ledger, arrays, finite, first
-from .._modes import Computing, ModeBlock, changed, mode, quiet
-from .._node import Node
-from .._observers import Observer, passing, pieces
-from .._pass import Pass
-from .._sites import Site, caller, describe
+from .. import ops
+from .._core import xp as _xp
+from .._core.modes import Computing, ModeBlock, changed, mode, quiet
+from .._core.primitives import Primitive
+from .._core.sites import Site, caller, describe
+from .._tape.diagnosis import Cause, born, cause, kind_of, made_at, number, word_of
+from .._tape.ledger import Array, Ledger, arrays, finite, first
+from .._tape.node import Node
+from .._tape.observers import Observer, passing, pieces
+from .._tape.walk import Pass
 
 POLICIES: dict[str, Callable[[Array], Array]] = {
     "nan": np.isnan,

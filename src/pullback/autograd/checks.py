@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._backward import grad
-from .._core import Carrier
-from .._creation import from_numpy
+from .._core.primitives import Carrier
+from .._tape.backward import grad
+from .._tensor.creation import from_numpy
 from . import forward_ad
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-from .. import _backward, ops
-from .._core import Carrier, Primitive
-from .._refusals import kind
+from .. import ops
+from .._core.errors import kind
+from .._core.primitives import Carrier, Primitive
+from .._tape import backward as _backward
 from ..func.forward import DualTensor, Forward
 
 

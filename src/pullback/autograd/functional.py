@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import _backward
-from .._core import Carrier
-from .._modes import enable_grad
-from .._refusals import size
-from ..func import jacobians as _jacobians
-from ..func import live
+from .._core.errors import size
+from .._core.modes import enable_grad
+from .._core.primitives import Carrier
+from .._tape import backward
+from ..func import jacobians, live
 from ..func.levels import tensor_of
 
 Function = Callable[..., Any]
@@ -71,7 +70,7 @@ def jacobian(
             kinds.append(alone)
             return tuple(ys)
 
-        rows = _jacobians.jacfwd(of_tensors, tuple(range(len(given))))(*given)
+        rows = jacobians.jacfwd(of_tensors, tuple(range(len(given))))(*given)
         return _single(tuple(_single(row, single) for row in rows), kinds[-1])
     with enable_grad():
         variables, single = _variables(inputs, "jacobian", create_graph)
@@ -126,7 +125,7 @@ def _rows(y: Any, index: int, variables: Sequence[Any], create_graph: bool, stri
 
 def _used(y: Any, variables: Sequence[Any]) -> list[bool]:
     zeros = tensor_of(np.zeros(tuple(y.shape), y._dtype))
-    pulled = _backward.grad(y, variables, zeros, retain_graph=True, allow_unused=True)
+    pulled = backward.grad(y, variables, zeros, retain_graph=True, allow_unused=True)
     return [g is not None for g in pulled]
 
 
@@ -170,7 +169,7 @@ def hessian(
         y = _scalar(func(*variables), "hessian", strict)
         if not y.requires_grad:
             return _single(tuple(_single(_zeros(a, variables), single) for a in variables), single)
-        gradients = _backward.grad(y, variables, create_graph=True, allow_unused=True)
+        gradients = backward.grad(y, variables, create_graph=True, allow_unused=True)
         found = []
         for place, (g, a) in enumerate(zip(gradients, variables, strict=True)):
             if g is None and strict:
@@ -345,7 +344,7 @@ def _pulled(
     tracked = [(y, g) for y, g in zip(outputs, cotangents, strict=True) if y.requires_grad]
     found: tuple[Any, ...] = (None,) * len(variables)
     if tracked:
-        found = _backward.grad(
+        found = backward.grad(
             [y for y, _ in tracked],
             variables,
             [g for _, g in tracked],

@@ -6,13 +6,13 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
-from .._backward import GradientEdge as GradientEdge
-from .._backward import get_gradient_edge as get_gradient_edge
-from .._memory import written
-from .._modes import FieldBlock, ModeBlock, mode, running
-from .._node import Node as Node
-from .._node import hooks_of
-from .._refusals import kind
+from .._core.errors import kind
+from .._core.modes import FieldBlock, ModeBlock, mode, running
+from .._tape.backward import GradientEdge as GradientEdge
+from .._tape.backward import get_gradient_edge as get_gradient_edge
+from .._tape.memory import written
+from .._tape.node import Node as Node
+from .._tape.node import hooks_of
 
 
 class saved_tensors_hooks(ModeBlock):  # noqa: N801  # torch's name

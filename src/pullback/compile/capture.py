@@ -17,20 +17,20 @@ from typing import Any
 
 import numpy as np
 
-from .._attributes import Attributes
-from .._core import Carrier
-from .._dtypes import default_numpy, dtype
-from .._machine import once
-from .._memory import Cell, protect, version
-from .._modes import FieldBlock, mode
-from .._node import AccumulateGrad
-from .._node import leaf as leaf_node
-from .._pass import pull_back, youngest_first
-from .._random import Generator, Moment, source, sources
-from .._tensor import Tensor
-from .._trees import Structure, flatten, unflatten
-from .._views import exchange
-from ..control import runner
+from .._core.dtypes import default_numpy, dtype
+from .._core.machine import once
+from .._core.modes import FieldBlock, mode
+from .._core.primitives import Carrier
+from .._core.trees import Structure, flatten, unflatten
+from .._numerics.random import Generator, Moment, source, sources
+from .._tape.memory import Cell, protect, version
+from .._tape.node import AccumulateGrad
+from .._tape.node import leaf as leaf_node
+from .._tape.views import exchange
+from .._tape.walk import pull_back, youngest_first
+from .._tensor.attributes import Attributes
+from .._tensor.tensor import Tensor
+from ..func.control import runner
 from .loops import Recording
 from .numbers import DOUBLE, Number
 from .program import Program, Value

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes
-from .._core import Carrier
-from .._memory import protect, written
-from .._modes import innermost, mode
-from .._sites import depth
-from .._tape import Obstacle
-from .._tensor import Tensor
-from .._trees import LEAF, flatten, unflatten
-from .._views import view
+from .._core import dtypes as _dtypes
+from .._core.modes import innermost, mode
+from .._core.primitives import Carrier
+from .._core.sites import depth
+from .._core.trees import LEAF, flatten, unflatten
+from .._tape.memory import protect, written
+from .._tape.recording import Obstacle
+from .._tape.views import view
+from .._tensor.tensor import Tensor
 from ..nn.modules.module import Module
 from .capture import Run, turn
 from .costs import peak, works

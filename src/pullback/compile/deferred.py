@@ -17,9 +17,9 @@ from weakref import WeakSet
 
 import numpy as np
 
-from .._core import Primitive
-from .._machine import once
-from .._modes import quiet
+from .._core.machine import once
+from .._core.modes import quiet
+from .._core.primitives import Primitive
 from .program import Equation, Value, effectful
 
 Array = np.ndarray[Any, np.dtype[Any]]

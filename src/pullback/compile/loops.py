@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import ops
-from .._core import zero
-from .._modes import FieldBlock, innermost, mode
-from .._node import AccumulateGrad, count, leaf
-from .._pass import pull_back, youngest_first
-from .._random import Moment, sources
-from .._tensor import Tensor
-from ..control import Runner
+from .._core.modes import FieldBlock, innermost, mode
+from .._core.primitives import zero
+from .._numerics.random import Moment, sources
+from .._tape.node import AccumulateGrad, count, leaf
+from .._tape.walk import pull_back, youngest_first
+from .._tensor.tensor import Tensor
+from ..func.control import Runner
 from .costs import flops
 from .program import Equation, Program, Value, run
 from .recorder import Recorded, Recorder, RefusedError

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._sites import depth
+from .._core.sites import depth
 from .facts import Fact
 from .passes import simplify
 from .program import Array, Program

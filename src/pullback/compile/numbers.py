@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._core import Carrier
-from .._dtypes import default_numpy
-from .._tensor import Tensor
+from .._core.dtypes import default_numpy
+from .._core.primitives import Carrier
+from .._tensor.tensor import Tensor
 
 DOUBLE = np.dtype(np.float64)
 

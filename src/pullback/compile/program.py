@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from .._modes import quiet
-from .._sites import Site
+from .._core.modes import quiet
+from .._core.sites import Site
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

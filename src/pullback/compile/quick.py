@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes
-from .._core import Carrier
-from .._memory import protect
-from .._modes import NO_GRAD, RECORD, innermost, mode
-from .._node import AccumulateGrad, new
-from .._sites import GENERATED, remember
-from .._tensor import Tensor
-from .._trees import LEAF, unflatten
+from .._core import dtypes
+from .._core.modes import NO_GRAD, RECORD, innermost, mode
+from .._core.primitives import Carrier
+from .._core.sites import GENERATED, remember
+from .._core.trees import LEAF, unflatten
+from .._tape.memory import protect
+from .._tape.node import AccumulateGrad, new
+from .._tensor.tensor import Tensor
 from .facts import GONE, Told, facts
 from .records import Argument, Fixed, Float, Gradient, Place, Rate
 
@@ -29,7 +29,7 @@ FEW = 3
 """Arguments from which on their identities go through a set."""
 SCOPE = {
     "AccumulateGrad": AccumulateGrad, "GIVEN_UP": GIVEN_UP, "GONE": GONE, "NO_GRAD": NO_GRAD, "RECORD": RECORD, "Tensor": Tensor,
-    "array": np.array, "default": _dtypes.default_numpy, "innermost": innermost, "mode": mode, "new": new,
+    "array": np.array, "default": dtypes.default_numpy, "innermost": innermost, "mode": mode, "new": new,
     "protect": protect, "unflatten": unflatten,
 }  # fmt: skip
 
@@ -78,7 +78,7 @@ class _Text:
         self.lines += [
             (
                 f"if len(leaves) != {len(self.leaves)} or mode.get() is not {'RECORD' if mode.get() is RECORD else 'NO_GRAD'} "
-                f"or innermost.get() is not None or default() is not {self.constant(_dtypes.default_numpy())}:"
+                f"or innermost.get() is not None or default() is not {self.constant(dtypes.default_numpy())}:"
             ),
             "    return GIVEN_UP",
         ]

@@ -19,14 +19,14 @@ from weakref import ref
 import numpy as np
 
 from .. import ops
-from .._core import Primitive
-from .._modes import FieldBlock, innermost, quiet
-from .._random import source
-from .._shapes import Size, size_of
-from .._sites import caller, describe
-from .._tensor import Tensor
-from .._views import pieces
-from .._xp import replay
+from .._core.modes import FieldBlock, innermost, quiet
+from .._core.primitives import Primitive
+from .._core.shapes import Size, size_of
+from .._core.sites import caller, describe
+from .._core.xp import replay
+from .._numerics.random import source
+from .._tape.views import pieces
+from .._tensor.tensor import Tensor
 from ..interpreters import Boxed, Interpreter
 from .deferred import LARGE, VIEWS, Deferred, begins, foreseen
 from .numbers import Number

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .._node import AccumulateGrad
-from .._trees import LEAF, Structure
+from .._core.trees import LEAF, Structure
+from .._tape.node import AccumulateGrad
 from .numbers import DOUBLE
 from .program import Program
 from .state import Holder, State, hooks_on

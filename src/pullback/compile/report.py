@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._blocks import get_num_threads, pieces
+from .._numerics.blocks import get_num_threads, pieces
 from . import store
 
 WIDTH = 100

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._modes import quiet
+from .._core.modes import quiet
 from .naming import Names
 from .program import Array, DepartedError, Program, Value
 from .standalone import Library

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _xp
+from .._core import xp as _xp
 from .naming import number
 from .program import Equation, Value
 

@@ -19,8 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import _blocks, _machine, _xp
-from .._core import Primitive
+from .._core import machine
+from .._core import xp as _xp
+from .._core.primitives import Primitive
+from .._numerics import blocks
 from .naming import Names, digits, number
 
 _NUMPY = (np, np.linalg, np.fft, np.lib.stride_tricks)
@@ -29,7 +31,7 @@ _MANY = 4096  # elements of an array that is written out
 _PIECES = f"""
 def _pieces(function, length, size, products=False):
     \"\"\"Call `function(start, stop)` for pieces of range(length), each element of which stands for `size` bytes.\"\"\"
-    count = min(length, math.ceil(length * size / {_blocks.BLOCK}))
+    count = min(length, math.ceil(length * size / {blocks.BLOCK}))
     if count < 2:
         function(0, length)
     for i in range(count if count > 1 else 0):
@@ -136,11 +138,11 @@ class Library:
             return NAMESPACE
         if thing is _xp.array:
             return self._constant("array", "object()  # stands in an index for an array")
-        if thing is _blocks.pieces:
+        if thing is blocks.pieces:
             self.modules.add("math")
             self.definitions.append(_PIECES.strip())
             return "_pieces"
-        if getattr(thing, "__module__", None) == _machine.__name__:
+        if getattr(thing, "__module__", None) == machine.__name__:
             return self._constant(hint, "lambda *args, **options: None  # no machine code in a text of NumPy's")
         if isinstance(thing, np.ndarray) and thing.size <= _MANY:
             return self._constant(hint, array(thing))

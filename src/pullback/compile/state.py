@@ -25,9 +25,9 @@ from typing import Any
 
 import numpy as np
 
-from .._core import Carrier
-from .._node import AccumulateGrad
-from .._random import Generator
+from .._core.primitives import Carrier
+from .._numerics.random import Generator
+from .._tape.node import AccumulateGrad
 
 LIMIT = 100_000  # things walked through, before a function is said to reach too much
 LARGEST_ARRAY = 1 << 20

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from .._sites import Site, line_of
+from .._core.sites import Site, line_of
 from .naming import Names, comment, number
 from .program import Array, Equation, Program, Value
 from .spelling import SPELLINGS, literal, of_numpy

@@ -1,10 +1,11 @@
 """The store: compiled code on disk, so that a second process compiles nothing.
 
 An entry is a file under the digest of what it was made from: the program, the processor, and the versions of all that
-took part. Files are written beside their place and moved there, so that nobody sees half of one; a checksum tells damage,
-and a damaged entry is removed. A checksum is no protection against somebody who writes on purpose, and code is run: the
-directory is the user's own, and what others own or could write to is ignored. Nothing is unpickled. Where there can be
-no store, there is none; `status` says why.
+took part. Files are written beside their place and moved there, so that nobody sees half of one. An entry names its own
+digest, and a checksum covers both: one that is damaged, or lies under the name of another, is removed. A checksum is no
+protection against somebody who writes on purpose, and code is run: the directory is the user's own, and only plain files
+that the user owns and nobody else may write to are read. Nothing is unpickled. Where there can be no store, there is
+none; `status` says why.
 
 The environment variable PULLBACK_CACHE names another directory, or is `off`.
 """
@@ -16,6 +17,7 @@ import functools
 import hashlib
 import importlib
 import importlib.util
+import operator
 import os
 import platform
 import stat
@@ -28,15 +30,17 @@ from typing import Any
 
 import numpy as np
 
-from .. import _xp
-from .._core import Primitive
+from .._core import xp as _xp
+from .._core.primitives import Primitive
 from .program import Program, Value
 
 VARIABLE = "PULLBACK_CACHE"
 LARGEST = 256 << 20
 """Bytes of all entries together; when there are more, the oldest go."""
 
-_MAGIC = b"pullback code 1\n"
+_MAGIC = b"pullback code 2\n"
+_OPENED = ("O_RDONLY", "O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY")  # those that a system has
+_READING = functools.reduce(operator.or_, [getattr(os, name, 0) for name in _OPENED])
 _SUFFIX, _BEGUN = ".code", ".begun-"
 _STALE = 3600.0  # seconds after which a file that was begun is nobody's any more
 _DAY = 86400.0
@@ -121,19 +125,21 @@ def get(key: str | None) -> bytes | None:
     place = _place(make=False)
     if place is None or key is None:
         return None
-    path = place / _file(key)
+    path, name = place / _file(key), _name(key)
     try:
-        held = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
+        held = os.open(path, _READING)  # nothing waits here: for a pipe without a writer others would wait forever
     except OSError:
         return None
     try:
-        with os.fdopen(held, "rb") as file:
-            found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode) or not _is_own(found):
-                return None
-            data = _checked(file.read())
+        found = os.fstat(held)
+        if not stat.S_ISREG(found.st_mode) or not _is_own(found) or found.st_size > LARGEST:
+            return None
+        with os.fdopen(held, "rb", closefd=False) as file:
+            data = _checked(name, file.read())
     except OSError:
         return None
+    finally:
+        os.close(held)
     if data is None:
         _remove(path)
     elif time.time() - found.st_mtime > _DAY:  # the oldest go: it is in use
@@ -148,7 +154,7 @@ def put(key: str | None, data: bytes) -> None:
     if place is None or key is None or len(data) > LARGEST // 4:
         return
     try:
-        _write(place, _file(key), b"".join([_MAGIC, hashlib.sha256(data).digest(), data]))
+        _write(place, _file(key), b"".join([_MAGIC, _checksum(_name(key), data), _name(key), data]))
     except OSError as error:
         _note(f"{place} cannot be written to: {error.strerror or error}")
         return
@@ -156,16 +162,25 @@ def put(key: str | None, data: bytes) -> None:
     _trim(place)
 
 
+def _name(key: str) -> bytes:
+    """What an entry is called, in its file and by it."""
+    return hashlib.sha256(key.encode()).digest()
+
+
 def _file(key: str) -> str:
-    return hashlib.sha256(key.encode()).hexdigest() + _SUFFIX
+    return _name(key).hex() + _SUFFIX
 
 
-def _checked(content: bytes) -> bytes | None:
-    """What stands behind the checksum, if it is that of the checksum."""
-    start = len(_MAGIC) + hashlib.sha256().digest_size
-    data = content[start:]
-    whole = content.startswith(_MAGIC) and hashlib.sha256(data).digest() == content[len(_MAGIC) : start]
-    return data if whole else None
+def _checksum(name: bytes, data: bytes) -> bytes:
+    return hashlib.sha256(name + data).digest()
+
+
+def _checked(name: bytes, content: bytes) -> bytes | None:
+    """The data of a file, if it is whole and the entry of that name."""
+    start = len(_MAGIC) + len(name)
+    checksum, own, data = content[len(_MAGIC) : start], content[start : start + len(name)], content[start + len(name) :]
+    right = content.startswith(_MAGIC) and own == name and _checksum(name, data) == checksum
+    return data if right else None
 
 
 def _write(place: Path, name: str, content: bytes) -> None:

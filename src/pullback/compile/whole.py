@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._core import Carrier, general
-from .._tensor import Tensor
+from .._core.primitives import Carrier, general
+from .._tensor.tensor import Tensor
 
 Back = Callable[[Any, Sequence[Any]], list[Any]]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._later import later
+from .._core.lazy import later
 
 INDEX: dict[str, str] = {
     "distribution": "Distribution ExponentialFamily",

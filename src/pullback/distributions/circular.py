@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import _random
-from .._creation import made
+from .._numerics import random
+from .._tensor.creation import made
 from ..special import i0e, i1e
 from . import constraints
 from .constraints import Constraint
@@ -54,7 +54,7 @@ class VonMises(Distribution):
             return np.asarray(found).astype(loc.dtype)
 
         shape = self._extended_shape(sample_shape)
-        return made(_random.sampled(draw, tuple(shape), self.loc, self.concentration), False)
+        return made(random.sampled(draw, tuple(shape), self.loc, self.concentration), False)
 
     def log_prob(self, value: Any) -> Any:
         """The logarithm of the density at an angle."""

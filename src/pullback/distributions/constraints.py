@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._functions import all as all_
-from .._functions import isnan
-from .._functions import stack as stacked
-from .._values import holds
+from .._core.values import holds
+from .._tensor.functions import all as all_
+from .._tensor.functions import isnan
+from .._tensor.functions import stack as stacked
 from ..linalg import cholesky_ex, eigvalsh
 from ..vocabulary.shapes import cat as joined
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from .. import _sampling
-from .._functions import log1p
+from .._tensor import sampling
+from .._tensor.functions import log1p
 from ..vocabulary.special import erf, erfinv
 from . import constraints
 from .constraints import Constraint
@@ -49,7 +49,7 @@ class Normal(_Scaled, ExponentialFamily):
     """
 
     def _standard(self, shape: Any) -> Any:
-        return _sampling.randn(shape, dtype=self.loc.dtype)
+        return sampling.randn(shape, dtype=self.loc.dtype)
 
     @property
     def mean(self) -> Any:
@@ -217,7 +217,7 @@ class Uniform(Distribution):
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         """Values drawn at random, as differentiable functions of the parameters."""
-        u = _sampling.rand(self._extended_shape(sample_shape), dtype=self.low.dtype)
+        u = sampling.rand(self._extended_shape(sample_shape), dtype=self.low.dtype)
         return self.low + u * (self.high - self.low)
 
     def log_prob(self, value: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._shapes import Size
+from .._core.shapes import Size
 from ..nn.functional import pad, softplus
 from . import constraints
 from .transforms import Transform

@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import _creation, _random, _sampling
-from .._modes import no_grad
+from .._core.modes import no_grad
+from .._numerics import random
+from .._tensor import creation, sampling
 from ..nn import functional
 from ..vocabulary.special import lgamma
 from . import constraints
@@ -55,7 +56,7 @@ class NegativeBinomial(_Counted):
         """Values drawn at random."""
         with no_grad():
             rates = Gamma(self.total_count, (-self.logits).exp(), validate_args=False).sample(sample_shape)
-            return _sampling.poisson(rates)
+            return sampling.poisson(rates)
 
     def log_prob(self, value: Any) -> Any:
         """The logarithm of the probability of a value."""
@@ -116,7 +117,7 @@ class Multinomial(OfChoices):
             chances = chances / chances.sum(-1, keepdims=True)
             return np.asarray(rng.multinomial(n, chances, shape[:-1])).astype(probs.dtype)
 
-        return _creation.made(_random.sampled(draw, tuple(self._extended_shape(sample_shape)), self.probs), False)
+        return creation.made(random.sampled(draw, tuple(self._extended_shape(sample_shape)), self.probs), False)
 
     def log_prob(self, value: Any) -> Any:
         """The logarithm of the probability of a value."""
@@ -128,7 +129,7 @@ class Multinomial(OfChoices):
     def entropy(self) -> Any:
         """The entropy, in nats: a sum over what each entry may be."""
         n = self.total_count
-        values = _creation.arange(n + 1, dtype=self._param.dtype).view(-1, *(1 for _ in self._param.shape))
+        values = creation.arange(n + 1, dtype=self._param.dtype).view(-1, *(1 for _ in self._param.shape))
         chances = Binomial(n, self.probs, validate_args=False).log_prob(values).exp()
         repeats = (chances * lgamma(values + 1)).sum((0, -1))
         return n * super().entropy() - math.lgamma(n + 1) + repeats

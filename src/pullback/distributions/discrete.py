@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import _creation, _sampling
-from .._functions import logsumexp, where
-from .._modes import no_grad
-from .._shapes import Size
-from .._values import holds
+from .._core.modes import no_grad
+from .._core.shapes import Size
+from .._core.values import holds
+from .._tensor import creation, sampling
+from .._tensor.functions import logsumexp, where
 from ..nn import functional
 from ..vocabulary.functions import xlogy
 from ..vocabulary.special import lgamma
@@ -103,7 +103,7 @@ class Bernoulli(OfOdds, ExponentialFamily):
     def sample(self, sample_shape: Any = ()) -> Any:
         """Values drawn at random."""
         with no_grad():
-            return _sampling.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
+            return sampling.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Any) -> Any:
         """The logarithm of the probability of a value."""
@@ -117,7 +117,7 @@ class Bernoulli(OfOdds, ExponentialFamily):
 
     def enumerate_support(self, expand: bool = True) -> Any:
         """0 and 1, along a new first axis."""
-        values = _creation.arange(2, dtype=self._param.dtype).view(-1, *(1 for _ in self._batch_shape))
+        values = creation.arange(2, dtype=self._param.dtype).view(-1, *(1 for _ in self._batch_shape))
         return values.expand(-1, *self._batch_shape) if expand else values
 
 
@@ -157,7 +157,7 @@ class Geometric(OfOdds):
     def sample(self, sample_shape: Any = ()) -> Any:
         """Values drawn at random."""
         with no_grad():
-            u = _sampling.rand(self._extended_shape(sample_shape), dtype=self._param.dtype)
+            u = sampling.rand(self._extended_shape(sample_shape), dtype=self._param.dtype)
             return (u.clamp(min=float(np.finfo(u._dtype).tiny)).log() / (-self.probs).log1p()).floor()
 
     def log_prob(self, value: Any) -> Any:
@@ -203,7 +203,7 @@ class Poisson(ExponentialFamily):
     def sample(self, sample_shape: Any = ()) -> Any:
         """Values drawn at random."""
         with no_grad():
-            return _sampling.poisson(self.rate.expand(self._extended_shape(sample_shape)))
+            return sampling.poisson(self.rate.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Any) -> Any:
         """The logarithm of the probability of a value."""
@@ -256,7 +256,7 @@ class Binomial(_Counted):
         """Values drawn at random."""
         shape = self._extended_shape(sample_shape)
         with no_grad():
-            return _sampling.binomial(self.total_count.expand(shape), self.probs.expand(shape))
+            return sampling.binomial(self.total_count.expand(shape), self.probs.expand(shape))
 
     def log_prob(self, value: Any) -> Any:
         """The logarithm of the probability of a value."""
@@ -283,7 +283,7 @@ class Binomial(_Counted):
     def enumerate_support(self, expand: bool = True) -> Any:
         """0 to `total_count`, along a new first axis."""
         count = self._count("enumerate_support")
-        values = _creation.arange(1 + count, dtype=self._param.dtype).view(-1, *(1 for _ in self._batch_shape))
+        values = creation.arange(1 + count, dtype=self._param.dtype).view(-1, *(1 for _ in self._batch_shape))
         return values.expand(-1, *self._batch_shape) if expand else values
 
 
@@ -343,7 +343,7 @@ class OfChoices(Distribution):
         shape = Size(sample_shape)
         with no_grad():
             table = self.probs.reshape(-1, self._num_events)
-            drawn = _sampling.multinomial(table, shape.numel(), True)
+            drawn = sampling.multinomial(table, shape.numel(), True)
             return drawn.t().reshape(shape + self._batch_shape)
 
     def _log_prob_at(self, places: Any) -> Any:
@@ -386,7 +386,7 @@ class Categorical(OfChoices):
     @property
     def mean(self) -> Any:
         """NaN: places have no mean."""
-        return _creation.full(self._batch_shape, float("nan"), dtype=self._param.dtype)
+        return creation.full(self._batch_shape, float("nan"), dtype=self._param.dtype)
 
     variance = mean
 
@@ -406,7 +406,7 @@ class Categorical(OfChoices):
 
     def enumerate_support(self, expand: bool = True) -> Any:
         """All places, along a new first axis."""
-        values = _creation.arange(self._num_events).view(-1, *(1 for _ in self._batch_shape))
+        values = creation.arange(self._num_events).view(-1, *(1 for _ in self._batch_shape))
         return values.expand(-1, *self._batch_shape) if expand else values
 
 
@@ -452,5 +452,5 @@ class OneHotCategorical(OfChoices):
     def enumerate_support(self, expand: bool = True) -> Any:
         """All values, along a new first axis."""
         n = self._num_events
-        values = _creation.eye(n, dtype=self._param.dtype).view(n, *(1 for _ in self._batch_shape), n)
+        values = creation.eye(n, dtype=self._param.dtype).view(n, *(1 for _ in self._batch_shape), n)
         return values.expand(n, *self._batch_shape, n) if expand else values

@@ -13,14 +13,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._backward import grad
-from .._core import Carrier
-from .._creation import scalar_tensor
-from .._dtypes import get_default_dtype
-from .._modes import enable_grad, no_grad
-from .._sampling import rand
-from .._shapes import Size
-from .._values import every, holds
+from .._core.dtypes import get_default_dtype
+from .._core.modes import enable_grad, no_grad
+from .._core.primitives import Carrier
+from .._core.shapes import Size
+from .._core.values import every, holds
+from .._tape.backward import grad
+from .._tensor.creation import scalar_tensor
+from .._tensor.sampling import rand
 from ..vocabulary.joining import broadcast_tensors
 from .constraints import Constraint
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from .._functions import where
+from .._tensor.functions import where
 from ..vocabulary.functions import xlogy
 from ..vocabulary.special import digamma, erf, lgamma
 from .continuous import Exponential, Laplace, Normal, Uniform

@@ -7,10 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import _random, _sampling, ops
-from .._creation import as_tensor, made
-from .._functions import log1p, stack, where
-from ..autograd.function import Function
+from .. import ops
+from .._numerics import random
+from .._tensor import sampling
+from .._tensor.creation import as_tensor, made
+from .._tensor.function import Function
+from .._tensor.functions import log1p, stack, where
 from ..nn.functional import one_hot
 from ..vocabulary.functions import xlogy
 from ..vocabulary.special import digamma, igamma, lgamma
@@ -87,7 +89,7 @@ def _portions(rng: np.random.Generator, size: Any, concentration: Any) -> Any:
 
 
 def _moving(family: type[_Moving], draw: Any, parameter: Any) -> Any:
-    drawn = _random.sampled(draw, tuple(parameter.shape), parameter.detach())
+    drawn = random.sampled(draw, tuple(parameter.shape), parameter.detach())
     return family.apply(parameter, made(drawn, False))
 
 
@@ -326,7 +328,7 @@ class StudentT(Distribution):
     def rsample(self, sample_shape: Any = ()) -> Any:
         """Values drawn at random, as differentiable functions of the parameters."""
         shape = self._extended_shape(sample_shape)
-        z = _sampling.randn(shape, dtype=self.df.dtype)
+        z = sampling.randn(shape, dtype=self.df.dtype)
         chi = 2 * _standard_gamma((self.df / 2).expand(shape))
         return self.loc + self.scale * z * (self.df / chi).sqrt()
 

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import _sampling
-from .._functions import expm1, log1p, where
+from .._tensor import sampling
+from .._tensor.functions import expm1, log1p, where
 from . import constraints
 from .constraints import Constraint
 from .discrete import OfOdds
@@ -82,7 +82,7 @@ class ContinuousBernoulli(OfOdds, ExponentialFamily):
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         """Values drawn at random, as differentiable functions of the parameters."""
-        return self.icdf(_sampling.rand(self._extended_shape(sample_shape), dtype=self._param.dtype))
+        return self.icdf(sampling.rand(self._extended_shape(sample_shape), dtype=self._param.dtype))
 
     def log_prob(self, value: Any) -> Any:
         """The logarithm of the density at a value."""
@@ -182,7 +182,7 @@ class GeneralizedPareto(Distribution):
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         """Values drawn at random, as differentiable functions of the parameters."""
-        return self.icdf(_sampling.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype))
+        return self.icdf(sampling.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype))
 
     def log_prob(self, value: Any) -> Any:
         """The logarithm of the density at a value."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._functions import cat, stack
+from .._tensor.functions import cat, stack
 from . import constraints
 from .transforms import Transform
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from .. import linalg
-from .._functions import where
-from .._values import holds
+from .._core.values import holds
+from .._tensor.functions import where
 from ..nn.functional import softplus
 from ..vocabulary.special import digamma, lgamma, mvlgamma
-from . import expectations as _expectations  # noqa: F401  # the formulas for different families
+from . import expectations  # noqa: F401  # the formulas for different families
 from .continuous import Cauchy, Exponential, Laplace, Normal, Uniform
 from .discrete import Bernoulli, Binomial, Categorical, Geometric, OneHotCategorical, Poisson
 from .distribution import EULER, ExponentialFamily, summed

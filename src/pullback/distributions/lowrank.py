@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from .. import linalg
-from .._creation import eye
-from .._sampling import randn
+from .._tensor.creation import eye
+from .._tensor.sampling import randn
 from ..vocabulary.diagonals import diag_embed
 from ..vocabulary.joining import broadcast_tensors
 from . import constraints

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import linalg
-from .._core import Carrier
-from .._creation import arange, scalar_tensor
-from .._modes import no_grad
-from .._sampling import randn
-from .._shapes import Size
-from .._values import holds
+from .._core.modes import no_grad
+from .._core.primitives import Carrier
+from .._core.shapes import Size
+from .._core.values import holds
+from .._tensor.creation import arange, scalar_tensor
+from .._tensor.sampling import randn
 from ..nn.functional import pad
 from ..vocabulary.diagonals import diag_embed
 from ..vocabulary.special import digamma, mvlgamma

@@ -6,9 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import _sampling, linalg
-from .._functions import logsumexp
-from .._shapes import Size
+from .. import linalg
+from .._core.shapes import Size
+from .._tensor import sampling
+from .._tensor.functions import logsumexp
 from . import constraints
 from .constraints import Constraint
 from .discrete import Categorical
@@ -110,7 +111,7 @@ class MultivariateNormal(_Factored):
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         """Values drawn at random, as differentiable functions of the parameters."""
-        z = _sampling.randn(self._extended_shape(sample_shape), dtype=self.loc.dtype)
+        z = sampling.randn(self._extended_shape(sample_shape), dtype=self.loc.dtype)
         return self.loc + (self._unbroadcasted_scale_tril @ z.unsqueeze(-1)).squeeze(-1)
 
     def log_prob(self, value: Any) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from .._functions import logsumexp
+from .._tensor.functions import logsumexp
 from ..vocabulary.special import lgamma
 from . import constraints
 from .constraints import Constraint

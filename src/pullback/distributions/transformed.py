@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._modes import no_grad
-from .._shapes import Size
+from .._core.modes import no_grad
+from .._core.shapes import Size
 from . import constraints
 from .constraints import Constraint
 from .continuous import Cauchy, Exponential, Normal, Uniform

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from .._core import Carrier
-from .._later import later
-from .._shapes import Size
-from .._values import holds
+from .._core.lazy import later
+from .._core.primitives import Carrier
+from .._core.shapes import Size
+from .._core.values import holds
 from ..nn.functional import logsigmoid, pad, softmax, softplus
 from . import constraints
 from .distribution import summed

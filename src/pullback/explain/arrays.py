@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core import Carrier
-from .._modes import quiet
+from .._core.modes import quiet
+from .._core.primitives import Carrier
 
 Array = np.ndarray[Any, np.dtype[Any]]
 ENDS = 4

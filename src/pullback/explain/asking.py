@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from .._backward import check_output, cotangent
-from .._core import Carrier
-from .._creation import as_tensor
-from .._node import Node
-from .._pass import restrict, youngest_first
-from .._tensor import Tensor
+from .._core.primitives import Carrier
+from .._tape.backward import check_output, cotangent
+from .._tape.node import Node
+from .._tape.walk import restrict, youngest_first
+from .._tensor.creation import as_tensor
+from .._tensor.tensor import Tensor
 from .arrays import Array, Limits
 from .calls import backward_text, finished
 from .explanation import Explanation

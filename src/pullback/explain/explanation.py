@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .._core import Carrier
-from .._tensor import Tensor
+from .._core.primitives import Carrier
+from .._tensor.tensor import Tensor
 from .arrays import Array, Limits
 from .costs import Cost
 from .document import document
@@ -183,7 +183,7 @@ class Explanation:
 
     def why(self, x: Any) -> str:
         """One sentence: why the gradient of a tensor is None, zero or NaN."""
-        reasons = importlib.import_module("pullback.reasons")  # it is read only when somebody asks
+        reasons = importlib.import_module("pullback._tape.reasons")  # it is read only when somebody asks
         node = None if self._start is None else self._start()
         if node is None:
             raise RuntimeError("why() needs the graph of this call, which is gone: ask pullback.why(x, loss) earlier")

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import FrameType, ModuleType
 from typing import Any, NamedTuple
 
-from .._core import Carrier
-from .._memory import version
-from .._node import SAVED_NAMES, AccumulateGrad, Node, Output
-from .._sites import internal
+from .._core.primitives import Carrier
+from .._core.sites import internal
+from .._tape.memory import version
+from .._tape.node import SAVED_NAMES, AccumulateGrad, Node, Output
 from .arrays import Array, Limits, described
 from .numbers import element, vector
 from .sources import Place, Words

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _refusals
-from .._core import Carrier
-from .._modes import quiet
+from .._core import errors
+from .._core.modes import quiet
+from .._core.primitives import Carrier
 
 Step = Mapping[str, "Statistics | None"]
 
@@ -89,7 +89,7 @@ class GradientFlow:
         self.tensors: dict[str, Any] = {}
         for position, (name, tensor) in enumerate(pairs, 1):
             if not isinstance(tensor, Carrier):
-                raise _refusals.no_tensor("GradientFlow", name, position, tensor)
+                raise errors.no_tensor("GradientFlow", name, position, tensor)
             if name in self.tensors:
                 raise ValueError(f"GradientFlow: two parameters are called {name!r}")
             self.tensors[name] = tensor

@@ -18,12 +18,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from .. import _refusals
-from .._memory import cell_of, cell_with, version
-from .._modes import FieldBlock, mode, quiet, running
-from .._node import AccumulateGrad, Hooks, Node, Output, hooks_of
-from .._pass import Pass, youngest_first
-from .._sites import Site, caller, internal
+from .._core import errors
+from .._core.modes import FieldBlock, mode, quiet, running
+from .._core.sites import Site, caller, internal
+from .._tape.memory import cell_of, cell_with, version
+from .._tape.node import AccumulateGrad, Hooks, Node, Output, hooks_of
+from .._tape.walk import Pass, youngest_first
 from .arrays import Kept, Limits, kept, plain
 from .calls import call_text, finished
 from .explanation import Explanation
@@ -271,13 +271,11 @@ class Recording(Explanation):
     def _overwritten(self, error: Exception, frames: Sequence[FrameType]) -> Overwritten | None:
         """The tensor that the program has written although a pass needed it, if that is the error."""
         found = getattr(error, "overwritten", None)
-        if not isinstance(found, _refusals.Overwritten):
+        if not isinstance(found, errors.Overwritten):
             return None
         node = found.tensor._node
         traced = None if self._known is None or node is None else self._known.get(node)
-        name = (
-            traced.name if traced is not None else name_of(found.tensor, frames) or f"a {_refusals.kind(found.tensor)}"
-        )
+        name = traced.name if traced is not None else name_of(found.tensor, frames) or f"a {errors.kind(found.tensor)}"
         writer = self._written.get(id(found.tensor))
         place = None if writer is None else place_of(writer[1])
         return Overwritten(name, traced, found.expected, found.version, place)

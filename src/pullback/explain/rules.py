@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _xp
-from .._memory import Cell
-from .._modes import FieldBlock, quiet
-from .._node import Node, Output
-from .._shapes import sum_to
+from .._core import xp as _xp
+from .._core.modes import FieldBlock, quiet
+from .._core.shapes import sum_to
+from .._tape.memory import Cell
+from .._tape.node import Node, Output
 from .arrays import Array, Limits
 from .sources import shortened, text_of
 
@@ -159,7 +159,7 @@ def _complex(node: Node) -> bool:
 def _units(shapes: Sequence[tuple[int, ...]], place: int, unit: int, dtype: Any) -> list[Array]:
     """One cotangent for each output: zeros, with a single 1."""
     g = [np.zeros(shape, dtype) for shape in shapes]
-    g[place].reshape(-1)[unit] = 1
+    _xp.reshaped_view(g[place], -1)[unit] = 1
     return g
 
 

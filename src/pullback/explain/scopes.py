@@ -6,7 +6,7 @@ import sys
 from types import FrameType
 from typing import Any
 
-from .._sites import internal
+from .._core.sites import internal
 from ..nn.modules.calls import Calls
 from .trace import Scope
 

@@ -14,7 +14,7 @@ import os.path
 from types import CodeType
 from typing import Any, NamedTuple
 
-from .._sites import Site
+from .._core.sites import Site
 
 LONGEST = 200
 """An expression of more characters is shortened."""

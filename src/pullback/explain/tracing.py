@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from .._memory import Cell, version
-from .._modes import quiet
-from .._node import AccumulateGrad, Node, Output
+from .._core.modes import quiet
+from .._tape.memory import Cell, version
+from .._tape.node import AccumulateGrad, Node, Output
 from .arrays import FINE, Array, Kept, Limits, Marks, kept, marks, plain
 from .naming import Variable, leaf_name, operation, saved_name, saved_text, settings, tensor_name
 from .plots import statistics

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import _xp
-from .._modes import running
-from .._node import AccumulateGrad, Node, Parts
-from .._pass import Pass
+from .._core import xp as _xp
+from .._core.modes import running
+from .._tape.node import AccumulateGrad, Node, Parts
+from .._tape.walk import Pass
 from .arrays import Array, Limits
 from .rules import Jacobian, raw, run_rule
 
@@ -145,7 +145,7 @@ def unit_row(
 ) -> list[Any]:
     """What one unit vector pulls back to at each target, None where nothing arrives."""
     unit = np.zeros(v.shape, v.dtype)
-    unit.reshape(-1)[index] = 1
+    _xp.reshaped_view(unit, -1)[index] = 1
     ends = Ends(targets)
     walk(tape, order, [(root, unit)], needed, ends)
     return [ends.found.get(target) for target in targets]

@@ -6,8 +6,8 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from .._creation import from_numpy
-from .._placement import here
+from .._core.placement import here
+from .._tensor.creation import from_numpy
 from . import safetensors, structures, torchfiles
 from .errors import FileError as FileError
 from .errors import UnsafeFileError as UnsafeFileError

@@ -11,8 +11,8 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .._placement import device
-from .._shapes import Size
+from .._core.placement import device
+from .._core.shapes import Size
 from .errors import FileError, UnsafeFileError
 
 _MOST_AXES = 64  # of a Size: NumPy's limit

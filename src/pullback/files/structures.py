@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes
-from .._core import Carrier
-from .._creation import from_numpy
-from .._placement import device
-from .._shapes import Size
+from .._core import dtypes
+from .._core.placement import device
+from .._core.primitives import Carrier
+from .._core.shapes import Size
+from .._tensor.creation import from_numpy
 from .errors import FileError
 from .safetensors import METADATA, not_finite
 
@@ -57,7 +57,7 @@ class Encoder:
             return {"complex": [self.encode(value.real, path), self.encode(value.imag, path)]}
         if type(value) is bytes:
             return {"bytes": value.hex()}
-        if isinstance(value, _dtypes.dtype):
+        if isinstance(value, dtypes.dtype):
             return {"dtype": value.name}
         if isinstance(value, device):
             return {"device": str(value)}
@@ -90,7 +90,7 @@ class Encoder:
         return {"tensor": self._stored(tensor._array, path, flags)}
 
     def _array(self, value: Any, path: tuple[Any, ...]) -> Any:
-        if value.dtype not in _dtypes._FROM_NUMPY:
+        if value.dtype not in dtypes._FROM_NUMPY:
             raise _refusal(value, path)
         if isinstance(value, np.ndarray):
             return {"array": self._stored(value, path, [])}
@@ -177,7 +177,7 @@ class Decoder:
         if kind == "bytes":
             return bytes.fromhex(content)
         if kind == "dtype":
-            return {each.name: each for each in _dtypes.DTYPES}[content]
+            return {each.name: each for each in dtypes.DTYPES}[content]
         if kind == "device":
             return device(str(content))
         raise FileError(f"has a structure with an unknown kind of value, {kind!r}")

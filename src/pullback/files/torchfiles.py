@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes
-from .._creation import from_numpy
+from .._core import dtypes
+from .._tensor.creation import from_numpy
 from .errors import FileError, UnsafeFileError
 from .opening import Input, filled
 from .pickles import Builder, Constant, Machine
@@ -30,7 +30,7 @@ _BFLOAT = "BFloat16"
 _BYTES = "Untyped"
 
 _KINDS: dict[str, np.dtype[Any] | None] = {
-    **{dtype._legacy: dtype.numpy for dtype in _dtypes.DTYPES},
+    **{dtype._legacy: dtype.numpy for dtype in dtypes.DTYPES},
     _BYTES: np.dtype(np.uint8),
     _BFLOAT: None,  # made float32
 }
@@ -51,7 +51,7 @@ class Contents:
             **{f"torch.{kind}Storage": Constant(StorageKind(kind)) for kind in _KINDS},
             **{f"torch.cuda.{kind}Storage": Constant(StorageKind(kind)) for kind in _KINDS},
             "torch.storage.UntypedStorage": Constant(StorageKind(_BYTES)),
-            **{f"torch.{dtype.name}": Constant(dtype) for dtype in _dtypes.DTYPES},
+            **{f"torch.{dtype.name}": Constant(dtype) for dtype in dtypes.DTYPES},
             "torch._utils._rebuild_tensor": Builder("tensor", self.tensor),
             "torch._utils._rebuild_tensor_v2": Builder("tensor", self.tensor),
             "torch._utils._rebuild_tensor_v3": Builder("tensor", self.typed_tensor),
@@ -78,7 +78,7 @@ class Contents:
     def typed_tensor(self, storage: Any, *layout: Any) -> Any:
         """A tensor on bytes, whose dtype is told apart."""
         *layout_alone, dtype = layout[:6]
-        if not isinstance(dtype, _dtypes.dtype) or storage._array.dtype != np.uint8:
+        if not isinstance(dtype, dtypes.dtype) or storage._array.dtype != np.uint8:
             raise ValueError("its dtype or its storage is none")
         count = storage._array.size // dtype.itemsize * dtype.itemsize
         elements = typed(storage._array[:count], dtype.numpy, self.order, "a storage")

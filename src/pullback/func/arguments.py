@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import ops
-from .._core import Primitive
+from .._core.primitives import Primitive
 
 Params = dict[str, Any]
 ndarray = np.ndarray

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import ops
-from .._core import Primitive
+from .._core.primitives import Primitive
 from . import places, products
 from .arguments import Argument, Params, Rule, count, folded, one_by_one, raised, spread, unfolded, whole
 

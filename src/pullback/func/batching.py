@@ -13,12 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import _refusals, _xp, ops
-from .._core import Carrier, Primitive
-from .._node import new
-from .._random import Moment, sampled_within
-from .._shapes import Size, size_of
-from .._sites import caller, describe
+from .. import ops
+from .._core import errors
+from .._core import xp as _xp
+from .._core.primitives import Carrier, Primitive
+from .._core.shapes import Size, size_of
+from .._core.sites import caller, describe
+from .._numerics.random import Moment, sampled_within
+from .._tape.node import new
 from ..interpreters import Boxed, Interpreter
 from .arguments import Argument, raised, whole
 from .axes import batched_result
@@ -172,7 +174,7 @@ class Batch(Interpreter):
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """The operation on all examples."""
         if not self._tokens:
-            raise RuntimeError(_refusals.leaked(primitive.name))
+            raise RuntimeError(errors.leaked(primitive.name))
         given = []
         batched = False
         for arg in args:

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from .. import ops
-from .._core import Carrier, Primitive
-from .._custom import Call, Custom, Meta, among, expandable, tensor_of
-from .._modes import FieldBlock, innermost
-from .._refusals import size
-from .._shapes import sum_to
-from .._trees import flatten, spread, unflatten
-from ..autograd.function import NO_JVP, Function, FunctionCtx, FunctionPrimitive, backward_of, has_context
+from .._core.errors import size
+from .._core.modes import FieldBlock, innermost
+from .._core.primitives import Carrier, Primitive
+from .._core.shapes import sum_to
+from .._core.trees import flatten, spread, unflatten
+from .._tensor.custom import Call, Custom, Meta, among, expandable, tensor_of
+from .._tensor.function import NO_JVP, Function, FunctionCtx, FunctionPrimitive, backward_of, has_context
 from . import axes, pushforwards
 from .arguments import Argument, Params
 from .levels import inner

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._core import Carrier, Primitive
-from .._shapes import Size, size_of
+from .._core.primitives import Carrier, Primitive
+from .._core.shapes import Size, size_of
 from .batching import Batch, BatchedTensor
 
 Params = dict[str, Any]

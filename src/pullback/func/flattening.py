@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _backward, _refusals, reasons
-from .._core import Carrier
-from .._creation import from_numpy
-from .._modes import FieldBlock
-from .._trees import Structure, flatten, paths, unflatten
+from .._core import errors
+from .._core.modes import FieldBlock
+from .._core.primitives import Carrier
+from .._core.trees import Structure, flatten, paths, unflatten
+from .._tape import backward, reasons
+from .._tensor.creation import from_numpy
 from .live import hessian, jacobian
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -125,7 +126,7 @@ class FlatFunction:
         """The value and the gradient at x."""
         self._last = None
         flat, loss = self._loss(x, args)
-        (g,) = _backward.grad(loss, flat)
+        (g,) = backward.grad(loss, flat)
         return self._value(loss, flat), self._checked("gradient", g)
 
     def value(self, x: Any, *args: Any) -> float:
@@ -150,7 +151,7 @@ class FlatFunction:
         p = self._vector("p", p)
         if g._node is None:
             return np.zeros(p.size)
-        (product,) = _backward.grad(g, flat, from_numpy(p), retain_graph=True, materialize_grads=True)
+        (product,) = backward.grad(g, flat, from_numpy(p), retain_graph=True, materialize_grads=True)
         return self._checked("product with the Hessian", product)
 
     def residuals(self, x: Any, *args: Any) -> Array:
@@ -217,7 +218,7 @@ class FlatFunction:
             return last[2:]  # type: ignore[no-any-return]  # two tensors
         flat, loss = self._loss(x, args)
         with FieldBlock(grad=True):
-            (g,) = _backward.grad(loss, flat, create_graph=True)
+            (g,) = backward.grad(loss, flat, create_graph=True)
         self._last = flat._array.copy(), args, flat, g
         return flat, g
 
@@ -258,7 +259,7 @@ def _tensor(output: Any) -> Any:
         raise TypeError(f"The function given to flatten_problem must return a Tensor, not {_kind(output)}")
     if output._dtype.kind != "f":
         raise TypeError(
-            f"The function given to flatten_problem must return real numbers of floating point, not a {_refusals.kind(output)}"
+            f"The function given to flatten_problem must return real numbers of floating point, not a {errors.kind(output)}"
         )
     return output
 
@@ -268,7 +269,7 @@ def _scalar(output: Any) -> Any:
     if output.numel() != 1:
         raise RuntimeError(
             "The Tensor returned by the function given to flatten_problem should contain a single element, but it is a "
-            f"{_refusals.kind(output)}: sum it, or use fun.residuals and fun.jacobian for least squares"
+            f"{errors.kind(output)}: sum it, or use fun.residuals and fun.jacobian for least squares"
         )
     return output
 

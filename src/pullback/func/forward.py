@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._core import Carrier, Primitive
-from .._trees import Structure, flatten, mapped, paths, unflatten
+from .._core.primitives import Carrier, Primitive
+from .._core.trees import Structure, flatten, mapped, paths, unflatten
 from ..interpreters import Boxed, Interpreter
 from .levels import Level, beside, inner, output_leaves, rewritten, tensor_of
 from .pushforwards import dtype_of, pushforward

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .._core import Carrier, Primitive
-from .._refusals import kind
-from .._trees import flatten, mapped, unflatten
-from .._views import steps, view
+from .._core.errors import kind
+from .._core.primitives import Carrier, Primitive
+from .._core.trees import flatten, mapped, unflatten
+from .._tape.views import steps, view
 from ..interpreters import Boxed, Interpreter
 from .levels import inner, rewritten, tensor_of
 from .mapping import name_of

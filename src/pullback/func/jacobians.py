@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .._tensor import Tensor
-from .._trees import Structure, flatten, mapped, unflatten
+from .._core.trees import Structure, flatten, mapped, unflatten
+from .._tensor.tensor import Tensor
 from .forward import jvp, require_primals
 from .levels import Level, chosen, output_leaves, require_numbers, require_real
 from .mapping import vmap

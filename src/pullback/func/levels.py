@@ -8,18 +8,19 @@ from weakref import ReferenceType, ref
 
 import numpy as np
 
-from .. import _node, ops
-from .._attributes import DIFFERENTIABLE
-from .._core import Carrier, Primitive
-from .._memory import lend, owner
-from .._modes import Mode, changed, mode
-from .._node import Node
-from .._pass import pull_back
-from .._refusals import kind
-from .._tape import Tape
-from .._tensor import Tensor
-from .._trees import Structure, flatten, paths
-from .._views import alias
+from .. import ops
+from .._core.errors import kind
+from .._core.modes import Mode, changed, mode
+from .._core.primitives import Carrier, Primitive
+from .._core.trees import Structure, flatten, paths
+from .._tape import node as _node
+from .._tape.memory import lend, owner
+from .._tape.node import Node
+from .._tape.recording import Tape
+from .._tape.views import alias
+from .._tape.walk import pull_back
+from .._tensor.attributes import DIFFERENTIABLE
+from .._tensor.tensor import Tensor
 from ..interpreters import Boxed, Interpreter
 
 ndarray = np.ndarray

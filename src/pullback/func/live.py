@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _backward, _refusals
-from .._core import Carrier
-from .._modes import enable_grad
-from .._pass import youngest_first
-from .._trees import flatten, paths, unflatten
+from .._core import errors
+from .._core.modes import enable_grad
+from .._core.primitives import Carrier
+from .._core.trees import flatten, paths, unflatten
+from .._tape import backward
+from .._tape.walk import youngest_first
 from ..vocabulary.shapes import cat
 from .levels import Level, tensor_of
 from .rows import of_some_units, of_units
@@ -76,8 +77,8 @@ def jacobian(
     """
     single = isinstance(x, Carrier)
     inputs = [x] if single else list(x)
-    _backward.check_inputs(inputs, False, None)
-    _backward.check_output(0, y)
+    backward.check_inputs(inputs, False, None)
+    backward.check_output(0, y)
     chosen = _plan(y, inputs, mode, chunk_size, memory)
     way = _by_columns if chosen.mode == "forward" else _by_rows
     found = way(y, inputs, chosen.chunk_size, create_graph, allow_unused)
@@ -139,7 +140,7 @@ def _by_columns(y: Any, inputs: Sequence[Any], chunk_size: int, create_graph: bo
 
 
 def _pulled(y: Any, inputs: Sequence[Any], g: Any, create_graph: bool, allow_unused: bool) -> Any:
-    return _backward.grad(
+    return backward.grad(
         y, inputs, grad_outputs=g, retain_graph=True, create_graph=create_graph, allow_unused=allow_unused
     )
 
@@ -188,13 +189,13 @@ def hessian(
     """
     single = isinstance(x, Carrier)
     inputs = [x] if single else list(x)
-    _backward.check_output(0, loss)
+    backward.check_output(0, loss)
     if loss.numel() != 1:
         raise RuntimeError(
-            f"hessian: the loss has one element, but this is a {_refusals.kind(loss)}. Take .sum() or .mean() of it, or "
+            f"hessian: the loss has one element, but this is a {errors.kind(loss)}. Take .sum() or .mean() of it, or "
             "jacobian of each of its gradients"
         )
-    gradients = _backward.grad(loss, inputs, create_graph=True, allow_unused=allow_unused)
+    gradients = backward.grad(loss, inputs, create_graph=True, allow_unused=allow_unused)
     found = tuple(
         _second(g, a, inputs, chunk_size, memory, create_graph) for g, a in zip(gradients, inputs, strict=True)
     )
@@ -247,7 +248,7 @@ def grad(
             [16.,  8.]]),)
     """
     if not batched:
-        return _backward.grad(
+        return backward.grad(
             outputs,
             inputs,
             grad_outputs,
@@ -299,9 +300,9 @@ def value_grad_hessian(f: Function, *params: Any) -> tuple[Any, Any, Any]:
     if not isinstance(value, Carrier) or value.numel() != 1:
         raise RuntimeError(
             "value_grad_hessian: f must return a tensor of one element, not "
-            f"{_refusals.kind(value) if isinstance(value, Carrier) else type(value).__name__}"
+            f"{errors.kind(value) if isinstance(value, Carrier) else type(value).__name__}"
         )
-    gradients = _backward.grad(value, variables, create_graph=True)
+    gradients = backward.grad(value, variables, create_graph=True)
     second = [
         unflatten(structure, _second(g, a, variables, None, MEMORY, False))
         for g, a in zip(gradients, variables, strict=True)

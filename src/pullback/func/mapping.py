@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core import Carrier
-from .._random import get_rng_state, set_rng_state
-from .._trees import Structure, flatten, paths, spread, unflatten
-from .._views import steps, view
+from .._core.primitives import Carrier
+from .._core.trees import Structure, flatten, paths, spread, unflatten
+from .._numerics.random import get_rng_state, set_rng_state
+from .._tape.views import steps, view
 from ..vocabulary.shapes import cat
 from .batching import Batch, Split
 from .levels import beside, inner, rewritten, tensor_of

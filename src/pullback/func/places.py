@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _xp, ops
-from .._core import Carrier, Primitive
+from .. import ops
+from .._core import xp as _xp
+from .._core.primitives import Carrier, Primitive
 from .arguments import Argument, Params, count, folded, one_by_one, raised, spread, unfolded, whole
 
 DYNAMIC = (

@@ -10,7 +10,7 @@ import string
 from typing import Any
 
 from .. import ops
-from .._core import Primitive
+from .._core.primitives import Primitive
 from .arguments import Argument, Params, count, folded, merged, one_by_one, parted, raised, unfolded, whole
 
 

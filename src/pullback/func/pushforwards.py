@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _xp, ops
-from .._core import Carrier, Primitive
-from .._memory import Cell, cell_with
-from .._modes import quiet
-from .._node import node_class
-from .._shapes import sum_to
-from .._tape import sources
+from .. import ops
+from .._core import xp as _xp
+from .._core.modes import quiet
+from .._core.primitives import Carrier, Primitive
+from .._core.shapes import sum_to
+from .._tape.memory import Cell, cell_with
+from .._tape.node import node_class
+from .._tape.recording import sources
 from .levels import Level, tensor_of
 
 Params = dict[str, Any]

@@ -6,9 +6,9 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._backward import cotangent
-from .._core import Carrier
-from .._trees import Structure, flatten, mapped, paths, unflatten
+from .._core.primitives import Carrier
+from .._core.trees import Structure, flatten, mapped, paths, unflatten
+from .._tape.backward import cotangent
 from .levels import Level, beside, chosen, output_leaves, require_numbers, require_tensors, tensor_of
 
 Function = Callable[..., Any]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._backward import grad
-from .._creation import zeros
-from .._modes import enable_grad, is_grad_enabled
+from .._core.modes import enable_grad, is_grad_enabled
+from .._tape.backward import grad
+from .._tensor.creation import zeros
 from . import functional
 
 Convolution = Callable[[Any], Any]

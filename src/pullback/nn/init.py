@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from .._modes import no_grad
-from .._tensor import Tensor
-from .._values import require_tensor
+from .._core.modes import no_grad
+from .._core.values import require_tensor
+from .._tensor.tensor import Tensor
 
 Initialiser = Callable[..., Any]
 

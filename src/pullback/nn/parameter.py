@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _refusals
-from .._attributes import DIFFERENTIABLE
-from .._core import Carrier
-from .._creation import empty
-from .._tensor import Tensor
+from .._core import errors
+from .._core.primitives import Carrier
+from .._tensor.attributes import DIFFERENTIABLE
+from .._tensor.creation import empty
+from .._tensor.tensor import Tensor
 
 
 class _Role(type):
@@ -50,7 +50,7 @@ def _of(role: type[_Marked], data: Any, requires_grad: bool | None) -> Any:
         )
     if requires_grad and data._dtype.kind not in "fc":
         raise RuntimeError(
-            f"Only {DIFFERENTIABLE}: this is a {_refusals.kind(data)}, and a Parameter requires grad unless told otherwise"
+            f"Only {DIFFERENTIABLE}: this is a {errors.kind(data)}, and a Parameter requires grad unless told otherwise"
         )
     made = data.detach()
     made._cut = None

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .. import _dtypes
-from .._attributes import Attributes
-from .._creation import empty
-from .._tensor import Tensor
+from .._core import dtypes
+from .._tensor.attributes import Attributes
+from .._tensor.creation import empty
+from .._tensor.tensor import Tensor
 from .parameter import Buffer, Parameter, _Marked, _of
 
 _slot: Any = Attributes.__dict__["_array"]
@@ -70,7 +70,7 @@ class _Uninitialized(_Marked):
         >>> p.shape, isinstance(p, nn.UninitializedParameter), isinstance(p, nn.Parameter)
         (pullback.Size([2, 3]), False, True)
         """
-        made = empty(tuple(shape), dtype=self.dtype if dtype is None else _dtypes.as_dtype(dtype), device=device)
+        made = empty(tuple(shape), dtype=self.dtype if dtype is None else dtypes.as_dtype(dtype), device=device)
         self._role = self.becomes
         self.__class__ = Tensor  # type: ignore[assignment]  # the slots are the same
         self.data = made

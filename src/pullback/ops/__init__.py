@@ -10,8 +10,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from .. import _xp
-from .._core import Primitive
+from .._core import xp as _xp
+from .._core.primitives import Primitive
 from .elementwise import *  # noqa: F403
 from .linear_algebra import *  # noqa: F403
 from .reductions import *  # noqa: F403

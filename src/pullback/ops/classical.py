@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _scipy
-from .._core import Primitive, elementwise
+from .._core.primitives import Primitive, elementwise
+from .._numerics import scipy
 from .special import REAL, ROOT_HALF, ROOT_PI, ROOT_TWO_PI, _beta_density, _double, _gamma_density
 
 Rule = Callable[..., Any] | None
@@ -27,7 +27,7 @@ def _scipys(
     """A primitive with the values of a function of SciPy, or of one of the several that it returns."""
 
     def forward(*arrays: Any) -> Any:
-        function = getattr(_scipy.special(), name.partition("_of_")[2] or name)
+        function = getattr(scipy.special(), name.partition("_of_")[2] or name)
         values = function(*(array.astype(np.float64) for array in arrays))
         return np.asarray(values if part is None else values[part]).astype(
             max((a.dtype for a in arrays), key=_is_float)
@@ -106,7 +106,7 @@ ellipk    = _scipys("ellipk",   lambda xp, g, m, y: g * ((y - xp.ellipd(m)) / (2
 ellipe    = _scipys("ellipe",   lambda xp, g, m: g * (xp.ellipd(m) / -2), inputs=("m",))
 ellipd    = elementwise("ellipd",  # (K - E) / m
                                 lambda xp, g, m, y: g * (((xp.ellipk(m) - y) / (2 * (1 - m)) - y / 2) / m), inputs=("m",),
-                    forward=_double(lambda m: _scipy.special().elliprd(0.0, 1 - m, 1.0) / 3), **REAL)
+                    forward=_double(lambda m: scipy.special().elliprd(0.0, 1 - m, 1.0) / 3), **REAL)
 
 betaincc  = _scipys("betaincc", lambda xp, g, a, b, x: -g * xp.betainc_by_shapes(a, b, x, order=(1, 0)),
                                 lambda xp, g, a, b, x: -g * xp.betainc_by_shapes(a, b, x, order=(0, 1)),

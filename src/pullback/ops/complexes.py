@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _xp
-from .._core import elementwise, linear
+from .._core import xp as _xp
+from .._core.primitives import elementwise, linear
 
 
 def _complex_of(real: Any, imag: Any) -> Any:

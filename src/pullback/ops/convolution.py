@@ -23,8 +23,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _blocks, _machine
-from .._core import SINGLES, elementwise, general, linear, multilinear
+from .._core import machine
+from .._core.primitives import SINGLES, elementwise, general, linear, multilinear
+from .._numerics import blocks
 
 Sizes = tuple[int, ...]
 
@@ -113,7 +114,7 @@ class _Rows:
         self.runs = runs and math.prod(self.around[1:]) <= 2 * math.prod(lengths[1:])
         self.wide = self.around[1:] if self.runs else lengths[1:]
         size = self.groups * self.depth * lengths[0] * math.prod(self.wide) * itemsize  # of an image's rows
-        block = max(_blocks.BLOCK // (1 if self.last else 2), math.prod(weight) * itemsize)
+        block = max(blocks.BLOCK // (1 if self.last else 2), math.prod(weight) * itemsize)
         # An even number of blocks, for machines have an even number of cores.
         self.cuts = _cut(self.batch, 2 * round(self.batch * size / block / 2))
         every = slice(0, lengths[0])
@@ -229,7 +230,7 @@ def _shared(work: Callable[[int], None], count: int) -> None:
         for number in range(start, stop):
             work(number)
 
-    _blocks.pieces(part, count, _blocks.BLOCK, products=True)
+    blocks.pieces(part, count, blocks.BLOCK, products=True)
 
 
 def by_machine_code(x: Any, kernel: Sizes, lengths: Sizes, results: int, window: Window) -> Any:
@@ -239,9 +240,9 @@ def by_machine_code(x: Any, kernel: Sizes, lengths: Sizes, results: int, window:
 
 def _code(x: Sizes, weight: Sizes, lengths: Sizes, window: Window, dtype: np.dtype[Any]) -> Any:
     work = x[0] * math.prod(lengths) * math.prod(weight)
-    if work < WORTH or not _machine.installed():
+    if work < WORTH or not machine.installed():
         return None
-    return _machine.module("convolution" if window.groups == 1 else "depthwise").plan(x, weight, window, dtype)
+    return machine.module("convolution" if window.groups == 1 else "depthwise").plan(x, weight, window, dtype)
 
 
 def _convolution_forward(x: Any, weight: Any, *, window: Window) -> Any:

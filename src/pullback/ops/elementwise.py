@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _xp
-from .._core import elementwise, zero
+from .._core import xp as _xp
+from .._core.primitives import elementwise, zero
 
 
 def _pow(a: Any, b: Any) -> Any:

@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import _blocks, _machine, _xp
-from .._core import SINGLES, general
+from .._core import machine
+from .._core import xp as _xp
+from .._core.primitives import SINGLES, general
+from .._numerics import blocks
 
 LARGE = 1 << 12  # elements from which a copy of the exponentials is cheaper than NumPy's maximum of each row
 LONGEST = 1 << 14  # a sum of more numbers is left to `_xp.sum`, which keeps its error small
@@ -32,9 +34,9 @@ def _in_blocks(part: Callable[..., None], name: str = "", *words: str) -> Callab
 
     def forward(x: Any, *others: Any, axis: int) -> Any:
         out = np.empty(x.shape, x.dtype)
-        if name and axis == x.ndim - 1 and (rows := _machine.rows(x, x.shape[axis])) is not None:
+        if name and axis == x.ndim - 1 and (rows := machine.rows(x, x.shape[axis])) is not None:
             rows(name, out=out, **dict(zip(words, (x, *map(np.ascontiguousarray, others)), strict=True)))
-        elif out.nbytes > _blocks.BLOCK:
+        elif out.nbytes > blocks.BLOCK:
             _cut(part, axis, out, x, *others)
         elif out.size:
             part(axis, out, x, *others)
@@ -48,12 +50,12 @@ def _cut(part: Callable[..., None], axis: int, *arrays: Any) -> None:
     shape = arrays[0].shape
     outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
     form = (outer, shape[axis]) if inner == 1 else (outer, shape[axis], inner)
-    arrays = tuple(x.reshape(form) for x in arrays)
+    arrays = (_xp.reshaped_view(arrays[0], *form), *[x.reshape(form) for x in arrays[1:]])
     size = shape[axis] * arrays[0].itemsize
     if outer > 1 or inner == 1:
-        _blocks.pieces(lambda start, stop: part(1, *(x[start:stop] for x in arrays)), outer, size * inner)
+        blocks.pieces(lambda start, stop: part(1, *(x[start:stop] for x in arrays)), outer, size * inner)
     else:
-        _blocks.pieces(lambda start, stop: part(1, *(x[:, :, start:stop] for x in arrays)), inner, size)
+        blocks.pieces(lambda start, stop: part(1, *(x[:, :, start:stop] for x in arrays)), inner, size)
 
 
 def _rows(x: Any, axis: int) -> Any:
@@ -109,17 +111,17 @@ def powers_of_rows(x: Any, bounds: tuple[float, float], out: Any = None, sums: A
     """
     out = np.empty(x.shape, x.dtype) if out is None else out
     sums = np.empty((*x.shape[:-1], 1), x.dtype) if sums is None else sums
-    if (code := _machine.rows(x, x.shape[-1])) is not None:
+    if (code := machine.rows(x, x.shape[-1])) is not None:
         code("powers", x=x, sums=sums, out=out)
         return out, sums
     rows = x.reshape(-1, x.shape[-1])
-    sums[...] = _exponentials(rows, out.reshape(rows.shape), 1, bounds)[1].reshape(sums.shape)
+    sums[...] = _exponentials(rows, _xp.reshaped_view(out, *rows.shape), 1, bounds)[1].reshape(sums.shape)
     return out, sums
 
 
 def slopes_of_rows(x: Any, powers: Any, sums: Any) -> None:
     """Bring the cotangents of weights to those of scores, in place: less their means by weights, times exponentials."""
-    if (code := _machine.rows(x, x.shape[-1])) is not None and powers.flags.c_contiguous:
+    if (code := machine.rows(x, x.shape[-1])) is not None and powers.flags.c_contiguous:
         code("slopes", given=x, powers=powers, sums=sums, out=x)
         return
     x -= _sums_of_products(x, powers, x.ndim - 1) / sums
@@ -184,12 +186,12 @@ def known_losses(x: Any, indices: Any) -> tuple[Any, Any, Any] | None:
 
     None where it does not pay to keep so much.
     """
-    if x.nbytes > _blocks.BLOCK or x.dtype.char == "e":
+    if x.nbytes > blocks.BLOCK or x.dtype.char == "e":
         return None
     if x.size < LARGE:  # a step of a small network, whose time is that of calls
         starts = _xp.few_starts(*x.shape)
         shifted = x - x.take(starts + x.argmax(1))[:, None]
-        shares = np.exp(shifted)
+        shares = np.exp(shifted, order="C")
         sums = shares.dot(_xp.ones(x.shape[1], x.dtype))
         places = starts + indices
     else:
@@ -203,7 +205,7 @@ def known_losses(x: Any, indices: Any) -> tuple[Any, Any, Any] | None:
 
 def _losses_of_rows(x: Any, indices: Any) -> Any:
     losses = np.empty(len(x), x.dtype)
-    if (code := _machine.rows(x, x.shape[1])) is not None:
+    if (code := machine.rows(x, x.shape[1])) is not None:
         shift, sums = np.empty(len(x), x.dtype), np.empty(len(x), x.dtype)
         code("exponents", x=x, shift=shift, sums=sums)
         np.subtract(np.log(sums), x.take(_xp.in_rows(x, indices)) - shift, losses)
@@ -216,15 +218,12 @@ def _losses_of_rows(x: Any, indices: Any) -> Any:
         picked = shifted.take(_xp.in_rows(shifted, indices[start:stop]))
         np.subtract(np.log(sums[:, 0]), picked, losses[start:stop])
 
-    _blocks.pieces(part, len(x), x.shape[1] * x.itemsize)
+    blocks.pieces(part, len(x), x.shape[1] * x.itemsize)
     return losses
 
 
 def _cross_entropy_forward(x: Any, indices: Any, *, reduction: str, known: Any) -> Any:
-    if known is not None:
-        losses = known[0]
-    else:
-        losses = _losses_of_rows(x, indices)
+    losses = _losses_of_rows(x, indices) if known is None else known[0]
     if reduction == "none":
         return losses if known is None else losses.copy()
     few = len(losses) < LARGE
@@ -238,7 +237,7 @@ def _cross_entropy_pullback_forward(given: Any, x: Any, indices: Any, *, reducti
         _, shares, places = known
         return _less_own(shares * (slopes if reduction != "none" else slopes[:, None]), slopes, places)
     out = np.empty(x.shape, x.dtype)
-    if (code := _machine.rows(x, x.shape[1])) is not None:
+    if (code := machine.rows(x, x.shape[1])) is not None:
         spread = np.ascontiguousarray(np.broadcast_to(slopes, len(x)))
         code("weighted_softmax", x=x, slopes=spread, sums=np.empty(len(x), x.dtype), out=out)
         return _less_own(out, slopes, _xp.in_rows(out, indices))
@@ -250,13 +249,13 @@ def _cross_entropy_pullback_forward(given: Any, x: Any, indices: Any, *, reducti
         rows *= spread / sums
         _less_own(rows, own, _xp.in_rows(rows, indices[start:stop]))
 
-    _blocks.pieces(part, len(x), x.shape[1] * x.itemsize)
+    blocks.pieces(part, len(x), x.shape[1] * x.itemsize)
     return out
 
 
 def _less_own(rows: Any, own: Any, places: Any) -> Any:
     """Rows less at some places what is their own, in place."""
-    rows.reshape(-1)[places] -= own
+    _xp.reshaped_view(rows, -1)[places] -= own
     return rows
 
 

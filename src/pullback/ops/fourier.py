@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core import linear
+from .._core.primitives import linear
 
 
 def _fft_forward(x: Any, *, axes: tuple[int, ...], inverse: bool, scale: float) -> Any:

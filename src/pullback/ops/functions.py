@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core import elementwise, linear, zero
+from .._core.primitives import elementwise, linear, zero
 
 LN_TWO, LN_TEN = math.log(2), math.log(10)
 

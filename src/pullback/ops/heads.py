@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _blocks
-from .._core import general
+from .._core.primitives import general
+from .._numerics import blocks
 from .exponentials import powers_of_rows, slopes_of_rows
 
 HEADS = 1 << 18  # bytes of the scores of the heads that are one piece
@@ -86,7 +86,7 @@ def _shared(work: Callable[[_Share], None], query: Any, key: Any) -> None:
         for share in shares[start:stop]:
             work(share)
 
-    _blocks.pieces(several, len(shares), _blocks.BLOCK, products=True)
+    blocks.pieces(several, len(shares), blocks.BLOCK, products=True)
 
 
 def small(query: Any, key: Any) -> bool:

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import _machine, _xp
-from .._core import general, linear, zero
+from .._core import machine
+from .._core import xp as _xp
+from .._core.primitives import general, linear, zero
 
 
 def _flat(xp: Any, x: Any) -> Any:
@@ -56,7 +57,7 @@ def _scatter_rows_forward(g: Any, indices: Any, *, rows: int) -> Any:
     """Zeros with the rows of g added at indices: sums over runs of the sorted indices, faster than `np.add.at`."""
     out = np.zeros((rows, g.shape[-1]), g.dtype)
     places = np.arange(rows)[indices.reshape(-1)]  # from the front, and inside
-    if places.size and _machine.accumulates(g):
+    if places.size and machine.accumulates(g):
         _xp.add_rows(out, places, g)
     elif places.size and g.shape[-1]:
         order = np.argsort(places, kind="stable")

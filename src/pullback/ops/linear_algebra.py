@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _xp
-from .._core import SINGLES, multilinear
+from .._core import xp as _xp
+from .._core.primitives import SINGLES, multilinear
 
 
 def _left(xp: Any, g: Any, b: Any, a_shape: Any) -> Any:

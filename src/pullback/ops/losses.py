@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _xp
-from .._core import elementwise, general, linear
+from .._core import xp as _xp
+from .._core.primitives import elementwise, general, linear
 
 LOWEST_LOG = -100  # torch's floor for the logarithms of a probability of zero
 IMPOSSIBLE = -1e30  # the logarithm of a probability of zero where -inf would make differences NaN

@@ -13,8 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _blocks, _machine, _xp
-from .._core import general, linear
+from .._core import machine
+from .._core import xp as _xp
+from .._core.primitives import general, linear
+from .._numerics import blocks
 
 FEW = 1 << 10  # a sum of fewer numbers is left to `_xp.sum`, which begins quicker
 LONGEST = 1 << 14  # a sum of more numbers is left to `_xp.sum`, which keeps its error small
@@ -94,7 +96,7 @@ def _over(function: Callable[[slice], Any], x: Any) -> list[Any]:
     def part(start: int, stop: int) -> None:
         found[start] = function(slice(start, stop))
 
-    _blocks.pieces(part, len(x), x[0].nbytes)
+    blocks.pieces(part, len(x), x[0].nbytes)
     return [found[start] for start in sorted(found)]
 
 
@@ -155,7 +157,7 @@ def _cut(shape: tuple[int, ...], axis: tuple[int, ...], weight: tuple[int, ...] 
     """How an array is cut into rows along axes, and along which a weight of a shape is constant."""
     first, size = len(shape), 1
     rest = range(len(shape)) if weight is None else _repeated(shape, weight)
-    while first and first - 1 in axis and first - 1 in rest and size * shape[first - 1] <= _machine.LONGEST:
+    while first and first - 1 in axis and first - 1 in rest and size * shape[first - 1] <= machine.LONGEST:
         first -= 1
         size *= shape[first]
     heads = shape[:first]
@@ -178,10 +180,10 @@ def _order(heads: tuple[int, ...], along: Sequence[int]) -> tuple[int, int] | No
 
 def _rows(x: Any, axis: tuple[int, ...], weight: Any = None) -> _Rows | None:
     """The rows of an array that lie along axes, and along which a weight is constant, if there is machine code for them."""
-    if x.size < _machine.WORTH:
+    if x.size < machine.WORTH:
         return None
     size, heads, merged, shared = _cut(x.shape, axis, None if weight is None else weight.shape)
-    code = None if shared is None or (merged and x.size < MERGED) else _machine.rows(x, size)
+    code = None if shared is None or (merged and x.size < MERGED) else machine.rows(x, size)
     return None if code is None else _Rows(code, heads, merged, shared)  # type: ignore[arg-type]  # as above
 
 
@@ -199,7 +201,7 @@ def statistics(x: Any, axis: tuple[int, ...], eps: float) -> Known:
     centred = None
     if (rows := _rows(x, axis)) is not None:
         mean, variance = _merged_moments(x, rows)
-    elif x.nbytes <= _blocks.BLOCK:
+    elif x.nbytes <= blocks.BLOCK:
         mean = inner(axis, x) / number
         centred = x - mean
         variance = inner(axis, centred, centred) / number

@@ -16,8 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _blocks, _machine, _xp
-from .._core import SINGLES, general, linear, zero
+from .._core import machine
+from .._core import xp as _xp
+from .._core.primitives import SINGLES, general, linear, zero
+from .._numerics import blocks
 from .convolution import Sizes, Window
 
 SHORT = 4
@@ -90,7 +92,7 @@ def _table(shape: Sizes, lengths: Sizes, kernel: Sizes, window: Window) -> _Tabl
     apart = bool(np.bincount(elements.reshape(-1)).max() == 1)
     if apart and entries == size:
         windows = np.empty(shape, np.int64)
-        windows.reshape(-1)[elements] = order
+        _xp.reshaped_view(windows, -1)[elements] = order
     return _Table(elements, order, windows, apart)
 
 
@@ -187,7 +189,7 @@ def _tiled(size: Sizes, kernel: Sizes, window: Window) -> bool:
 
 def _lines(part: Any, elements: int) -> Any:
     """Memory as an array of items of so many elements, which NumPy copies in one go."""
-    return part.reshape(-1).view(np.dtype((np.void, elements * part.itemsize)))
+    return _xp.reshaped_view(part, -1).view(np.dtype((np.void, elements * part.itemsize)))
 
 
 def _planes(x: Any, kernel: Sizes) -> Any:
@@ -209,7 +211,7 @@ def _put_together(planes: Any, out: Any, kernel: Sizes) -> None:
     for i, k in enumerate(kernel):
         lines = _lines(part, math.prod(lengths[i + 1 :])).reshape(k, -1)
         last = i == len(kernel) - 1
-        given = _lines(out, 1).reshape(-1, k) if last else np.empty((lines.shape[1], k), lines.dtype)
+        given = _xp.reshaped_view(_lines(out, 1), -1, k) if last else np.empty((lines.shape[1], k), lines.dtype)
         for j in range(k):
             given[:, j] = lines[j]
         part = given.reshape(-1).view(planes.dtype)
@@ -217,9 +219,9 @@ def _put_together(planes: Any, out: Any, kernel: Sizes) -> None:
 
 def _plan(x: Any, lengths: Sizes, kernel: Sizes, window: Window) -> Any:
     """How machine code finds maxima; None where there is none, or NumPy is as quick."""
-    if x.size < WORTH or not _machine.installed():
+    if x.size < WORTH or not machine.installed():
         return None
-    return _machine.module("pooling").plan(x.shape, lengths, kernel, window, x.dtype)
+    return machine.module("pooling").plan(x.shape, lengths, kernel, window, x.dtype)
 
 
 def _few(x: Any, lengths: Sizes, kernel: Sizes, window: Window) -> _Table | None:
@@ -286,7 +288,7 @@ def _max_spread_forward(given: Any, x: Any, highest: Any, *, kernel: Sizes, wind
         if table.apart:
             out.put(places, given)
         else:
-            np.add.at(out.reshape(-1), places, given)
+            np.add.at(_xp.reshaped_view(out, -1), places, given)
         return out
     plan = _plan(x, highest.shape[2:], kernel, window)
     if plan is not None and given.dtype == highest.dtype == x.dtype:
@@ -325,10 +327,10 @@ def _spread_apart(given: Any, x: Any, y: Any, kernel: Sizes, window: Window) -> 
             return
         planes = _planes(images, kernel)
         found = np.empty(planes.shape, given.dtype)
-        steps(left.reshape(-1), maxima.reshape(-1), zip(itertools.repeat(...), planes, found))
+        steps(_xp.reshaped_view(left, -1), maxima.reshape(-1), zip(itertools.repeat(...), planes, found))
         _put_together(found, result, kernel)
 
-    _blocks.pieces(part, len(x), 2 * math.prod(x.shape[1:]) * x.itemsize)
+    blocks.pieces(part, len(x), 2 * math.prod(x.shape[1:]) * x.itemsize)
     return None if odd else out
 
 
@@ -370,7 +372,7 @@ def _accumulate_forward(g: Any, indices: Any, *, size: int, apart: bool) -> Any:
 
 def _put_forward(x: Any, indices: Any, *, size: int) -> Any:
     out = np.zeros((*x.shape[:2], size), x.dtype)
-    out.reshape(-1)[_flat(indices, x.shape, size).reshape(-1)] = x.reshape(-1)
+    _xp.reshaped_view(out, -1)[_flat(indices, x.shape, size).reshape(-1)] = x.reshape(-1)
     return out
 
 

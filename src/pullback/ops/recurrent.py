@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import _machine, _xp
-from .._core import general
+from .._core import machine
+from .._core import xp as _xp
+from .._core.primitives import general
 
 Sizes = tuple[int, ...]
 
@@ -118,9 +119,9 @@ def _to_weight(xp: Any, g: Any, states: Any) -> Any:
 
 def _by_machine_code(name: str, weight: Any, sizes: Sizes, reverse: bool, **arrays: Any) -> dict[str, Any] | None:
     """What machine code finds, by the names of its arrays; None where there is none, or NumPy is as quick."""
-    if weight.size * sum(sizes) + STEP * len(sizes) < WORTH or not _machine.installed():
+    if weight.size * sum(sizes) + STEP * len(sizes) < WORTH or not machine.installed():
         return None
-    plan = _machine.module("recurrent").plan(name, sizes, reverse, weight.shape[1], weight.dtype)
+    plan = machine.module("recurrent").plan(name, sizes, reverse, weight.shape[1], weight.dtype)
     return None if plan is None else plan.run(weight, arrays)
 
 

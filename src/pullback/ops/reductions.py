@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import _machine, _xp
-from .._core import SINGLES, general, linear, zero
+from .._core import machine
+from .._core import xp as _xp
+from .._core.primitives import SINGLES, general, linear, zero
 
 
 def _aligned(xp: Any, g: Any, shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool) -> Any:
@@ -43,7 +44,7 @@ def _mean(xp: Any, g: Any, x_shape: Any, *, axis: Any, keepdims: bool) -> Any:
 
 def _variance_forward(x: Any, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Any:
     mean = _xp.mean(x, axis=axis, keepdims=True)
-    if (code := _machine.totals("spread", x, axis)) is not None:
+    if (code := machine.totals("spread", x, axis)) is not None:
         total = code(x, centre=mean, keepdims=keepdims)
     else:
         centred = x - mean
@@ -86,7 +87,7 @@ def _shared(xp: Any, g: Any, x: Any, chosen: Any, axis: Any, keepdims: bool) -> 
 
 
 def _logsumexp(xp: Any, g: Any, x: Any, y: Any, *, axis: Any, keepdims: bool) -> Any:
-    if xp is _xp and axis == (x.ndim - 1,) and (code := _machine.rows(x, x.shape[-1])) is not None:
+    if xp is _xp and axis == (x.ndim - 1,) and (code := machine.rows(x, x.shape[-1])) is not None:
         out = np.empty(x.shape, x.dtype)
         code("shifted_powers", x=x, shift=np.ascontiguousarray(y), slopes=np.ascontiguousarray(g), out=out)
         return out
@@ -95,7 +96,7 @@ def _logsumexp(xp: Any, g: Any, x: Any, y: Any, *, axis: Any, keepdims: bool) ->
 
 
 def _norm_forward(x: Any, *, order: float, axis: tuple[int, ...], keepdims: bool) -> Any:
-    if order == 2 and (code := _machine.totals("squares", x, axis)) is not None:
+    if order == 2 and (code := machine.totals("squares", x, axis)) is not None:
         return np.sqrt(code(x, keepdims=keepdims))
     if order == 2:
         return np.sqrt(_xp.squares(np.abs(x) if x.dtype.kind == "c" else x, axis=axis, keepdims=keepdims))
@@ -136,7 +137,7 @@ def _norm(xp: Any, g: Any, x: Any, y: Any, *, order: float, axis: Any, keepdims:
 
 def _prod(xp: Any, g: Any, x: Any, *, axis: int, keepdims: bool) -> Any:
     """Each slope is the product of what stands before and what stands behind: no division, so zeros may be there."""
-    if xp is _xp and (code := _machine.totals("product_pullback", x, (axis,))) is not None:
+    if xp is _xp and (code := machine.totals("product_pullback", x, (axis,))) is not None:
         slopes = code.product_pullback(g, x)
         if slopes is not None:
             return slopes
@@ -169,7 +170,7 @@ def _extreme_by(ufunc: Any, name: str) -> Any:
     reduce = ufunc.reduce
 
     def forward(x: Any, *, axis: Any, keepdims: bool) -> Any:
-        if (code := _machine.totals(name, x, axis)) is not None:
+        if (code := machine.totals(name, x, axis)) is not None:
             return code(x, keepdims=keepdims)
         made = reduce(x, axis, None, None, keepdims)
         return made if x.ndim < 3 or x.flags.c_contiguous else _xp.in_order(made)
@@ -181,7 +182,7 @@ _multiply: Any = np.multiply.reduce  # (x, axis, dtype, out, keepdims)
 
 
 def _prod_forward(x: Any, *, axis: int, keepdims: bool) -> Any:
-    if (code := _machine.totals("product", x, (axis,))) is not None:
+    if (code := machine.totals("product", x, (axis,))) is not None:
         return code.product(x, keepdims=keepdims)
     made = _multiply(x, axis, x.dtype, None, keepdims)
     return made if x.ndim < 3 or x.flags.c_contiguous else _xp.in_order(made)

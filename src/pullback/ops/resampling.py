@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core import linear
+from .._core.primitives import linear
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Layer = tuple[Array | None, Array, Array | None]

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _xp
-from .._core import SINGLES, general
+from .._core import xp as _xp
+from .._core.primitives import SINGLES, general
 
 
 def _shift(xp: Any, x: Any, step: int, axis: int) -> Any:

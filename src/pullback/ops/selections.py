@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _xp
-from .._core import general, zero
+from .._core import xp as _xp
+from .._core.primitives import general, zero
 from .reductions import _extreme
 
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import _machine, _xp
-from .._core import elementwise, general, jointly_linear, linear
-from .._shapes import sum_to
+from .._core import machine
+from .._core import xp as _xp
+from .._core.primitives import elementwise, general, jointly_linear, linear
+from .._core.shapes import sum_to
 
 
 def _concat(xp: Any, g: Any, *, axis: int, sizes: tuple[int, ...]) -> Any:
@@ -104,7 +105,7 @@ def _replay(xp: Any, g: Any, x_shape: tuple[int, ...], *, path: Any) -> Any:
 
 def _flip(x: Any, *, axis: Any) -> Any:
     view = _xp.flip(x, axis=axis)
-    made = _machine.copied(view)
+    made = machine.copied(view)
     return view.copy() if made is None else made
 
 

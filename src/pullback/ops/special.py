@@ -13,9 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from .. import _blocks, _error_functions, _gamma_functions, _incomplete_functions, _machine, _polynomials, _scipy
-from .._core import elementwise
-from .._incomplete_functions import moment
+from .._core import machine
+from .._core.primitives import elementwise
+from .._numerics import (
+    blocks,
+    error_functions,
+    gamma_functions,
+    incomplete_functions,
+    polynomials,
+    scipy,
+)
+from .._numerics.incomplete_functions import moment
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Function = Callable[..., Any]
@@ -41,14 +49,14 @@ def _double(function: Function, of_singles: Function | None = None) -> Function:
     @functools.wraps(function)
     def forward(*arrays: Any, **params: Any) -> Any:
         first, *rest = arrays
-        if first.size * WORK <= _blocks.BLOCK or any(x.shape != first.shape for x in rest):
+        if first.size * WORK <= blocks.BLOCK or any(x.shape != first.shape for x in rest):
             return whole(*arrays, **params)
         flat, out = [x.reshape(-1) for x in arrays], np.empty(first.size, first.dtype)
 
         def part(start: int, stop: int) -> None:
             out[start:stop] = whole(*[x[start:stop] for x in flat], **params)
 
-        _blocks.pieces(part, out.size, WORK)
+        blocks.pieces(part, out.size, WORK)
         return out.reshape(first.shape)
 
     return forward
@@ -56,10 +64,10 @@ def _double(function: Function, of_singles: Function | None = None) -> Function:
 
 def _erf(x: Array) -> Any:
     if x.dtype.char == "d":
-        return _error_functions.erf(x)
+        return error_functions.erf(x)
     if x.dtype.char == "f":
-        return _error_functions.erf_of_singles(x)
-    return np.asarray(_error_functions.erf_of_singles(x.astype(np.float32))).astype(x.dtype)
+        return error_functions.erf_of_singles(x)
+    return np.asarray(error_functions.erf_of_singles(x.astype(np.float32))).astype(x.dtype)
 
 
 def _entr(x: Array) -> Any:
@@ -77,7 +85,7 @@ def _of_order(scipy_name: str, first: tuple[str, str]) -> Function:
     """A family of Bessel functions of whole orders: SciPy's functions of orders 0 and 1, and that of all orders."""
 
     def forward(x: Array, *, order: int) -> Any:
-        special = _scipy.special()
+        special = scipy.special()
         return getattr(special, first[order])(x) if order < 2 else getattr(special, scipy_name)(order, x)
 
     return _double(forward)
@@ -105,7 +113,7 @@ def _bessel(name: str, scipy_name: str, first: tuple[str, str], below: int, abov
 
 def _spherical_bessel(x: Array, *, order: int) -> Any:
     """By its parity for negative x, of which SciPy before 1.14 gives NaN."""
-    values = _scipy.special().spherical_jn(order, np.abs(x))
+    values = scipy.special().spherical_jn(order, np.abs(x))
     return np.where(x < 0, -values, values) if order % 2 else values
 
 
@@ -178,19 +186,19 @@ def _log_ndtr(xp: Any, g: Any, x: Any) -> Any:
 erf      = elementwise("erf",      lambda xp, g, x: g * (xp.exp(-x * x) * (2 / ROOT_PI)),
                        forward=_erf, **REAL)
 erfc     = elementwise("erfc",     lambda xp, g, x: g * (xp.exp(-x * x) * (-2 / ROOT_PI)),
-                       forward=_double(_error_functions.erfc, _error_functions.erfc_of_singles), **REAL)
+                       forward=_double(error_functions.erfc, error_functions.erfc_of_singles), **REAL)
 erfcx    = elementwise("erfcx",    lambda xp, g, x: g * xp.erfcx_slope(x),
-                       forward=_double(_error_functions.erfcx), title="SpecialErfcxBackward0", **REAL)
+                       forward=_double(error_functions.erfcx), title="SpecialErfcxBackward0", **REAL)
 erfcx_slope = elementwise("erfcx_slope", lambda xp, g, x, y: g * (2 * (xp.erfcx(x) + x * y)),
-                       forward=_double(_error_functions.erfcx_slope), **REAL)
+                       forward=_double(error_functions.erfcx_slope), **REAL)
 erfinv   = elementwise("erfinv",   lambda xp, g, y: g * (xp.exp(y * y) * (ROOT_PI / 2)),
-                       forward=_double(_error_functions.erfinv), **REAL)
+                       forward=_double(error_functions.erfinv), **REAL)
 ndtr     = elementwise("ndtr",     lambda xp, g, x: g * (xp.exp(x * x / -2) / ROOT_TWO_PI),
-                       forward=_double(_error_functions.ndtr), title="SpecialNdtrBackward0", **REAL)
+                       forward=_double(error_functions.ndtr), title="SpecialNdtrBackward0", **REAL)
 ndtri    = elementwise("ndtri",    lambda xp, g, y: g * (xp.exp(y * y / 2) * ROOT_TWO_PI),
-                       forward=_double(_error_functions.ndtri), title="SpecialNdtriBackward0", **REAL)
+                       forward=_double(error_functions.ndtri), title="SpecialNdtriBackward0", **REAL)
 log_ndtr = elementwise("log_ndtr", _log_ndtr,
-                       forward=_double(_error_functions.log_ndtr), title="SpecialLogNdtrBackward0", **REAL)
+                       forward=_double(error_functions.log_ndtr), title="SpecialLogNdtrBackward0", **REAL)
 entr     = elementwise("entr",     lambda xp, g, x: g * (-1 - xp.log(x)),
                        forward=_entr, title="SpecialEntrBackward0", **REAL)
 xlog1py  = elementwise("xlog1py",  lambda xp, g, a, b: xp.where((a == 0) & (b <= -1), 0, xp.xlog1py(g, b)),
@@ -198,14 +206,14 @@ xlog1py  = elementwise("xlog1py",  lambda xp, g, a, b: xp.where((a == 0) & (b <=
                        forward=_xlog1py, title="SpecialXlog1PyBackward0", **REAL)
 
 lgamma    = elementwise("lgamma",    lambda xp, g, x: g * xp.digamma(x),
-                        forward=_double(_gamma_functions.lgamma, _gamma_functions.lgamma_of_singles), **REAL)
+                        forward=_double(gamma_functions.lgamma, gamma_functions.lgamma_of_singles), **REAL)
 digamma   = elementwise("digamma",   lambda xp, g, x: g * xp.polygamma(x, n=1),
-                        forward=_double(_gamma_functions.digamma, _gamma_functions.digamma_of_singles), **REAL)
+                        forward=_double(gamma_functions.digamma, gamma_functions.digamma_of_singles), **REAL)
 polygamma = elementwise("polygamma", lambda xp, g, x, *, n: g * xp.polygamma(x, n=n + 1),
-                        forward=_double(_gamma_functions.polygamma), **REAL)
+                        forward=_double(gamma_functions.polygamma), **REAL)
 zeta      = elementwise("zeta",      _zeta_by_exponent,
                                      _zeta_by_start,
-                        forward=_double(_gamma_functions.zeta), inputs=("s", "q"), title="SpecialZetaBackward0", **REAL)
+                        forward=_double(gamma_functions.zeta), inputs=("s", "q"), title="SpecialZetaBackward0", **REAL)
 
 bessel_j = _bessel("bessel_j", "jv", ("j0", "j1"), 1, -1)
 bessel_y = _bessel("bessel_y", "yv", ("y0", "y1"), 1, -1)
@@ -215,32 +223,32 @@ scaled_bessel_i = _bessel("scaled_bessel_i", "ive", ("i0e", "i1e"), 1, 1, lambda
 scaled_bessel_k = _bessel("scaled_bessel_k", "kve", ("k0e", "k1e"), -1, -1, lambda xp, x: 1)
 spherical_bessel_j = elementwise("spherical_bessel_j", _spherical_rule, forward=_double(_spherical_bessel), **REAL)
 airy       = elementwise("airy",       lambda xp, g, x: g * xp.airy_slope(x),
-                         forward=_double(lambda x: _scipy.special().airy(x)[0]), **REAL)
+                         forward=_double(lambda x: scipy.special().airy(x)[0]), **REAL)
 airy_slope = elementwise("airy_slope", lambda xp, g, x: g * (x * xp.airy(x)),
-                         forward=_double(lambda x: _scipy.special().airy(x)[1]), **REAL)
+                         forward=_double(lambda x: scipy.special().airy(x)[1]), **REAL)
 
 gammainc  = elementwise("gammainc",  lambda xp, g, a, x: g * xp.gammainc_by_shape(a, x, order=1),
                                      lambda xp, g, a, x: g * _gamma_density(xp, a, x),
-                        forward=_double(lambda a, x: _scipy.special().gammainc(a, x)), inputs=("a", "x"), **REAL)
+                        forward=_double(lambda a, x: scipy.special().gammainc(a, x)), inputs=("a", "x"), **REAL)
 gammaincc = elementwise("gammaincc", lambda xp, g, a, x: -g * xp.gammainc_by_shape(a, x, order=1),
                                      lambda xp, g, a, x: -g * _gamma_density(xp, a, x),
-                        forward=_double(lambda a, x: _scipy.special().gammaincc(a, x)), inputs=("a", "x"), **REAL)
+                        forward=_double(lambda a, x: scipy.special().gammaincc(a, x)), inputs=("a", "x"), **REAL)
 betainc   = elementwise("betainc",   lambda xp, g, a, b, x: g * xp.betainc_by_shapes(a, b, x, order=(1, 0)),
                                      lambda xp, g, a, b, x: g * xp.betainc_by_shapes(a, b, x, order=(0, 1)),
                                      lambda xp, g, a, b, x: g * _beta_density(xp, a, b, x),
-                        forward=_double(lambda a, b, x: _scipy.special().betainc(a, b, x)), inputs=("a", "b", "x"), **REAL)
+                        forward=_double(lambda a, b, x: scipy.special().betainc(a, b, x)), inputs=("a", "b", "x"), **REAL)
 gammainc_by_shape = elementwise(
     "gammainc_by_shape", lambda xp, g, a, x, *, order: g * xp.gammainc_by_shape(a, x, order=order + 1), _gamma_slope,
-    forward=_double(_incomplete_functions.gammainc_by_shape), inputs=("a", "x"), **REAL)
+    forward=_double(incomplete_functions.gammainc_by_shape), inputs=("a", "x"), **REAL)
 betainc_by_shapes = elementwise(
     "betainc_by_shapes", _beta_by_first, _beta_by_second, _beta_slope,
-    forward=_double(_incomplete_functions.betainc_by_shapes), inputs=("a", "b", "x"), **REAL)
+    forward=_double(incomplete_functions.betainc_by_shapes), inputs=("a", "b", "x"), **REAL)
 
 orthogonal_polynomial = elementwise(
     "orthogonal_polynomial",
     lambda xp, g, x, n, *, family, order: g * xp.orthogonal_polynomial(x, n, family=family, order=order + 1),
     None,
-    forward=_double(_polynomials.orthogonal_polynomial), inputs=("x", "n"), **REAL)
+    forward=_double(polynomials.orthogonal_polynomial), inputs=("x", "n"), **REAL)
 # fmt: on
 
-_machine.COSTLY.update(each.forward for each in (erf, erfc, erfinv, lgamma, digamma, polygamma))
+machine.COSTLY.update(each.forward for each in (erf, erfc, erfinv, lgamma, digamma, polygamma))

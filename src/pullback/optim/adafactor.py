@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._dtypes import finfo
+from .._core.dtypes import finfo
 from .optimizer import Group
 from .whole import COUNT, Whole, require, require_rate
 

@@ -15,14 +15,15 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .. import _xp, ops
-from .._blocks import pieces
-from .._core import Carrier
-from .._creation import as_tensor, full_like
-from .._dtypes import default_numpy
-from .._memory import protect, written
-from .._modes import changed, enable_grad, mode, quiet
-from .._views import check_writable
+from .. import ops
+from .._core import xp as _xp
+from .._core.dtypes import default_numpy
+from .._core.modes import changed, enable_grad, mode, quiet
+from .._core.primitives import Carrier
+from .._numerics.blocks import pieces
+from .._tape.memory import protect, written
+from .._tape.views import check_writable
+from .._tensor.creation import as_tensor, full_like
 from ..vocabulary.complexes import view_as_real
 from .optimizer import Group, Optimizer
 
@@ -293,7 +294,7 @@ def _compute(formula: Formula, gradient: Any, tensors: list[Any]) -> None:
 
 def _compute_in_pieces(formula: Formula, g: Any, arrays: list[Any]) -> None:
     """Compute a formula on arrays without gaps piece by piece, complex numbers as pairs of real ones."""
-    g, p, *memory = [array.reshape(-1).view(array.real.dtype) for array in (g, *arrays)]
+    g, p, *memory = [_xp.reshaped_view(array, -1).view(array.real.dtype) for array in (g, *arrays)]
 
     def piece(start: int, stop: int) -> None:
         here = slice(start, stop)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._creation import zeros
-from .._modes import enable_grad, no_grad
+from .._core.modes import enable_grad, no_grad
+from .._tensor.creation import zeros
 from ..vocabulary.complexes import view_as_real
 from ..vocabulary.shapes import cat
 from .elementwise import check

@@ -13,8 +13,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._core import Carrier
-from .._creation import as_tensor
+from .._core.primitives import Carrier
+from .._tensor.creation import as_tensor
 from ..nn.modules.hooks import Handle
 
 Hook = Callable[..., Any]

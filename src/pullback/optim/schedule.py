@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 from weakref import ref
 
-from .._core import Carrier
+from .._core.primitives import Carrier
 from .optimizer import Group, Optimizer
 
 _ORDER = "See more details at https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable
 from copy import deepcopy
 from typing import Any
 
-from .._creation import tensor
-from .._modes import no_grad
-from .._values import holds
+from .._core.modes import no_grad
+from .._core.values import holds
+from .._tensor.creation import tensor
 from ..nn.modules.batchnorm import _BatchNorm
 from ..nn.modules.module import Module
 from .optimizer import Optimizer

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from .._core import Carrier
-from .._creation import zeros
-from .._dtypes import default_numpy
-from .._modes import enable_grad, no_grad
-from .._views import check_writable
+from .._core.dtypes import default_numpy
+from .._core.modes import enable_grad, no_grad
+from .._core.primitives import Carrier
+from .._tape.views import check_writable
+from .._tensor.creation import zeros
 from .optimizer import Group, Optimizer
 
 COUNT = "step"

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes
-from .._creation import tensor
-from .._tensor import Tensor
+from .._core import dtypes
+from .._tensor.creation import tensor
+from .._tensor.tensor import Tensor
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -87,8 +87,8 @@ def _window(
     if arguments[0] < 0:
         raise ValueError(f"{name} requires non-negative window length, got M={arguments[0]}")
     _check_layout(name, layout)
-    dtype = _dtypes.get_default_dtype() if dtype is None else dtype
-    if _dtypes.as_dtype(dtype) not in {_dtypes.float32, _dtypes.float64}:
+    dtype = dtypes.get_default_dtype() if dtype is None else dtype
+    if dtypes.as_dtype(dtype) not in {dtypes.float32, dtypes.float64}:
         raise ValueError(f"{name} expects float32 or float64 dtypes, got: {dtype}")
     return tensor(formula(*arguments), dtype=dtype, device=device, requires_grad=requires_grad)
 
@@ -251,8 +251,8 @@ def _older(
     if length < 0:
         raise RuntimeError(f"{name} requires non-negative window_length, got window_length={length}")
     _check_layout(name, layout)
-    dtype = _dtypes.get_default_dtype() if dtype is None else dtype
-    if not _dtypes.as_dtype(dtype).is_floating_point:
+    dtype = dtypes.get_default_dtype() if dtype is None else dtype
+    if not dtypes.as_dtype(dtype).is_floating_point:
         raise RuntimeError(f"{name} expects floating point dtypes, got: {dtype}")
     return tensor(formula(*arguments), dtype=dtype, device=device, requires_grad=requires_grad)
 

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import _backward, _refusals, reasons
-from .._core import Carrier
-from .._creation import as_tensor
-from .._modes import FieldBlock
-from .._pass import youngest_first
+from .._core import errors
+from .._core.modes import FieldBlock
+from .._core.primitives import Carrier
+from .._tape import backward, reasons
+from .._tape.walk import youngest_first
+from .._tensor.creation import as_tensor
 from .coloring import Coloring, best, star
 from .matrices import SparseMatrix
 from .passes import Array, filled, filled_symmetric, transposed
@@ -98,13 +99,13 @@ def sparse_hessian(
     if y.numel() != 1:
         raise RuntimeError(
             "The Tensor returned by the function given to sparse_hessian should contain a single element, but it is a "
-            f"{_refusals.kind(y)}: sum it, or take the Jacobian"
+            f"{errors.kind(y)}: sum it, or take the Jacobian"
         )
     shape = x.numel(), x.numel()
     if y._node is None:
         return _nothing(shape, x)
     with FieldBlock(grad=True):
-        (g,) = _backward.grad(y, x, create_graph=True, materialize_grads=True)
+        (g,) = backward.grad(y, x, create_graph=True, materialize_grads=True)
     if g._node is None:  # linear: its gradient is a constant
         return _nothing(shape, x)
     if like is not None:
@@ -137,7 +138,7 @@ def _output(name: str, f: Any, x: Any, allow_unused: bool) -> tuple[Any, Any]:
         _check_real(name, what, tensor)
     if x._node is None:
         raise RuntimeError(
-            f"One of the differentiated Tensors does not require grad: x is a {_refusals.kind(x)}. Call requires_grad_() "
+            f"One of the differentiated Tensors does not require grad: x is a {errors.kind(x)}. Call requires_grad_() "
             "on it before computing the output, or pass the function"
         )
     if not allow_unused and y._node is None:
@@ -174,7 +175,7 @@ def _check_real(name: str, what: str, tensor: Any) -> None:
     if tensor._dtype.kind != "f":
         raise RuntimeError(
             f"{name}() needs real numbers of floating point, since only Tensors of floating point dtype have real "
-            f"derivatives: {what} is a {_refusals.kind(tensor)}"
+            f"derivatives: {what} is a {errors.kind(tensor)}"
         )
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _backward
-from .._modes import FieldBlock
+from .._core.modes import FieldBlock
+from .._tape import backward
 from .coloring import Coloring
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -57,7 +57,7 @@ def transposed(y: Any, x: Any) -> Product:
         if y._node is None:  # zeros that a rule made by itself
             return np.zeros(x.numel(), x._dtype)
         g = y.interpreter.wrap(v.astype(y._dtype).reshape(y.shape), None)
-        (pulled,) = _backward.grad(y, x, g, retain_graph=True, materialize_grads=True)
+        (pulled,) = backward.grad(y, x, g, retain_graph=True, materialize_grads=True)
         return pulled._array.reshape(-1)  # type: ignore[no-any-return]  # an array
 
     return product
@@ -67,5 +67,5 @@ def forward(y: Any, x: Any) -> Product:
     """The product of the Jacobian of y by x with a vector."""
     with FieldBlock(grad=True):
         v = y.interpreter.wrap(np.zeros(y.shape, y._dtype), None).requires_grad_()
-        (pulled,) = _backward.grad(y, x, v, create_graph=True)
+        (pulled,) = backward.grad(y, x, v, create_graph=True)
     return transposed(pulled, v)

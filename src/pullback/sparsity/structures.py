@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import _xp, ops
-from .._core import Primitive
-from .._memory import Cell, cell_with
+from .. import ops
+from .._core import xp as _xp
+from .._core.primitives import Primitive
+from .._tape.memory import Cell, cell_with
 from .patterns import Array, Pattern, Shape, empty, gathered, united
 
 Params = dict[str, Any]

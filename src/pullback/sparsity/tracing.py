@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._core import Carrier, Primitive
-from .._pass import pull_back
-from .._shapes import sum_to
+from .._core.primitives import Carrier, Primitive
+from .._core.shapes import sum_to
+from .._tape.walk import pull_back
 from ..interpreters import Boxed, Interpreter
 from .patterns import Array, Pattern, identity, united
 from .structures import dense, probes, pulled, structure, unreached

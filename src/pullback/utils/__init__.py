@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .._later import later
+from .._core.lazy import later
 from . import checkpoint as checkpoint
 
 

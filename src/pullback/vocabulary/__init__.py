@@ -15,11 +15,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .. import _refusals
-from .._core import Carrier
-from .._eager import unwrapped
-from .._sites import depth
-from .._views import overlaps
+from .._core import errors
+from .._core.primitives import Carrier
+from .._core.sites import depth
+from .._tape.shortcuts import unwrapped
+from .._tape.views import overlaps
 
 Function = Callable[..., Any]
 Named = TypeVar("Named", bound=Function)
@@ -30,11 +30,11 @@ FUNCTIONS: dict[str, str] = {
     "files": "load save",
     "func.flattening": "flatten_problem",
     "func.mapping": "vmap",
-    "checking": "check",
-    "reasons": "why",
+    "_tape.checking": "check",
+    "_tape.reasons": "why",
     "autograd.anomaly_mode": "detect_anomaly is_anomaly_check_nan_enabled is_anomaly_enabled",
-    "control": "cond fori_loop scan while_loop",
-    "custom_rules": "custom_jvp custom_vjp",
+    "func.control": "cond fori_loop scan while_loop",
+    "func.custom_rules": "custom_jvp custom_vjp",
     "sparsity": "sparse_hessian sparse_jacobian",
     "vocabulary.shapes": "concatenate",
     "vocabulary.writing": (
@@ -51,19 +51,21 @@ FUNCTIONS: dict[str, str] = {
     "vocabulary.linear_algebra": "pca_lowrank svd_lowrank",
     "vocabulary.padding": "constant_pad_nd",
     "vocabulary.resampling": "channel_shuffle pixel_shuffle pixel_unshuffle",
-    "_alike": "fill",
-    "_legacy": "asarray detach from_dlpack frombuffer get_device is_same_size range vander",
-    "_blocks": "get_num_threads set_num_threads",
-    "_storages": "TypedStorage UntypedStorage is_storage",
-    "_creation": "empty_permuted empty_strided logspace scalar_tensor tril_indices triu_indices",
-    "_placement": (
+    "_tensor.alike": "fill",
+    "_tensor.legacy": "asarray detach from_dlpack frombuffer get_device is_same_size range vander",
+    "_numerics.blocks": "get_num_threads set_num_threads",
+    "_tensor.storages": "TypedStorage UntypedStorage is_storage",
+    "_tensor.creation": "empty_permuted empty_strided logspace scalar_tensor tril_indices triu_indices",
+    "_core.placement": (
         "channels_last channels_last_3d contiguous_format device layout memory_format preserve_format strided"
     ),
-    "_printing": "get_printoptions set_printoptions",
-    "_random": "Generator fork_rng get_rng_state initial_seed manual_seed seed set_rng_state",
-    "_sampling": "normal rand rand_like randint randint_like randn randn_like randperm",
-    "_typed": ("BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor ShortTensor"),
-    "revolve": "checkpoint_loop",
+    "_numerics.printing": "get_printoptions set_printoptions",
+    "_numerics.random": "Generator fork_rng get_rng_state initial_seed manual_seed seed set_rng_state",
+    "_tensor.sampling": "normal rand rand_like randint randint_like randn randn_like randperm",
+    "_tensor.typed": (
+        "BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor ShortTensor"
+    ),
+    "autograd.revolve": "checkpoint_loop",
     "vocabulary.pooling": "adaptive_avg_pool1d avg_pool1d max_pool1d max_pool2d max_pool3d",
     "signal.windows": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
     "special": "polygamma",
@@ -104,7 +106,7 @@ BOTH: dict[str, str] = {
     ),
     "vocabulary.spectra": "istft stft",
     "vocabulary.turning": "resize_as_",
-    "_sampling": "bernoulli binomial multinomial poisson",
+    "_tensor.sampling": "bernoulli binomial multinomial poisson",
     "vocabulary.special": "digamma erf erfc erfinv i0 igamma igammac lgamma mvlgamma",
     "vocabulary.joining": (
         "dsplit hsplit split_with_sizes tensor_split unsafe_chunk unsafe_split unsafe_split_with_sizes vsplit"
@@ -142,20 +144,20 @@ PAIRS: dict[str, str] = {
 
 # tensor.<name>(...) alone
 METHODS: dict[str, str] = {
-    "_legacy": "apply_ cuda get_device is_pinned is_same_size map_ new pin_memory resize resize_as",
-    "_sharing": "is_shared share_memory_",
-    "_storages": "set_ storage untyped_storage",
-    "_subclasses": "_make_subclass as_subclass",
-    "_layouts": (
+    "_tensor.legacy": "apply_ cuda get_device is_pinned is_same_size map_ new pin_memory resize resize_as",
+    "_tensor.sharing": "is_shared share_memory_",
+    "_tensor.storages": "set_ storage untyped_storage",
+    "_tensor.subclasses": "_make_subclass as_subclass",
+    "_tensor.layouts": (
         "coalesce indices is_coalesced sparse_mask to_dense to_sparse to_sparse_coo to_sparse_csc to_sparse_csr values "
         "_indices _nnz _values"
     ),
-    "_alike": "new_empty new_empty_strided new_full new_ones new_tensor new_zeros",
+    "_tensor.alike": "new_empty new_empty_strided new_full new_ones new_tensor new_zeros",
     "vocabulary.turning": "as_strided_ resize_ squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_",
     "vocabulary.special": "polygamma",
     "vocabulary.rearranging": "repeat unfold",
     "vocabulary.shapes": "H mH sum_to_size",
-    "_functions": "allclose equal",
+    "_tensor.functions": "allclose equal",
     "vocabulary.bits": "isin",
     "vocabulary.casts": "bool byte cdouble cfloat char double float half int long short",
     "vocabulary.arithmetic": "bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor",
@@ -486,7 +488,7 @@ def of_tensor(function: Function) -> Function:
         if input is MISSING:
             input = _named(function, first, options)
         if not isinstance(input, Carrier):
-            raise _refusals.no_tensor(function.__name__, "input", 1, input)
+            raise errors.no_tensor(function.__name__, "input", 1, input)
         if out is not None:
             return written(out, function, input, *args, **options)
         return function(input, *args, **options) if options else function(input, *args)
@@ -505,9 +507,9 @@ def of_pair(function: Function) -> Function:
         if options:
             raise TypeError(f"{function.__name__}() got an unexpected keyword argument {next(iter(options))!r}")
         if not isinstance(input, Carrier) and not (isinstance(input, np.ndarray) and isinstance(other, Carrier)):
-            raise _refusals.no_tensor(function.__name__, "input", 1, input)
+            raise errors.no_tensor(function.__name__, "input", 1, input)
         if not isinstance(other, (Carrier, np.ndarray)):
-            raise _refusals.no_tensor(function.__name__, second, 2, other)
+            raise errors.no_tensor(function.__name__, second, 2, other)
         return function(input, other) if out is None else written(out, function, input, other)
 
     return checked
@@ -522,7 +524,7 @@ def of_tensors(function: Function) -> Function:
         if other is MISSING:
             other = _named(function, second, options)
         if not isinstance(input, Carrier) and not isinstance(other, Carrier):
-            raise _refusals.no_tensor(function.__name__, "input", 1, input)
+            raise errors.no_tensor(function.__name__, "input", 1, input)
         if out is not None:
             return written(out, function, input, other, *args, **options)
         return function(input, other, *args, **options) if options else function(input, other, *args)

@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes, _random, ops
-from .._core import Carrier
-from .._eager import is_primitive
-from .._promotion import cast
-from .._shapes import normalize_axis
-from .._values import require_tensor
-from .._views import write
+from .. import ops
+from .._core import dtypes
+from .._core.primitives import Carrier
+from .._core.shapes import normalize_axis
+from .._core.values import require_tensor
+from .._numerics import random
+from .._tape.shortcuts import is_primitive
+from .._tape.views import write
 from . import arithmetic, reductions, shapes
+from .promotion import cast
 
 # Klambauer and others, "Self-Normalizing Neural Networks", 2017: their alpha and lambda.
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
@@ -117,7 +119,7 @@ def rrelu(input: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: bool
         raise RuntimeError(f"Lower bound should be less than or equal to the upper bound, not {lower} > {upper}")
     if training:
         width, first = input._dtype.type(upper - lower), input._dtype.type(lower)
-        result = ops.prelu(input, _random.uniform(tuple(input.shape), input._dtype) * width + first)
+        result = ops.prelu(input, random.uniform(tuple(input.shape), input._dtype) * width + first)
     else:
         result = ops.leaky_relu(input, slope=(lower + upper) / 2)
     return _placed("rrelu", input, result, inplace)
@@ -267,7 +269,7 @@ def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype:
 def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """The softmax of -input."""
     require_tensor("softmin", "input", input)
-    negated = -input if dtype is None else -cast(input, _dtypes.as_dtype(dtype).numpy)
+    negated = -input if dtype is None else -cast(input, dtypes.as_dtype(dtype).numpy)
     return reductions.softmax(negated, _softmax_dim("softmin", negated.ndim) if dim is None else dim)
 
 
@@ -280,10 +282,10 @@ def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float =
     kind = logits._dtype
 
     def draw(rng: Any, shape: tuple[int, ...]) -> Any:
-        drawn = _random.real(rng, "random", shape, kind)
+        drawn = random.real(rng, "random", shape, kind)
         return -np.log(-np.log(np.maximum(drawn, np.finfo(kind).tiny)))
 
-    noise = _random.sampled(draw, tuple(logits.shape))
+    noise = random.sampled(draw, tuple(logits.shape))
     soft = reductions.softmax((logits + noise) / tau, dim)
     if not hard:
         return soft

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import _xp, ops
-from .._core import Carrier
-from .._promotion import cast
-from .._values import concrete, data, every, require_tensors
+from .. import ops
+from .._core import xp as _xp
+from .._core.primitives import Carrier
+from .._core.values import concrete, data, every, require_tensors
 from ..ops.losses import IMPOSSIBLE
 from . import arithmetic, reductions
 from .losses import chosen, reduced
+from .promotion import cast
 
 DOUBLE, INTEGER = np.dtype(np.float64), np.dtype(np.int64)
 

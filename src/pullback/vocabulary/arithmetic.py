@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes, _refusals, ops
-from .._core import Carrier, Primitive
-from .._eager import is_primitive
-from .._promotion import binary, broadcast, cast, category, common, fractional, held, inexact, together
-from .._sites import depth
-from .._values import every, require_operand, require_tensor
+from .. import ops
+from .._core import dtypes, errors
+from .._core.primitives import Carrier, Primitive
+from .._core.sites import depth
+from .._core.values import every, require_operand, require_tensor
+from .._tape.shortcuts import is_primitive
 from . import warn_of_numbers
+from .promotion import binary, broadcast, cast, category, common, fractional, held, inexact, together
 
 Function = Callable[..., Any]
 
@@ -176,7 +177,7 @@ def elementwise(name: str, primitive: Primitive, text: str, *, keeps_integers: b
 
     def function(input: Any) -> Any:
         if not isinstance(input, Carrier):
-            raise _refusals.no_tensor(name, "input", 1, input)
+            raise errors.no_tensor(name, "input", 1, input)
         return primitive(input if keeps_integers else inexact(input))
 
     is_primitive(primitive)(function)
@@ -213,7 +214,7 @@ logical_not = elementwise("logical_not", ops.logical_not, "Where the input is ze
 def relu(input: Any) -> Any:
     """max(input, 0), elementwise; its slope at 0 is 0."""
     if not isinstance(input, Carrier):
-        raise _refusals.no_tensor("relu", "input", 1, input)
+        raise errors.no_tensor("relu", "input", 1, input)
     if input._dtype.kind == "b":
         raise RuntimeError("Boolean inputs not supported for relu: convert first, x.float()")
     if input._dtype.kind == "c":
@@ -312,7 +313,7 @@ def refuse_unordered(name: str, dtype: np.dtype[Any]) -> None:
     if dtype.kind != "c":
         return
     error, words = OWN_WORDS.get(name, USUAL_WORDS)
-    refusal = words.format(name, _dtypes.type_name(dtype))
+    refusal = words.format(name, dtypes.type_name(dtype))
     raise error(f"{refusal}. Complex numbers have no order: take the parts, x.real and x.imag, or x.abs()")
 
 
@@ -348,7 +349,7 @@ def of_integers(name: str, primitive: Primitive, text: str, *, bools: bool = Fal
 
     def function(input: Any, other: Any) -> Any:
         if not isinstance(input, Carrier) and not isinstance(other, Carrier):
-            raise _refusals.no_tensor(name, "input", 1, input)
+            raise errors.no_tensor(name, "input", 1, input)
         dtype = common(input, other)
         if dtype.kind not in ("biu" if bools else "iu"):
             raise NotImplementedError(f'"{name}" not implemented for {dtype}: it is for integers{" and bools" * bools}')

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import ops
-from .._modes import quiet
-from .._promotion import cast, category
-from .._shapes import broadcasts_to
-from .._values import data, every, require_tensors
+from .._core.modes import quiet
+from .._core.shapes import broadcasts_to
+from .._core.values import data, every, require_tensors
 from ..ops.heads import known_weights, small
 from . import arithmetic, layers, products, reductions, shapes
 from .dropout import dropout
+from .promotion import cast, category
 
 SINGLE = 4  # bytes of a number: weights of halves are not kept
 

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes, _refusals, ops
-from .._core import Carrier, Primitive
-from .._promotion import broadcast, category, together
-from .._values import require_operand
+from .. import ops
+from .._core import dtypes, errors
+from .._core.primitives import Carrier, Primitive
+from .._core.values import require_operand
 from .arithmetic import named, of_integers, refuse_unordered, require_numbers
+from .promotion import broadcast, category, together
 
 gcd = of_integers("gcd", ops.gcd, "The greatest common divisor of integers.")
 lcm = of_integers("lcm", ops.lcm, "The least common multiple of integers.")
@@ -59,9 +60,9 @@ def isclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equa
     tensor([ True, False])
     """
     require_operand("isclose", "other", other, 2)
-    kinds = [_dtypes.from_numpy(category(value)[0]) for value in (input, other)]
+    kinds = [dtypes.from_numpy(category(value)[0]) for value in (input, other)]
     if kinds[0] is not kinds[1]:
-        first, second = map(_dtypes.type_name, kinds)
+        first, second = map(dtypes.type_name, kinds)
         raise RuntimeError(f"{first} did not match {second}: convert one of them, as with other.to(input.dtype)")
     require_numbers("isclose", rtol=rtol, atol=atol)
     for name, value in (("rtol", rtol), ("atol", atol)):
@@ -78,5 +79,5 @@ def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, inve
     tensor([False,  True, False])
     """
     if not isinstance(elements, Carrier) and not isinstance(test_elements, Carrier):
-        raise _refusals.no_tensor("isin", "elements", 1, elements)
+        raise errors.no_tensor("isin", "elements", 1, elements)
     return ops.isin(*together(elements, test_elements), assume_unique=assume_unique, invert=invert)

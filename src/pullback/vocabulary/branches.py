@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .._core import Carrier
-from .._promotion import together
-from .._shapes import broadcast_shapes
-from .._values import every
+from .._core.primitives import Carrier
+from .._core.shapes import broadcast_shapes
+from .._core.values import every
 from . import arithmetic, indexing, reductions, shapes
+from .promotion import together
 
 SIDES = ("input", "other")
 

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes, ops
-from .._promotion import broadcast, cast
-from .._values import require_tensor, require_tensors
-from .._views import view
+from .. import ops
+from .._core import dtypes
+from .._core.values import require_tensor, require_tensors
+from .._tape.views import view
 from .arithmetic import elementwise, sign
+from .promotion import broadcast, cast
 
 angle = elementwise("angle", ops.angle, "The angle of complex numbers; pi for negative real ones, 0 for others.")
 
@@ -125,7 +126,7 @@ def _parts(name: str, **arguments: Any) -> list[Any]:
     """Two real tensors of one dtype, of which there are complex numbers."""
     require_tensors(name, **arguments)
     first, second = (value._dtype for value in arguments.values())
-    types = [_dtypes.type_name(_dtypes.from_numpy(dtype)) for dtype in (first, second)]
+    types = [dtypes.type_name(dtypes.from_numpy(dtype)) for dtype in (first, second)]
     if first.kind != "f" or second.kind != "f":
         raise RuntimeError(
             f"Expected both inputs to be Half, Float or Double tensors but got {types[0]} and {types[1]}"

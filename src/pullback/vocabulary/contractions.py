@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import _xp, ops
-from .._core import Carrier
-from .._promotion import binary, cast, together
-from .._shapes import broadcast_shapes, normalize_axes, normalize_axis
-from .._values import require_operands, require_tensor, require_tensors
+from .. import ops
+from .._core import xp as _xp
+from .._core.primitives import Carrier
+from .._core.shapes import broadcast_shapes, normalize_axes, normalize_axis
+from .._core.values import require_operands, require_tensor, require_tensors
 from . import arithmetic, products, scans
 from .decompositions import constant, require_same_dtype
+from .promotion import binary, cast, together
 
 # Sums over axes
 

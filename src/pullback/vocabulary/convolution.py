@@ -6,10 +6,10 @@ import math
 from typing import Any
 
 from .. import ops
-from .._promotion import together
-from .._shapes import parse_sizes
-from .._values import require_tensor, require_tensors
+from .._core.shapes import parse_sizes
+from .._core.values import require_tensor, require_tensors
 from ..ops.convolution import Window
+from .promotion import together
 
 Sizes = tuple[int, ...]
 

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _dtypes, ops
-from .._core import Carrier
-from .._values import every, require_tensor
+from .. import ops
+from .._core import dtypes
+from .._core.primitives import Carrier
+from .._core.values import every, require_tensor
 from ..ops import lapack
 
 
@@ -133,7 +134,7 @@ def require_same_dtype(name: str, a: Any, b: Any, arguments: tuple[str, str] = (
     if not isinstance(b, Carrier):
         require_tensor(path(name), arguments[1], b, position)
     if a._dtype != b._dtype:
-        first, second = (_dtypes.type_name(_dtypes.from_numpy(each._dtype)) for each in (a, b))
+        first, second = (dtypes.type_name(dtypes.from_numpy(each._dtype)) for each in (a, b))
         raise RuntimeError(
             f"{name}: Expected {arguments[0]} and {arguments[1]} to have the same dtype, but found {arguments[0]} of type "
             f"{first} and {arguments[1]} of type {second} instead"

@@ -6,8 +6,8 @@ import operator
 from typing import Any
 
 from .. import ops
-from .._shapes import normalize_axis
-from .._views import Step, view, write
+from .._core.shapes import normalize_axis
+from .._tape.views import Step, view, write
 from . import fills, shapes
 from .pieces import overwritten
 from .scatter import filling

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import _random, ops
-from .._values import require_tensor, untracked
-from .._views import write
+from .. import ops
+from .._core.values import require_tensor, untracked
+from .._numerics import random
+from .._tape.views import write
 from . import shapes
 
 SATURATION = 1.7580993408473766  # what selu approaches far below zero, without its sign
@@ -28,7 +29,7 @@ def _kept(shape: tuple[int, ...], p: float, factor: float, dtype: Any) -> Any:
     def draw(rng: Any, shape: tuple[int, ...]) -> Any:
         return np.multiply(rng.random(shape, np.float32) >= p, factor, dtype=dtype)
 
-    return _random.sampled(draw, shape)
+    return random.sampled(draw, shape)
 
 
 def _dropped(name: str, input: Any, p: float, training: bool, inplace: bool, shape: tuple[int, ...]) -> Any:

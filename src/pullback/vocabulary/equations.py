@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import ops
-from .._core import Carrier
-from .._modes import quiet
-from .._promotion import cast
-from .._shapes import broadcast_shapes, normalize_axes
-from .._values import data, every, require_operand, require_tensor
+from .._core.modes import quiet
+from .._core.primitives import Carrier
+from .._core.shapes import broadcast_shapes, normalize_axes
+from .._core.values import data, every, require_operand, require_tensor
 from . import spelled_as
 from .decompositions import (
     adjoint,
@@ -25,6 +24,7 @@ from .decompositions import (
     require_same_dtype,
     require_square,
 )
+from .promotion import cast
 
 
 class InverseResult(NamedTuple):

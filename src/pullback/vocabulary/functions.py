@@ -7,14 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _refusals, ops
-from .._core import Carrier, Primitive
-from .._eager import is_primitive
-from .._promotion import binary, broadcast, cast, category, common, fractional, inexact
-from .._values import require_operands
-from .._views import write
+from .. import ops
+from .._core import errors
+from .._core.primitives import Carrier, Primitive
+from .._core.values import require_operands
+from .._tape.shortcuts import is_primitive
+from .._tape.views import write
 from . import arithmetic, of_tensors
 from .arithmetic import elementwise, ordering, pair, require_numbers
+from .promotion import binary, broadcast, cast, category, common, fractional, inexact
 
 # One tensor
 
@@ -130,7 +131,7 @@ def float_power_(self: Any, exponent: Any) -> Any:
     """In place: `float_power`, of a tensor of float64 or complex128, which its result has."""
     result = float_power(self, exponent)
     if result._dtype != self._dtype:
-        raise RuntimeError(_refusals.power_dtype("base", "float_power_", self, result))
+        raise RuntimeError(errors.power_dtype("base", "float_power_", self, result))
     return write(self, result, "float_power_")
 
 

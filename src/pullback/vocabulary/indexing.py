@@ -9,15 +9,17 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .. import _refusals, _xp, ops
-from .._core import Carrier
-from .._memory import protect, written
-from .._modes import mode
-from .._promotion import cast, category, held
-from .._sites import depth
-from .._values import concrete, data, require_operand
-from .._views import check_writable, overlaps, rebase, rebase_region, steps, view, write
+from .. import ops
+from .._core import errors
+from .._core import xp as _xp
+from .._core.modes import mode
+from .._core.primitives import Carrier
+from .._core.sites import depth
+from .._core.values import concrete, data, require_operand
+from .._tape.memory import protect, written
+from .._tape.views import check_writable, overlaps, rebase, rebase_region, steps, view, write
 from . import load
+from .promotion import cast, category, held
 
 Index = tuple[Any, ...]
 WHOLE: Index = (Ellipsis,)
@@ -244,7 +246,7 @@ def setitem(tensor: Any, index: Any, value: Any) -> None:
     value = _fitting(tensor, value, arrays)
     for given in (value, *arrays):
         if getattr(given, "level", 0) > tensor.level:
-            raise RuntimeError(_refusals.captured_write(tensor, "x[...] = value", given))
+            raise RuntimeError(errors.captured_write(tensor, "x[...] = value", given))
     if tensor.level or not isinstance(tensor._array, np.ndarray):
         if not arrays and tensor._base is not None and spec != WHOLE:
             setitem(view(ops.getitem, tensor, index=spec), WHOLE, value)  # what is around stays out of it

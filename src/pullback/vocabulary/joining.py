@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._core import Carrier
-from .._promotion import category
-from .._shapes import broadcast_shapes, normalize_axis, parse_sizes
-from .._values import concrete, require_tensor
-from .._views import view as view_of
+from .._core.primitives import Carrier
+from .._core.shapes import broadcast_shapes, normalize_axis, parse_sizes
+from .._core.values import concrete, require_tensor
+from .._tape.views import view as view_of
 from . import shapes
+from .promotion import category
 
 # Joins
 

@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _random, ops
-from .._promotion import cast
-from .._values import every, require_tensor
+from .. import ops
+from .._core.values import every, require_tensor
+from .._numerics import random
 from . import decompositions, equations, spelled_as
 from .decompositions import LUFactorExResult, LUFactorResult, QRResult, adjoint, constant, identity
+from .promotion import cast
 
 
 class SingularResult(NamedTuple):
@@ -182,7 +183,7 @@ def svd_lowrank(A: Any, q: int = 6, niter: int | None = 2, M: Any = None) -> Sin
     tall = A.shape[-2] >= A.shape[-1]
     a = A if tall else adjoint(A)
     real = np.zeros((), a._dtype).real.dtype
-    start = cast(_random.normal((a.shape[-1], q), real), a._dtype)
+    start = cast(random.normal((a.shape[-1], q), real), a._dtype)
     basis = ops.qr(ops.matmul(a, start), mode="reduced")[0]
     for _ in range(niter or 0):
         basis = ops.qr(ops.matmul(adjoint(a), basis), mode="reduced")[0]

@@ -11,14 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from .. import _refusals, _xp, ops
-from .._core import Carrier
-from .._modes import quiet
-from .._promotion import cast, together
-from .._shapes import broadcast_shapes
-from .._values import data, every, require_operand, require_tensor, require_tensors, shared
+from .. import ops
+from .._core import errors
+from .._core import xp as _xp
+from .._core.modes import quiet
+from .._core.primitives import Carrier
+from .._core.shapes import broadcast_shapes
+from .._core.values import data, every, require_operand, require_tensor, require_tensors, shared
 from ..ops.exponentials import known_losses
 from . import arithmetic, products, reductions, shapes
+from .promotion import cast, together
 
 REDUCTIONS = ("mean", "sum", "none")
 
@@ -347,8 +349,8 @@ def _difference(name: str, input: Any, target: Any) -> Any:
     require_tensors(name, input=input, target=target)
     if input.shape != target.shape:
         warnings.warn(
-            f"Using a target size ({_refusals.size(target.shape)}) that is different to the input size "
-            f"({_refusals.size(input.shape)}). This will likely lead to incorrect results due to broadcasting. Please "
+            f"Using a target size ({errors.size(target.shape)}) that is different to the input size "
+            f"({errors.size(input.shape)}). This will likely lead to incorrect results due to broadcasting. Please "
             "ensure they have the same size.",
             UserWarning,
             stacklevel=3,
@@ -457,8 +459,8 @@ def binary_cross_entropy(
     reduction = chosen(size_average, reduce, reduction)
     if tuple(input.shape) != tuple(target.shape):
         raise ValueError(
-            f"Using a target size ({_refusals.size(target.shape)}) that is different to the input size "
-            f"({_refusals.size(input.shape)}) is deprecated. Please ensure they have the same size."
+            f"Using a target size ({errors.size(target.shape)}) that is different to the input size "
+            f"({errors.size(input.shape)}) is deprecated. Please ensure they have the same size."
         )
     if input._dtype != target._dtype:
         raise RuntimeError(f"Found dtype {target._type_name} but expected {input._type_name}: convert the target")
@@ -490,8 +492,7 @@ def binary_cross_entropy_with_logits(
     reduction = chosen(size_average, reduce, reduction)
     if tuple(input.shape) != tuple(target.shape):
         raise ValueError(
-            f"Target size ({_refusals.size(target.shape)}) must be the same as input size "
-            f"({_refusals.size(input.shape)})"
+            f"Target size ({errors.size(target.shape)}) must be the same as input size ({errors.size(input.shape)})"
         )
     x, target = together(input, target)
     log_success = ops.logsigmoid(x)

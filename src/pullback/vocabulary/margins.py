@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import _xp, ops
-from .._promotion import together
-from .._shapes import broadcast_shapes, normalize_axis
-from .._values import data, every, require_operand, require_tensor, require_tensors
+from .. import ops
+from .._core import xp as _xp
+from .._core.shapes import broadcast_shapes, normalize_axis
+from .._core.values import data, every, require_operand, require_tensor, require_tensors
 from . import arithmetic, reductions
 from .losses import REDUCTIONS, chosen, reduced
+from .promotion import together
 
 # Distances
 

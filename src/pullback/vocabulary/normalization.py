@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from .. import _refusals, ops
-from .._core import Carrier
-from .._modes import no_grad, quiet
-from .._promotion import cast
-from .._shapes import parse_sizes
-from .._values import data, require_operand, require_tensor
-from .._views import write
+from .. import ops
+from .._core import errors
+from .._core.modes import no_grad, quiet
+from .._core.primitives import Carrier
+from .._core.shapes import parse_sizes
+from .._core.values import data, require_operand, require_tensor
+from .._tape.views import write
 from ..ops.normalization import Known, count, statistics
 from . import arithmetic, reductions, shapes
 from .activations import of_kind
+from .promotion import cast
 
 HALF, SINGLE = np.dtype(np.float16), np.dtype(np.float32)
 
@@ -156,6 +157,10 @@ def batch_norm(
         if 0 in sizes:
             return ops.clone(input)
         raise RuntimeError(f"batch_norm expects at least 2 dimensions, batch and channels, but got {len(sizes)}")
+    if eps <= 0 if training else eps < 0:
+        raise ValueError(
+            f"batch_norm eps must be {'positive during training' if training else 'non-negative'}, but got {eps}"
+        )
     _check_channels(
         "batch_norm", sizes[1], weight=weight, bias=bias, running_mean=running_mean, running_var=running_var
     )
@@ -166,9 +171,7 @@ def batch_norm(
     axes = (0, *range(2, len(sizes)))
     number = count(sizes, axes)
     if number == 1:
-        raise ValueError(
-            f"Expected more than 1 value per channel when training, got input size {_refusals.size(sizes)}"
-        )
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {errors.size(sizes)}")
     known = _statistics(input, axes, eps)
     if number and (running_mean is not None or running_var is not None):
         _move_running(input, running_mean, running_var, axes, known, momentum)
@@ -228,7 +231,7 @@ def instance_norm(
         return _by_running(input, running_mean, running_var, weight, bias, eps)
     axes = tuple(range(2, len(sizes)))
     if count(sizes, axes) == 1:
-        raise ValueError(f"Expected more than 1 spatial element when training, got input size {_refusals.size(sizes)}")
+        raise ValueError(f"Expected more than 1 spatial element when training, got input size {errors.size(sizes)}")
     if running_mean is not None or running_var is not None:
         values = input.detach()
         means = reductions.mean(reductions.mean(values, axes), 0)
@@ -265,7 +268,7 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
     grouped = (shape[0], num_groups, channels // num_groups, math.prod(shape[2:]))
     if input.numel() == num_groups:
         raise ValueError(
-            f"Expected more than 1 value per channel when training, got input size {_refusals.size(shape)}: each of "
+            f"Expected more than 1 value per channel when training, got input size {errors.size(shape)}: each of "
             f"the {num_groups} groups is one number"
         )
     values = ops.reshape(input, shape=grouped)

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes, ops
-from .._promotion import cast
-from .._shapes import normalize_axes
-from .._values import require_tensor
+from .. import ops
+from .._core import dtypes
+from .._core.shapes import normalize_axes
+from .._core.values import require_tensor
 from .decompositions import constant, eigvalsh, require_inexact, require_matrices, require_square, svdvals
 from .equations import bounds, counted, inv_ex
+from .promotion import cast
 
 Dim = int | tuple[int, ...] | list[int] | None
 
@@ -26,18 +27,18 @@ def _converted(name: str, input: Any, dtype: Any) -> Any:
         )
     if dtype is None:
         return input
-    target = _dtypes.as_dtype(dtype)
+    target = dtypes.as_dtype(dtype)
     if target.numpy.kind not in "fc":
-        raise RuntimeError(f"{name}: dtype should be floating point or complex. Got {_dtypes.type_name(target)}")
+        raise RuntimeError(f"{name}: dtype should be floating point or complex. Got {dtypes.type_name(target)}")
     if (target.numpy.kind == "c") != (require.kind == "c"):
         kinds = ["complex" if kind == "c" else "real" for kind in (require.kind, target.numpy.kind)]
         raise RuntimeError(
-            f"{name}: dtype should be {kinds[0]} for {kinds[0]} inputs, but got {_dtypes.type_name(target)}"
+            f"{name}: dtype should be {kinds[0]} for {kinds[0]} inputs, but got {dtypes.type_name(target)}"
         )
-    if _dtypes.promote_types(input.dtype, target) != target:
+    if dtypes.promote_types(input.dtype, target) != target:
         raise RuntimeError(
             f"{name}: the dtype of the input ({input._type_name}) should be convertible without narrowing to the specified "
-            f"dtype ({_dtypes.type_name(target)})"
+            f"dtype ({dtypes.type_name(target)})"
         )
     return cast(input, target.numpy)
 

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes, ops
-from .._core import Carrier
-from .._promotion import cast, common, fractional, together
-from .._shapes import normalize_axis
+from .. import ops
+from .._core import dtypes
+from .._core.primitives import Carrier
+from .._core.shapes import normalize_axis
 from . import shapes
 from .numpy_operands import concrete, operand, tensors
+from .promotion import cast, common, fractional, together
 
 Function = Callable[..., Any]
 
@@ -26,7 +27,7 @@ def _in(dtype: Any, value: Any) -> Any:
     """A value in a dtype, unless that is None; NumPy's ranges of integers round down."""
     if dtype is None:
         return value
-    kind = _dtypes.as_dtype(dtype).numpy
+    kind = dtypes.as_dtype(dtype).numpy
     return cast(np.floor(value) if kind.kind in "iu" else value, kind)
 
 
@@ -75,13 +76,13 @@ def _geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtyp
 
 def _full_like(a: Any, fill_value: Any, dtype: Any = None, *, shape: Any = None) -> Any:
     a, fill = tensors(a, fill_value)
-    kind = a._dtype if dtype is None else _dtypes.as_dtype(dtype).numpy
+    kind = a._dtype if dtype is None else dtypes.as_dtype(dtype).numpy
     whole = tuple(a.shape) if shape is None else (shape,) if isinstance(shape, int) else tuple(shape)
     return ops.clone(shapes.expand(cast(fill, kind), *whole))
 
 
 def _astype(x: Any, dtype: Any, /, *, copy: bool = True) -> Any:
-    result = cast(x, _dtypes.as_dtype(dtype).numpy)
+    result = cast(x, dtypes.as_dtype(dtype).numpy)
     return ops.clone(x) if copy and result is x else result
 
 

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._core import Carrier
-from .._promotion import fractional, inexact
-from .._shapes import normalize_axis
+from .._core.primitives import Carrier
+from .._core.shapes import normalize_axis
 from . import arithmetic, later
 from .numpy_operands import concrete
+from .promotion import fractional, inexact
 
 Function = Callable[..., Any]
 

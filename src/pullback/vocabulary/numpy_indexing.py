@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from .._core import Carrier
-from .._promotion import cast
-from .._shapes import normalize_axis
+from .._core.primitives import Carrier
+from .._core.shapes import normalize_axis
 from . import indexing, later, reductions, shapes
 from .numpy_operands import concrete, tensors
+from .promotion import cast
 
 Function = Callable[..., Any]
 

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._core import Carrier
-from .._promotion import inexact, together
+from .._core.primitives import Carrier
 from . import load, products, shapes
 from .numpy_operands import concrete, tensors
+from .promotion import inexact, together
 
 Function = Callable[..., Any]
 

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes
-from .._core import Carrier
-from .._promotion import cast, category
-from .._shapes import normalize_axes, normalize_axis
+from .._core import dtypes
+from .._core.primitives import Carrier
+from .._core.shapes import normalize_axes, normalize_axis
 from . import later, numpy_reductions, reductions, shapes
 from .numpy_operands import concrete, tensors
+from .promotion import cast, category
 
 Function = Callable[..., Any]
 
@@ -27,7 +27,7 @@ _scan = {name: later("vocabulary.scans", name) for name in ("cumprod", "cummax",
 
 
 def _in(dtype: Any, a: Any) -> Any:
-    return a if dtype is None else cast(a, _dtypes.as_dtype(dtype).numpy)
+    return a if dtype is None else cast(a, dtypes.as_dtype(dtype).numpy)
 
 
 ACCUMULATIONS: dict[np.ufunc, Function] = {
@@ -122,7 +122,7 @@ def _reduceat(ufunc: np.ufunc, operation: Function) -> Function:
 
 def in_dtype(name: str, operation: Function, dtype: Any) -> Function:
     """An operation whose operands are brought to a dtype first, and whose result has it."""
-    kind = _dtypes.as_dtype(dtype).numpy
+    kind = dtypes.as_dtype(dtype).numpy
 
     def computed(*operands: Any) -> Any:
         sources = [category(operand) for operand in operands]

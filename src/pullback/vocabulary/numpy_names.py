@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._core import Carrier
-from .._promotion import cast
-from .._shapes import normalize_axes, normalize_axis
+from .._core.primitives import Carrier
+from .._core.shapes import normalize_axes, normalize_axis
 from . import (
     arithmetic,
     indexing,
@@ -33,6 +32,7 @@ from .numpy_reductions import REDUCTIONS
 from .numpy_sets import SETS
 from .numpy_statistics import STATISTICS
 from .numpy_writing import WRITING
+from .promotion import cast
 
 Function = Callable[..., Any]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _refusals
-from .._core import Carrier
+from .._core import errors
+from .._core.primitives import Carrier
 
 UNKNOWN = "pullback has no such operation"
 
@@ -50,7 +50,7 @@ def constants(name: str, value: Any, *, why: str = UNKNOWN, tracked: bool = Fals
     if isinstance(value, Carrier):
         if not tracked and not is_plain(value):
             raise TypeError(
-                f"{name} has no derivative here: {why}, and its argument is a {_refusals.kind(value)} whose gradient "
+                f"{name} has no derivative here: {why}, and its argument is a {errors.kind(value)} whose gradient "
                 "would be lost. Compose it from operations that there are, or pass t.detach().numpy() if the gradient is "
                 "not wanted."
             )

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from .._promotion import inexact, together
 from . import shapes
 from .numpy_operands import concrete, operand, tensors
+from .promotion import inexact, together
 
 Function = Callable[..., Any]
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes
-from .._promotion import cast, inexact
+from .._core import dtypes
 from . import arithmetic, reductions
 from .numpy_statistics import prod as products
+from .promotion import cast, inexact
 
 Function = Callable[..., Any]
 
@@ -41,7 +41,7 @@ def _count(a: Any, where: Any, axis: Any, keepdims: bool) -> Any:
 
 
 def _floats(a: Any, dtype: Any) -> Any:
-    return inexact(a) if dtype is None else cast(a, _dtypes.as_dtype(dtype).numpy)
+    return inexact(a) if dtype is None else cast(a, dtypes.as_dtype(dtype).numpy)
 
 
 def total(axis: Any = None) -> Function:

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from .._promotion import cast, inexact
 from . import indexing, shapes
 from .numpy_operands import concrete, holds_tensor, operand, tensors
+from .promotion import cast, inexact
 
 Function = Callable[..., Any]
 

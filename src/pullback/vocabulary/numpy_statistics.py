@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes, ops
-from .._promotion import cast, inexact
-from .._shapes import normalize_axes, normalize_axis
+from .. import ops
+from .._core import dtypes
+from .._core.shapes import normalize_axes, normalize_axis
 from . import arithmetic, later, reductions, shapes
 from .numpy_operands import tensors
+from .promotion import cast, inexact
 
 Function = Callable[..., Any]
 
@@ -28,7 +29,7 @@ _sort, _searchsorted = later("vocabulary.sorting", "sort"), later("vocabulary.so
 
 def _converted(a: Any, dtype: Any) -> Any:
     """The operand of a mean: in a dtype, or as real or complex numbers."""
-    return inexact(a) if dtype is None else cast(a, _dtypes.as_dtype(dtype).numpy)
+    return inexact(a) if dtype is None else cast(a, dtypes.as_dtype(dtype).numpy)
 
 
 def _kept(result: Any, a: Any, axes: tuple[int, ...], keepdims: bool) -> Any:

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import _xp
-from .._core import Carrier
-from .._promotion import cast, category
-from .._shapes import normalize_axis
+from .._core import xp as _xp
+from .._core.primitives import Carrier
+from .._core.shapes import normalize_axis
 from . import indexing, shapes
 from .numpy_operands import concrete, constants, operand
+from .promotion import cast, category
 
 Function = Callable[..., Any]
 

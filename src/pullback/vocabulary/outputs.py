@@ -12,12 +12,13 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from .. import _dtypes, _refusals, ops
-from .._core import Carrier
-from .._modes import mode
-from .._promotion import cast
-from .._sites import depth
-from .._views import check_writable, write
+from .. import ops
+from .._core import dtypes, errors
+from .._core.modes import mode
+from .._core.primitives import Carrier
+from .._core.sites import depth
+from .._tape.views import check_writable, write
+from .promotion import cast
 from .turning import remake
 
 Function = Callable[..., Any]
@@ -95,7 +96,7 @@ def _refuse_tracked(name: str, tensors: Sequence[Any], results: Sequence[Any]) -
         if (tensor.level and not tensor._takes_out) or (tensor.requires_grad and mode.get().grad):
             raise RuntimeError(
                 f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
-                f"arguments requires grad. It is a {_refusals.kind(tensor)}. Leave out= away, write t.copy_({name}(...)) "
+                f"arguments requires grad. It is a {errors.kind(tensor)}. Leave out= away, write t.copy_({name}(...)) "
                 "to have the copy recorded, or call it inside with pullback.no_grad()."
             )
 
@@ -112,14 +113,14 @@ def _as_out(
         return options, flag
     wanted = outs[0].dtype
     if (dtype := options.get("dtype")) is not None:
-        given = _dtypes.as_dtype(dtype)
+        given = dtypes.as_dtype(dtype)
         if given is not wanted:
-            names = [_dtypes.type_name(each) for each in (given, wanted)]
+            names = [dtypes.type_name(each) for each in (given, wanted)]
             raise RuntimeError(
                 f"dtype {names[0]} does not match dtype of out parameter ({names[1]}): leave dtype= away"
             )
     elif name in TOTALS or (
-        all(_dtypes.can_cast(tensor.dtype, wanted) for tensor in inputs) and not (name == "normal" and inputs)
+        all(dtypes.can_cast(tensor.dtype, wanted) for tensor in inputs) and not (name == "normal" and inputs)
     ):
         options = options | {"dtype": wanted}
     return options, flag
@@ -142,15 +143,15 @@ def _fitting(name: str, out: Any, result: Any) -> Sequence[Any]:
 def _check(name: str, target: Any, value: Any) -> None:
     """Refuse a write that cannot be, before any is done."""
     if name in TRUTHS:
-        if target.dtype not in (_dtypes.bool_, _dtypes.uint8):
+        if target.dtype not in (dtypes.bool_, dtypes.uint8):
             raise RuntimeError(f"{name} only supports bool tensor for result, got: {target._type_name}")
     elif name == "float_power" and value.dtype is not target.dtype:
-        raise RuntimeError(_refusals.power_dtype("output", name, target, value))
-    elif not _dtypes.can_cast(value.dtype, target.dtype):
-        raise RuntimeError(_refusals.written_dtype(target, value, f"{name} with out="))
+        raise RuntimeError(errors.power_dtype("output", name, target, value))
+    elif not dtypes.can_cast(value.dtype, target.dtype):
+        raise RuntimeError(errors.written_dtype(target, value, f"{name} with out="))
     check_writable(target, name)
     if tuple(value.shape) != tuple(target.shape) and target._node is not None:
-        raise RuntimeError(f"cannot resize variables that require grad: out is a {_refusals.kind(target)}")
+        raise RuntimeError(f"cannot resize variables that require grad: out is a {errors.kind(target)}")
 
 
 def _store(name: str, target: Any, value: Any, inputs: Sequence[Any]) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._promotion import held
-from .._shapes import parse_sizes
-from .._values import require_tensor
+from .._core.shapes import parse_sizes
+from .._core.values import require_tensor
 from ..ops.resampling import Taps
+from .promotion import held
 
 Widths = Sequence[tuple[int, int]]
 

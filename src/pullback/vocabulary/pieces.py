@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes, _xp, ops
-from .._core import Carrier
-from .._promotion import broadcast, cast, category
-from .._shapes import broadcast_shapes, normalize_axis, parse_sizes
-from .._values import concrete, require_operand, require_tensor
-from .._views import Step, view
+from .. import ops
+from .._core import dtypes
+from .._core import xp as _xp
+from .._core.primitives import Carrier
+from .._core.shapes import broadcast_shapes, normalize_axis, parse_sizes
+from .._core.values import concrete, require_operand, require_tensor
+from .._tape.views import Step, view
 from . import arithmetic
+from .promotion import broadcast, cast, category
 from .scatter import filling, seen
 
 MASK = (_xp.array,)  # the metadata of an index that is one mask
@@ -27,7 +29,7 @@ def _mask(mask: Any, refusal: str) -> Any:
     if not isinstance(mask, (Carrier, np.ndarray)):
         require_operand(refusal.partition(":")[0].partition(" ")[0].rstrip("_"), "mask", mask, 2)
     if category(mask)[0].kind != "b":
-        name = _dtypes.type_name(_dtypes.from_numpy(category(mask)[0]))
+        name = dtypes.type_name(dtypes.from_numpy(category(mask)[0]))
         raise RuntimeError(f"{refusal}, but got mask with dtype {name}: compare first, as in mask != 0")
     return mask
 

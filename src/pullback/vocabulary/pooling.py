@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import _random, ops
-from .._shapes import parse_sizes
-from .._values import every, require_tensor, require_tensors
-from .._views import beside
+from .. import ops
+from .._core.shapes import parse_sizes
+from .._core.values import every, require_tensor, require_tensors
+from .._numerics import random
+from .._tape.views import beside
 from ..ops.convolution import Window
 from ..ops.pooling import adaptive_spans, lowest
 from ..ops.resampling import Taps
@@ -404,7 +405,7 @@ def _fractional(
                 f"{name}(): pool {what} {k} too large relative to input {what} {n}: {length} windows do not fit in"
             )
     if samples is None:
-        samples = _random.uniform((*images.shape[:2], dims), images._dtype)
+        samples = random.uniform((*images.shape[:2], dims), images._dtype)
     else:
         samples = _checked_samples(images, samples)
     if dims == 2:  # torch has the sample of the width first, but in three dimensions that of the depth

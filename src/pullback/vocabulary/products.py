@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes, _refusals, ops
-from .._core import Carrier
-from .._eager import is_primitive
-from .._promotion import binary, cast, category, common
-from .._shapes import broadcast_shapes, expand_shape
-from .._values import require_operand, require_operands, require_tensor, require_tensors
-from .._views import view
+from .. import ops
+from .._core import dtypes, errors
+from .._core.primitives import Carrier
+from .._core.shapes import broadcast_shapes, expand_shape
+from .._core.values import require_operand, require_operands, require_tensor, require_tensors
+from .._tape.shortcuts import is_primitive
+from .._tape.views import view
 from . import arithmetic
+from .promotion import binary, cast, category, common
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -28,7 +29,7 @@ def matching(a: Any, b: Any, name: str) -> tuple[Any, Any]:
         return a, b
     if not isinstance(a, Carrier):
         if not isinstance(b, Carrier):
-            raise _refusals.no_tensor(name, "input", 1, a)
+            raise errors.no_tensor(name, "input", 1, a)
         a, b = _beside(a, b)
     if not isinstance(b, Carrier):
         b, a = _beside(b, a)
@@ -36,7 +37,7 @@ def matching(a: Any, b: Any, name: str) -> tuple[Any, Any]:
     if kinds[0] is kinds[1]:
         return a, b
     if kinds[0] != kinds[1]:
-        have = " != ".join(_dtypes.type_name(_dtypes.from_numpy(kind)).lower() for kind in kinds)
+        have = " != ".join(dtypes.type_name(dtypes.from_numpy(kind)).lower() for kind in kinds)
         raise RuntimeError(
             f"expected m1 and m2 to have the same dtype, but got: {have}. {name} does not promote: convert one operand, "
             "as in a.double() or b.to(a.dtype)"

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import _xp, ops
-from .._promotion import category
-from .._shapes import normalize_axis, parse_sizes
-from .._values import concrete
-from .._views import attach
-from .._views import view as view_of
+from .. import ops
+from .._core import xp as _xp
+from .._core.shapes import normalize_axis, parse_sizes
+from .._core.values import concrete
+from .._tape.views import attach
+from .._tape.views import view as view_of
 from . import shapes
+from .promotion import category
 
 
 def roll(input: Any, shifts: Any, dims: Any = None) -> Any:

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import ops
-from .._core import Carrier
-from .._values import concrete, require_tensor
+from .._core.primitives import Carrier
+from .._core.values import concrete, require_tensor
 from . import layers, shapes
 from .dropout import dropout
 

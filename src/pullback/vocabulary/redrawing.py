@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import _random, ops
-from .._core import Carrier
+from .. import ops
+from .._core.primitives import Carrier
+from .._numerics import random as _random
 
 
 def _check(name: str, self: Any, kinds: str = "f") -> None:

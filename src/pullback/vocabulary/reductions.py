@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _dtypes, ops
-from .._promotion import cast, inexact
-from .._shapes import normalize_axes, normalize_axis
+from .. import ops
+from .._core import dtypes
+from .._core.shapes import normalize_axes, normalize_axis
 from . import arithmetic, in_both_spellings, load, of_tensor, shapes
+from .promotion import cast, inexact
 
 Dim = int | tuple[int, ...] | list[int] | None
 
@@ -45,7 +46,7 @@ def _or_all(dim: Dim) -> Dim:
 
 
 def _converted(input: Any, dtype: Any) -> Any:
-    return input if dtype is None else cast(input, _dtypes.as_dtype(dtype).numpy)
+    return input if dtype is None else cast(input, dtypes.as_dtype(dtype).numpy)
 
 
 def _summable(input: Any, dtype: Any) -> Any:
@@ -57,7 +58,7 @@ def _summable(input: Any, dtype: Any) -> Any:
 
 def scanned(name: str, input: Any, dtype: Any) -> Any:
     """The operand of a running sum or product."""
-    if dtype is not None and _dtypes.as_dtype(dtype) is _dtypes.bool_:
+    if dtype is not None and dtypes.as_dtype(dtype) is dtypes.bool_:
         raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool': convert the result, y.bool()")
     return _summable(input, dtype)
 
@@ -122,6 +123,8 @@ def nanmean(input: Any, dim: Dim = None, keepdim: bool = False, *, dtype: Any = 
     input = _converted(input, dtype)
     if input._dtype.kind not in "fc":
         raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype}")
+    if input._dtype == np.float16:  # which has no count above 65 504
+        return cast(nanmean(cast(input, np.dtype(np.float32)), dim, keepdim), input._dtype)
     total = sum(_without_nan(input), dim, keepdim)
     return ops.divide(total, cast(sum(ops.logical_not(ops.isnan(input)), dim, keepdim), total._dtype))
 

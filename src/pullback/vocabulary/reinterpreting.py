@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes
-from .._views import alias
+from .._core import dtypes
+from .._tape.views import alias
 
 
 def reinterpreted(input: Any, dtype: Any) -> Any:
@@ -16,10 +16,10 @@ def reinterpreted(input: Any, dtype: Any) -> Any:
     It lies in the memory of the tensor, and has no gradient.
     """
     array = input._concrete("view")
-    wanted = _dtypes.as_dtype(dtype)
+    wanted = dtypes.as_dtype(dtype)
     kind = wanted.numpy
     old, new = array.dtype.itemsize, kind.itemsize
-    names = f"to view {input._type_name} as {_dtypes.type_name(wanted)} (different element sizes)"
+    names = f"to view {input._type_name} as {dtypes.type_name(wanted)} (different element sizes)"
     if old != new:
         if not array.ndim:
             raise RuntimeError(f"self.dim() cannot be 0 {names}")

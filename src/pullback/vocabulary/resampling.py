@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._promotion import cast
-from .._shapes import parse_sizes
-from .._values import require_tensor, require_tensors
+from .._core.shapes import parse_sizes
+from .._core.values import require_tensor, require_tensors
 from ..ops.resampling import Taps
 from . import arithmetic, shapes
 from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
+from .promotion import cast
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import ops
-from .._core import Carrier
-from .._shapes import normalize_axes, normalize_axis
-from .._values import require_tensor, require_tensors
+from .._core.primitives import Carrier
+from .._core.shapes import normalize_axes, normalize_axis
+from .._core.values import require_tensor, require_tensors
 from . import arithmetic, of_tensor, reductions, shapes
 from .indexing import getitem
 from .reductions import scanned

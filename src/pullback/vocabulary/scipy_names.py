@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from .._promotion import broadcast, cast, fractional, inexact, together
 from . import arithmetic, later
 from .numpy_operands import constants, tensors
+from .promotion import broadcast, cast, fractional, inexact, together
 from .special import of_several
 
 Function = Callable[..., Any]

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes
-from .._core import Carrier
-from .._promotion import held
-from .._shapes import normalize_axis
-from .._values import concrete, require_tensor
+from .._core import dtypes
+from .._core.primitives import Carrier
+from .._core.shapes import normalize_axis
+from .._core.values import concrete, require_tensor
 from . import arithmetic, scatter
 from .pieces import narrow
+from .promotion import held
 
 # The reduction that gathers elements at a place, and what stands there before.
 REDUCTIONS: dict[str, tuple[str, float]] = {
@@ -80,7 +80,7 @@ def _bounds(data: Any, lengths: Any, offsets: Any, axis: int, *, unsafe: bool) -
     found = concrete(given, "segment_reduce")
     if found.dtype not in (np.int32, np.int64):
         raise NotImplementedError(
-            f"\"_segment_reduce_{name}_cpu_kernel1\" not implemented for '{_dtypes.type_name(found.dtype)}': {name} are integers, "
+            f"\"_segment_reduce_{name}_cpu_kernel1\" not implemented for '{dtypes.type_name(found.dtype)}': {name} are integers, "
             f"{name}.long()"
         )
     place = normalize_axis(axis, data.ndim)
@@ -124,7 +124,8 @@ def _gathered(data: Any, reduction: tuple[str, float], axis: int, bounds: Any) -
     places = np.broadcast_to(np.where(places < 0, count, places), tuple(data.shape))
     how, neutral = reduction
     empty = data.new_full((*data.shape[:axis], count + 1, *data.shape[axis + 1 :]), neutral)
-    found = scatter.REDUCTIONS[how](empty, data, places, axis=axis, label="SegmentReduceBackward0")
+    shared = {} if how == "sum" else {"nans": True}
+    found = scatter.REDUCTIONS[how](empty, data, places, axis=axis, label="SegmentReduceBackward0", **shared)
     return narrow(found, axis, 0, count)
 
 

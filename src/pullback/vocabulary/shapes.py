@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtypes, ops
-from .._core import Carrier
-from .._promotion import cast, common
-from .._shapes import Shape, expand_shape, infer_shape, normalize_axes, normalize_axis, parse_sizes, sum_to
-from .._values import require_tensor
-from .._views import view as view_of
+from .. import ops
+from .._core import dtypes
+from .._core.primitives import Carrier
+from .._core.shapes import Shape, expand_shape, infer_shape, normalize_axes, normalize_axis, parse_sizes, sum_to
+from .._core.values import require_tensor
+from .._tape.views import view as view_of
 from . import in_both_spellings
+from .promotion import cast, common
 from .reinterpreting import reinterpreted
 
 # What is asked of the same shapes again and again.
@@ -31,7 +32,7 @@ def reshape(input: Any, *sizes: Any, shape: Any = None) -> Any:
 
 def view(input: Any, *shape: Any, size: Any = None, dtype: Any = None) -> Any:
     """A view with another shape, refused where the layout would need a copy; with a dtype, the bytes as its numbers."""
-    if dtype is not None or (shape and type(shape[0]) is _dtypes.dtype):
+    if dtype is not None or (shape and type(shape[0]) is dtypes.dtype):
         return reinterpreted(input, shape[0] if dtype is None else dtype)
     array = input._array
     target = _inferred(parse_sizes(shape if size is None else (size,)), input.shape.numel())

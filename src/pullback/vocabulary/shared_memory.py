@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import _refusals, ops
-from .._core import Carrier
-from .._modes import mode
-from .._promotion import category
-from .._sites import depth
-from .._views import overlaps, write
+from .. import ops
+from .._core import errors
+from .._core.modes import mode
+from .._core.primitives import Carrier
+from .._core.sites import depth
+from .._tape.views import overlaps, write
 from . import arithmetic, indexing, load
+from .promotion import category
 
 Fill = tuple[Any, Any]
 """A mask of what is filled, and the value."""
@@ -73,7 +74,7 @@ def is_filled(name: str, target: Any, args: tuple[Any, ...], options: dict[str, 
         warnings.warn(
             f"Use of {WARNS[name]} on expanded tensors is deprecated. Please clone() the tensor before performing this "
             "operation. This also applies to advanced indexing e.g. tensor[mask] = scalar. All elements that share a "
-            f"place in memory are written where one of them is: {_refusals.kind(target)}",
+            f"place in memory are written where one of them is: {errors.kind(target)}",
             UserWarning,
             stacklevel=depth(),
         )

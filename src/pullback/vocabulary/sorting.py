@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import ops
-from .._core import Carrier
-from .._promotion import cast, category, common, together
-from .._shapes import normalize_axis
-from .._values import require_tensor
-from .._views import beside
+from .._core.primitives import Carrier
+from .._core.shapes import normalize_axis
+from .._core.values import require_tensor
+from .._tape.views import beside
 from . import arithmetic
+from .promotion import cast, category, common, together
 
 
 class Selection(NamedTuple):

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import _refusals, ops
-from .._core import Carrier, Primitive
-from .._eager import is_primitive
-from .._promotion import broadcast, category, common, fractional, inexact, together
-from .._values import require_tensor, require_tensors
+from .. import ops
+from .._core import errors
+from .._core.primitives import Carrier, Primitive
+from .._core.values import require_tensor, require_tensors
+from .._tape.shortcuts import is_primitive
+from .promotion import broadcast, category, common, fractional, inexact, together
 
 MOST_TERMS = 1 << 27
 """How many numbers `mvlgamma` adds at most."""
@@ -43,7 +44,7 @@ def of_two(primitive: Primitive, name: str, text: str, **params: Any) -> Callabl
 def of_several(primitive: Primitive, name: str, *operands: Any, **params: Any) -> Any:
     """A primitive of real operands, of which one at least is a tensor, promoted and broadcast."""
     if not any(isinstance(operand, Carrier) for operand in operands):
-        raise _refusals.no_tensor(name, "input", 1, operands[0])
+        raise errors.no_tensor(name, "input", 1, operands[0])
     _refuse_complex(name, *operands)
     return broadcast(functools.partial(primitive, **params), *fractional(*operands))
 

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import _xp, ops
-from .._core import Carrier
-from .._promotion import cast
-from .._values import every, require_operand, require_tensor
-from .._views import view
+from .. import ops
+from .._core import xp as _xp
+from .._core.primitives import Carrier
+from .._core.values import every, require_operand, require_tensor
+from .._tape.views import view
 from . import arithmetic, shapes
+from .promotion import cast
 
 
 def _refusal(name: str, input: Any, text: str) -> RuntimeError:

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import ops
-from .._core import Carrier
-from .._modes import quiet
-from .._promotion import cast, category, inexact, overflow
-from .._shapes import normalize_axis
-from .._values import concrete, every, require_operand, require_tensor
+from .._core.modes import quiet
+from .._core.primitives import Carrier
+from .._core.shapes import normalize_axis
+from .._core.values import concrete, every, require_operand, require_tensor
 from . import arithmetic, functions, of_tensor, products, reductions, shapes, sorting
+from .promotion import cast, category, inexact, overflow
 from .sorting import Selection
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import _placement, _refusals
-from .._memory import protect, written
-from .._shapes import parse_sizes
-from .._values import require_tensor
-from .._views import become, exchange
+from .._core import errors, placement
+from .._core.shapes import parse_sizes
+from .._core.values import require_tensor
+from .._tape.memory import protect, written
+from .._tape.views import become, exchange
 from . import rearranging, shapes
 
 
@@ -46,14 +46,14 @@ def resize_(self: Any, *sizes: Any, size: Any = None, memory_format: Any = None)
     >>> pullback.arange(4).resize_(3)
     tensor([0, 1, 2])
     """
-    _placement.accept("resize_", {"memory_format": memory_format})
+    placement.accept("resize_", {"memory_format": memory_format})
     shape = parse_sizes(sizes if size is None else (size,), "resize_")
     if any(length < 0 for length in shape):
         raise RuntimeError(f"Trying to create tensor with negative dimension: {list(shape)}")
     if math.prod(shape) * self.itemsize >= 1 << 63:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
     if self._node is not None:
-        raise RuntimeError(f"cannot resize variables that require grad: this is a {_refusals.kind(self)}")
+        raise RuntimeError(f"cannot resize variables that require grad: this is a {errors.kind(self)}")
     if shape != tuple(self.shape):
         remake(self, shape)
         written(self)

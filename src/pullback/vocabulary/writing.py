@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._values import require_tensor
+from .._core.values import require_tensor
 from . import published
 from .arithmetic import named
 

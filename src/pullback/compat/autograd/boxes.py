@@ -12,8 +12,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..._core import Carrier
-from ..._custom import tensor_of
+from ..._core.primitives import Carrier
+from ..._tensor.custom import tensor_of
 
 Function = Callable[..., Any]
 

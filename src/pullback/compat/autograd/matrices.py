@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._core import Carrier
-from ..._custom import tensor_of
+from ..._core.primitives import Carrier
+from ..._tensor.custom import tensor_of
 from ...linalg import solve_triangular as _solve_triangular
 from .boxes import Box, holds_box, seen
 from .primitives import defjvp_argnums, defvjp, defvjp_argnum, primitive

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._trees import flatten
+from ..._core.trees import flatten
 from .spaces import vspace
 from .tracing import Traced
 from .tracing import make_jvp as _make_jvp

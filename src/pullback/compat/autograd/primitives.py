@@ -14,14 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from ... import _rules, ops
-from ..._core import Carrier, Primitive
-from ..._custom import Call, tensor_of
-from ..._modes import mode
-from ..._rules import Backward, RulePrimitive
-from ..._trees import Structure, flatten, paths, unflatten
+from ... import ops
+from ..._core.modes import mode
+from ..._core.primitives import Carrier, Primitive
+from ..._core.trees import Structure, flatten, paths, unflatten
+from ..._tensor.custom import Call, tensor_of
+from ...func import rules as _rules
 from ...func.arguments import Argument, Params
 from ...func.custom import RULES, Rules
+from ...func.rules import Backward, RulePrimitive
 from .boxes import Box, getval, seen
 from .operators import make_vjp, name_of
 from .spaces import vspace

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._scipy import special as _special
+from ..._numerics.scipy import special
 from .boxes import Box, getval, holds_box
 from .namespaces import Namespace, array
 from .primitives import defvjp, primitive
@@ -25,7 +25,7 @@ LOG_TWO_PI = math.log(2 * math.pi)
 
 
 def _stats() -> Any:
-    _special()  # says what to install, if SciPy is not there
+    special()  # says what to install, if SciPy is not there
     return importlib.import_module("scipy.stats")
 
 
@@ -70,7 +70,7 @@ def log_softmax(x: Any, axis: Any = None) -> Any:
 
 def polygamma(n: Any, x: Any) -> Any:
     """The derivatives of the digamma function, by their number n: the zeta function of Hurwitz (DLMF 5.15.2)."""
-    n, sp = np.asarray(n), _special()
+    n, sp = np.asarray(n), special()
     order = np.where(n == 0, 1, n)
     higher = (-1.0) ** (order + 1) * sp.gamma(order + 1.0) * sp.zeta(order + 1, x)
     return np.where(n == 0, sp.psi(x), higher)
@@ -79,16 +79,16 @@ def polygamma(n: Any, x: Any) -> Any:
 def multigammaln(a: Any, d: int) -> Any:
     """The logarithm of the multivariate gamma function of dimension d."""
     shifted = np.expand_dims(a, -1) - np.arange(d) / 2
-    return np.sum(_special().gammaln(shifted), -1) + d * (d - 1) / 4 * math.log(math.pi)
+    return np.sum(special().gammaln(shifted), -1) + d * (d - 1) / 4 * math.log(math.pi)
 
 
 @primitive
 def rgamma(x: Any) -> Any:
     """1 / gamma."""
-    return _special().rgamma(x)
+    return special().rgamma(x)
 
 
-defvjp(rgamma, lambda ans, x: lambda g: -g * rgamma(x) * _special().psi(x))
+defvjp(rgamma, lambda ans, x: lambda g: -g * rgamma(x) * special().psi(x))
 
 
 def _complex_too(name: str, sign: int) -> Function:
@@ -96,25 +96,25 @@ def _complex_too(name: str, sign: int) -> Function:
 
     @primitive
     def entire(x: Any) -> Any:
-        return getattr(_special(), name)(x)
+        return getattr(special(), name)(x)
 
     defvjp(entire, lambda ans, x: lambda g: g * sign * 2 / math.sqrt(math.pi) * np.exp(-x * x))
-    return lambda x: (entire if np.iscomplexobj(getval(x)) else getattr(_special(), name))(x)
+    return lambda x: (entire if np.iscomplexobj(getval(x)) else getattr(special(), name))(x)
 
 
 SPECIAL = Namespace(
     "autograd.scipy.special",
-    _special,
+    special,
     {
         "rgamma": rgamma,
-        "gammasgn": lambda x: _special().gammasgn(getval(x)),
-        "yn": lambda n, x: _special().yv(n, x) if holds_box(x) else _special().yn(n, x),
-        "kn": lambda n, x: _special().kv(n, x) if holds_box(x) else _special().kn(n, x),
+        "gammasgn": lambda x: special().gammasgn(getval(x)),
+        "yn": lambda n, x: special().yv(n, x) if holds_box(x) else special().yn(n, x),
+        "kn": lambda n, x: special().kv(n, x) if holds_box(x) else special().kn(n, x),
         "erf": _complex_too("erf", 1),
         "erfc": _complex_too("erfc", -1),
     }
     | {
-        formula.__name__: _either(formula, lambda name=formula.__name__: getattr(_special(), name))  # type: ignore[misc]  # a default
+        formula.__name__: _either(formula, lambda name=formula.__name__: getattr(special(), name))  # type: ignore[misc]  # a default
         for formula in (logsumexp, softmax, log_softmax, polygamma, multigammaln)
     },
     "scipy.special, for arrays and what is traced.",
@@ -167,25 +167,25 @@ def _normal(x: Any) -> Any:
 
 
 NORM: dict[str, Function] = {
-    **_densities(_normal, lambda x: _special().ndtr(x)),
-    "sf": _located(lambda x: _special().ndtr(-x), "none"),
-    "logcdf": _located(lambda x: _special().log_ndtr(x), "none"),
-    "logsf": _located(lambda x: _special().log_ndtr(-x), "none"),
-    "ppf": lambda q, loc=0.0, scale=1.0: loc + scale * _special().ndtri(q),
-    "isf": lambda q, loc=0.0, scale=1.0: loc - scale * _special().ndtri(q),
+    **_densities(_normal, lambda x: special().ndtr(x)),
+    "sf": _located(lambda x: special().ndtr(-x), "none"),
+    "logcdf": _located(lambda x: special().log_ndtr(x), "none"),
+    "logsf": _located(lambda x: special().log_ndtr(-x), "none"),
+    "ppf": lambda q, loc=0.0, scale=1.0: loc + scale * special().ndtri(q),
+    "isf": lambda q, loc=0.0, scale=1.0: loc - scale * special().ndtri(q),
     "entropy": lambda loc=0.0, scale=1.0: 0.5 * (LOG_TWO_PI + 1) + np.log(scale) + 0 * loc,
 }  # fmt: skip
 
 
 def _student(x: Any, df: Any) -> Any:
-    lgamma = _special().gammaln
+    lgamma = special().gammaln
     constant = lgamma((df + 1) / 2) - lgamma(df / 2) - 0.5 * np.log(df * math.pi)
     return constant - (df + 1) / 2 * np.log1p(x * x / df)
 
 
 @primitive
 def _student_cdf(x: Any, df: Any) -> Any:
-    return _special().stdtr(df, x)
+    return special().stdtr(df, x)
 
 
 @primitive
@@ -213,12 +213,12 @@ STUDENT: dict[str, Function] = {
 
 
 def _beta(x: Any, a: Any, b: Any) -> Any:
-    sp = _special()
+    sp = special()
     return _inside((x >= 0) & (x <= 1), x, lambda x: sp.xlogy(a - 1.0, x) + sp.xlog1py(b - 1.0, -x) - sp.betaln(a, b))
 
 
 def _gamma(x: Any, a: Any) -> Any:
-    sp = _special()
+    sp = special()
     return _inside(x >= 0, x, lambda x: sp.xlogy(a - 1.0, x) - x - sp.gammaln(a))
 
 
@@ -227,25 +227,25 @@ def _squares(x: Any, df: Any) -> Any:
 
 
 def _events(k: Any, mu: Any) -> Any:
-    sp = _special()
+    sp = special()
     return _inside((k >= 0) & (np.floor(k) == k), k, lambda k: sp.xlogy(k, mu) - sp.gammaln(k + 1) - mu)
 
 
 BETA = _densities(
-    _beta, lambda x, a, b: _inside((x > 0) & (x < 1), x, lambda x: _special().betainc(a, b, x), 0.0) + (x >= 1)
+    _beta, lambda x, a, b: _inside((x > 0) & (x < 1), x, lambda x: special().betainc(a, b, x), 0.0) + (x >= 1)
 )
-GAMMA = _densities(_gamma, lambda x, a: _inside(x > 0, x, lambda x: _special().gammainc(a, x), 0.0))
-CHI_SQUARE = _densities(_squares, lambda x, df: _inside(x > 0, x, lambda x: _special().gammainc(df / 2, x / 2), 0.0))
+GAMMA = _densities(_gamma, lambda x, a: _inside(x > 0, x, lambda x: special().gammainc(a, x), 0.0))
+CHI_SQUARE = _densities(_squares, lambda x, df: _inside(x > 0, x, lambda x: special().gammainc(df / 2, x / 2), 0.0))
 POISSON: dict[str, Function] = {
     "logpmf": lambda k, mu, loc=0: _events(k - loc, mu),
     "pmf": lambda k, mu, loc=0: np.exp(_events(k - loc, mu)),
-    "cdf": lambda k, mu, loc=0: _special().pdtr(getval(k) - loc, mu),
-    "sf": lambda k, mu, loc=0: _special().pdtrc(getval(k) - loc, mu),
+    "cdf": lambda k, mu, loc=0: special().pdtr(getval(k) - loc, mu),
+    "sf": lambda k, mu, loc=0: special().pdtrc(getval(k) - loc, mu),
 }
 
 
 def _dirichlet(x: Any, alpha: Any) -> Any:
-    sp = _special()
+    sp = special()
     alpha = np.asarray(alpha) if not isinstance(alpha, Box) else alpha
     if np.shape(x)[0] + 1 == np.shape(alpha)[0]:
         x = np.concatenate([x, 1 - np.sum(x, axis=0, keepdims=True)])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._trees import flatten, unflatten
+from ..._core.trees import flatten, unflatten
 from .boxes import Box, getval, seen
 
 Function = Callable[..., Any]

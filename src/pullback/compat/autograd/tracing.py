@@ -14,11 +14,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from ... import _backward, ops
-from ..._core import Carrier
-from ..._custom import tensor_of
-from ..._modes import FieldBlock, innermost
-from ..._trees import Structure, flatten, paths, unflatten
+from ... import ops
+from ..._core.modes import FieldBlock, innermost
+from ..._core.primitives import Carrier
+from ..._core.trees import Structure, flatten, paths, unflatten
+from ..._tape import backward
+from ..._tensor.custom import tensor_of
 from ...func.forward import Forward
 from ...func.levels import Level, inner
 from ...func.rows import of_units
@@ -52,7 +53,7 @@ class Ground:
         if not outputs:
             return [tensor_of(np.zeros(tuple(v.shape), v._dtype)) for v in variables]
         recorded = any(map(self.holds, cotangents))  # within another outermost trace, which shares the tape
-        found = _backward.grad(
+        found = backward.grad(
             outputs, variables, cotangents, retain_graph=True, create_graph=recorded, allow_unused=True
         )
         return [
@@ -67,7 +68,7 @@ class Further(Level):
     def pulled(self, outputs: Sequence[Any], cotangents: Sequence[Any], variables: Sequence[Any]) -> list[Any]:
         """What cotangents of outputs pull back to."""
         triples = enumerate(zip(outputs, cotangents, strict=True))
-        start = [_backward.cotangent(self, output, g, place, False) for place, (output, g) in triples]
+        start = [backward.cotangent(self, output, g, place, False) for place, (output, g) in triples]
         return self.pull(outputs, start, variables, retain_graph=True)
 
 

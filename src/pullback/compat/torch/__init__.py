@@ -10,8 +10,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from ... import _dtypes
-from ..._tensor import Tensor
+from ..._core import dtypes
+from ..._tensor.tensor import Tensor
 from . import facade
 
 _HOME = Tensor.__module__
@@ -51,7 +51,7 @@ def install() -> None:
     sys.meta_path.append(facade.Companions)
     sys.path.insert(1, _PATH)
     sys.modules["torch"] = facade.made("torch")
-    _dtypes.set_package("torch")
+    dtypes.set_package("torch")
     Tensor.__module__ = "torch"  # libraries know torch's tensors by the text of their type
 
 
@@ -68,5 +68,5 @@ def uninstall() -> None:
     for name, module in list(sys.modules.items()):
         if isinstance(module, facade.Facade):
             del sys.modules[name]
-    _dtypes.set_package("pullback")
+    dtypes.set_package("pullback")
     Tensor.__module__ = _HOME

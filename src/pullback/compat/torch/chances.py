@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ... import _sampling
-from ..._modes import enable_grad
+from ..._core.modes import enable_grad
+from ..._tensor import sampling
 from ...distributions.distribution import broadcast_all as broadcast_all
 from ...distributions.distribution import clamped as clamp_probs
 from ...distributions.distribution import summed
@@ -19,7 +19,7 @@ euler_constant = float(np.euler_gamma)
 
 def _standard_normal(shape: Any, dtype: Any, device: Any) -> Any:
     """Standard normal numbers."""
-    return _sampling.randn(shape, dtype=dtype, device=device)
+    return sampling.randn(shape, dtype=dtype, device=device)
 
 
 def _sum_rightmost(value: Any, dim: int) -> Any:

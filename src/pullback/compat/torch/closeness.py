@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._core import Carrier
-from ..._creation import as_tensor
+from ..._core.primitives import Carrier
+from ..._tensor.creation import as_tensor
 
 _TOLERANCES = {"float16": (1e-3, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7)}
 _TOLERANCES |= {"complex64": _TOLERANCES["float32"], "complex128": _TOLERANCES["float64"]}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ... import _trees
+from ..._core import trees
 
-TreeSpec = _trees.Structure
+TreeSpec = trees.Structure
 
 
 def tree_flatten(tree: Any) -> tuple[list[Any], TreeSpec]:
@@ -18,26 +18,26 @@ def tree_flatten(tree: Any) -> tuple[list[Any], TreeSpec]:
     >>> leaves, tree_unflatten([10, 20, 30], nesting)
     ([1, 2, 3], {'a': [10, 20], 'b': 30})
     """
-    return _trees.flatten(tree)
+    return trees.flatten(tree)
 
 
 def tree_unflatten(leaves: Sequence[Any], treespec: TreeSpec) -> Any:
     """The containers that nest in a way, with leaves."""
-    return _trees.unflatten(treespec, leaves)
+    return trees.unflatten(treespec, leaves)
 
 
 def tree_leaves(tree: Any) -> list[Any]:
     """The leaves of nested containers."""
-    return _trees.flatten(tree)[0]
+    return trees.flatten(tree)[0]
 
 
 def tree_map(function: Callable[..., Any], tree: Any, *rest: Any) -> Any:
     """The containers with a function of each leaf, and of those at the same places of others."""
-    leaves, structure = _trees.flatten(tree)
+    leaves, structure = trees.flatten(tree)
     others = [tree_leaves(other) for other in rest]
-    return _trees.unflatten(structure, [function(*each) for each in zip(leaves, *others, strict=True)])
+    return trees.unflatten(structure, [function(*each) for each in zip(leaves, *others, strict=True)])
 
 
 def tree_map_only(kind: Any, function: Callable[[Any], Any], tree: Any) -> Any:
     """The containers with a function of each leaf of a type."""
-    return _trees.mapped(lambda leaf: function(leaf) if isinstance(leaf, kind) else leaf, tree)
+    return trees.mapped(lambda leaf: function(leaf) if isinstance(leaf, kind) else leaf, tree)

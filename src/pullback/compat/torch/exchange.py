@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import _legacy
+from ..._tensor import legacy
 
 _WRITABLE = {"max_version": (1, 0)} if np.lib.NumpyVersion(np.__version__) >= "2.1.0" else {}
 """What NumPy is asked for: an older capsule does not say that its memory may be written, and is copied."""
@@ -39,4 +39,4 @@ def to_dlpack(tensor: Any) -> Any:
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Any:
     """`pullback.from_dlpack`, which takes a capsule, too."""
     given = _Given(ext_tensor) if type(ext_tensor).__name__ == "PyCapsule" else ext_tensor
-    return _legacy.from_dlpack(given, device=device, copy=copy)
+    return legacy.from_dlpack(given, device=device, copy=copy)

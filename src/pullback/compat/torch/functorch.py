@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..._trees import flatten, spread
+from ..._core.trees import flatten, spread
 from ...func import functional_call, stack_module_state, vmap
 from . import notes
 

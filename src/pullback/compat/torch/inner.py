@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..._node import AccumulateGrad
-from ..._random import Generator as Generator
-from ..._tensor import Tensor as Tensor
+from ..._numerics.random import Generator as Generator
+from ..._tape.node import AccumulateGrad
+from ..._tensor.tensor import Tensor as Tensor
 from ...func import vmap
 from ...vocabulary.shapes import cat
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ... import _random
-from ..._core import Carrier
-from ..._creation import made, sizes_of
-from ..._dtypes import dtype as Kind  # noqa: N812  # a parameter has its name
-from ..._placement import accept
+from ..._core.dtypes import dtype as Kind  # noqa: N812  # a parameter has its name
+from ..._core.placement import accept
+from ..._core.primitives import Carrier
+from ..._numerics import random
+from ..._tensor.creation import made, sizes_of
 
 
 def make_tensor(
@@ -53,7 +53,7 @@ def make_tensor(
         parts = (_fractions(sizes, kind.numpy.type(0).real.dtype, lowest, highest) for _ in range(2))
         values = (next(parts) + 1j * next(parts)).astype(kind.numpy)
     elif whole:
-        values = _random.source().integers(lowest, highest, sizes, np.int64).astype(kind.numpy)
+        values = random.source().integers(lowest, highest, sizes, np.int64).astype(kind.numpy)
     else:
         values = _fractions(sizes, kind.numpy, lowest, highest)
     if exclude_zero:
@@ -91,7 +91,7 @@ def _bounds(kind: Kind, low: float | None, high: float | None) -> tuple[Any, Any
 
 def _fractions(sizes: tuple[int, ...], kind: Any, lowest: float, highest: float) -> Any:
     """Numbers from `lowest` to below `highest`; neither their distance nor a rounding goes beyond the dtype."""
-    parts = _random.source().random(sizes)
+    parts = random.source().random(sizes)
     values = np.asarray(lowest * (1 - parts) + highest * parts).astype(kind)
     below = np.nextafter(kind.type(highest), kind.type(lowest))
     return np.clip(values, kind.type(lowest), below)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..._core import Carrier
+from ..._core.primitives import Carrier
 
 
 def _overloaded(arguments: Iterable[Any]) -> list[Any]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import _creation
-from ..._core import Carrier
-from ..._layouts import with_pattern
+from ..._core.primitives import Carrier
+from ..._tensor import creation
+from ..._tensor.layouts import with_pattern
 from ...nn import functional
 from ...vocabulary import arithmetic, indexing, products, reductions, shapes
 from . import notes
@@ -16,8 +16,8 @@ _DENSE = "sparse tensors are kept as dense ones: the numbers are the same, and z
 
 def _given(indices: Any, values: Any, size: Any, dtype: Any) -> tuple[Any, Any, tuple[int, ...]]:
     """Indices, values and sizes as they are needed; RuntimeError where they do not fit together."""
-    indices = _creation.as_tensor(indices).to("int64")
-    values = _creation.as_tensor(values) if dtype is None else _creation.as_tensor(values).to(dtype)
+    indices = creation.as_tensor(indices).to("int64")
+    values = creation.as_tensor(values) if dtype is None else creation.as_tensor(values).to(dtype)
     if indices.ndim != 2:
         raise RuntimeError(f"indices must be sparse_dim x nnz, but got: {list(indices.shape)}")
     if values.ndim == 0:
@@ -61,9 +61,9 @@ def sparse_coo_tensor(
     """
     notes.note(_DENSE)
     if values is None or (size is None and not isinstance(values, Carrier) and not hasattr(values, "__len__")):
-        return _creation.zeros(*(indices if values is None else values), dtype=dtype, requires_grad=requires_grad)
+        return creation.zeros(*(indices if values is None else values), dtype=dtype, requires_grad=requires_grad)
     where, what, sizes = _given(indices, values, size, dtype)
-    made = indexing.index_put(_creation.zeros(*sizes, dtype=what.dtype), tuple(where), what, accumulate=True)
+    made = indexing.index_put(creation.zeros(*sizes, dtype=what.dtype), tuple(where), what, accumulate=True)
     return with_pattern(made.requires_grad_() if requires_grad else made, where)
 
 
@@ -71,9 +71,9 @@ def sparse_csr_tensor(
     crow_indices: Any, col_indices: Any, values: Any, size: Any = None, *, dtype: Any = None, **options: Any
 ) -> Any:
     """A dense matrix of values row by row: `crow_indices` says where each row begins, `col_indices` the columns."""
-    starts, columns = _creation.as_tensor(crow_indices), _creation.as_tensor(col_indices)
+    starts, columns = creation.as_tensor(crow_indices), creation.as_tensor(col_indices)
     counts = starts[1:] - starts[:-1]
-    rows = _creation.arange(len(counts)).repeat_interleave(counts)
+    rows = creation.arange(len(counts)).repeat_interleave(counts)
     sizes = (len(counts), int(columns.max()) + 1) if size is None else size
     return sparse_coo_tensor(shapes.stack([rows, columns.to("int64")]), values, sizes, dtype=dtype, **options)
 
@@ -83,7 +83,7 @@ def _typed(dtype: str) -> Any:
 
     def make(*args: Any) -> Any:
         sizes = args and all(isinstance(arg, int) for arg in args)
-        return _creation.zeros(*args, dtype=dtype) if sizes or not args else sparse_coo_tensor(*args, dtype=dtype)
+        return creation.zeros(*args, dtype=dtype) if sizes or not args else sparse_coo_tensor(*args, dtype=dtype)
 
     return make
 

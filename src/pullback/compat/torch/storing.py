@@ -35,7 +35,7 @@ _HEADER = b"a pickle of pullback.compat.torch\n"
 
 # What tensors, parameters and arrays are made of, which computes nothing but them.
 _PLAIN = {
-    ("pullback._tensor", "rebuild"),
+    ("pullback._tensor.tensor", "rebuild"),
     ("pullback.nn.parameter", "Parameter"),
     ("pullback.nn.parameter", "Buffer"),
     ("numpy", "ndarray"),

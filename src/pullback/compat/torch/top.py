@@ -6,8 +6,9 @@ import importlib
 import typing
 from typing import Any
 
-from ... import _dtypes, _placement, _random
-from ..._modes import inference_mode as inference_mode
+from ..._core import dtypes, placement
+from ..._core.modes import inference_mode as inference_mode
+from ..._numerics import random
 from . import precision, scripting
 from .accelerators import OutOfMemoryError as OutOfMemoryError
 from .exchange import from_dlpack as from_dlpack
@@ -42,7 +43,7 @@ class _Absent:
     is_complex = False
 
 
-sparse_coo, sparse_csr, sparse_csc = map(_placement.layout, ("sparse_coo", "sparse_csr", "sparse_csc"))
+sparse_coo, sparse_csr, sparse_csc = map(placement.layout, ("sparse_coo", "sparse_csr", "sparse_csc"))
 bfloat16 = _Absent("bfloat16")
 float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz, float8_e8m0fnu, float4_e2m1fn_x2 = map(
     _Absent, "float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu float4_e2m1fn_x2".split()
@@ -110,17 +111,17 @@ def is_warn_always_enabled() -> bool:
 
 def set_default_device(device: Any) -> None:
     """Choose the device of new tensors; RuntimeError for one other than the CPU."""
-    _placement.accept("set_default_device", {"device": device})
+    placement.accept("set_default_device", {"device": device})
 
 
 def get_default_device() -> Any:
     """The device of new tensors: the CPU."""
-    return _placement.CPU
+    return placement.CPU
 
 
 def set_default_tensor_type(t: Any) -> None:
     """The old form of `set_default_dtype`: by a tensor type such as `torch.DoubleTensor`, or its name."""
-    _dtypes.set_default_dtype(_dtypes.of_tensor_type(t))
+    dtypes.set_default_dtype(dtypes.of_tensor_type(t))
 
 
 def typename(obj: Any) -> str:
@@ -156,7 +157,7 @@ def clear_autocast_cache() -> None:
 
 def __getattr__(name: str) -> Any:
     if name == "default_generator":
-        return _random.default_generator()
+        return random.default_generator()
     if name == "torch":  # in torch the module has itself under its name, and programs say torch.torch.Tensor
         return importlib.import_module("torch")
     if name.startswith("_foreach_"):

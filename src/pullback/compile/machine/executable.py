@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._modes import quiet
+from ..._core.modes import quiet
 from .. import store
 from ..program import Array, DepartedError, Program, Value, run
 from . import library, matrices, native, pool, small

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from ... import ops
-from ..._core import Primitive
-from ..._machine import ENOUGH, FEW, counts
-from ..._modes import NO_GRAD, mode
-from ..._tensor import Tensor
+from ..._core.machine import ENOUGH, FEW, counts
+from ..._core.modes import NO_GRAD, mode
+from ..._core.primitives import Primitive
+from ..._tensor.tensor import Tensor
 from ..passes import simplify
 from ..program import Array, Program
 from ..recorder import CaptureError, Recorder, RefusedError

@@ -18,7 +18,7 @@ from ..program import Value
 from . import elements, reducing
 from .elements import ALTERNATING, COSTLY, KINDS
 from .indices import Affine
-from .memory import (
+from .memory import (  # fmt: skip
     BYTE,
     LONG,
     POINTER,
@@ -33,7 +33,7 @@ from .memory import (
     splat,
     store,
     store_lanes,
-)  # fmt: skip
+)
 from .nests import Layout, Node, Root
 from .reducing import Accumulator
 

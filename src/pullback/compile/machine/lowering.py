@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ... import _xp, ops
+from ... import ops
+from ..._core import xp as _xp
 from ..passes.building import Builder, Table
 from ..passes.dead import without_dead_code
 from ..passes.rules import Rules, joined

@@ -18,7 +18,7 @@ from llvmlite import ir
 
 from ..mathematics.lanes import REALS, Desk, Target, Word
 from . import native
-from .memory import (
+from .memory import (  # fmt: skip
     begun,
     count_up,
     element,
@@ -33,7 +33,7 @@ from .memory import (
     part,
     splat,
     store_lanes,
-)  # fmt: skip
+)
 from .tasks import lanes
 
 VECTORS = 3

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 from llvmlite import binding, ir
 
-from ... import _blas
+from ..._numerics import blas as _blas
 from .. import store
 
 POINTER_SIZE = ctypes.sizeof(ctypes.c_void_p)

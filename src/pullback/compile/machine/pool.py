@@ -23,7 +23,7 @@ import os
 
 from llvmlite import binding
 
-from ... import _blas, _blocks
+from ..._numerics import blas, blocks
 from . import native, texts
 
 THREADS = 64
@@ -416,7 +416,7 @@ define void @resume() {{
 def _code() -> native.Code:
     function, argument = RELAX.get(binding.get_process_triple().partition("-")[0], ("", ""))
     code = texts.code(
-        TEXT, {"chosen": _blocks.chosen_address(), "sched_getcpu": _sched_getcpu(), **_openblas()}, threads=THREADS, looks=LOOKS, patience=PATIENCE,
+        TEXT, {"chosen": blocks.chosen_address(), "sched_getcpu": _sched_getcpu(), **_openblas()}, threads=THREADS, looks=LOOKS, patience=PATIENCE,
         bits=BITS, one_left=1 << BITS, all_taken=(1 << BITS) - 1, all_left=(1 << 2 * BITS) - (1 << BITS),
         all_told=(1 << 2 * BITS) - 1,
         declare=f"declare void {function}({argument.partition(' ')[0]})" if function else "",
@@ -440,7 +440,7 @@ def _sched_getcpu() -> int:
 
 def _openblas() -> dict[str, int]:
     """The addresses of what `_blas` knows of those who want it for themselves, and of its functions."""
-    control = _blas.control()
+    control = blas.control()
     if control is None:
         return {"openblas": 0, "get_num_threads": 0, "set_num_threads": 0}
     functions = {"get_num_threads": control.get, "set_num_threads": control.change}

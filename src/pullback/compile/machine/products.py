@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from llvmlite import ir
 
-from ... import _blas
+from ..._numerics import blas
 from . import native, small
 from .elements import KINDS
 from .fusion import Operand, Product, leading
@@ -82,7 +82,7 @@ class Form:
         work = self.work * math.prod(self.batch)
         if not self.function.endswith("gemm"):
             return work >= SPLIT
-        return work >= SHARED and _blas.control() is not None
+        return work >= SHARED and blas.control() is not None
 
     @property
     def sharing(self) -> str:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from llvmlite import ir
 
-from ..._blocks import get_num_threads
+from ..._numerics.blocks import get_num_threads
 from ...ops.recurrent import Sizes, in_order
 from ..mathematics.exponentials import sigmoid, tanh
 from ..mathematics.lanes import Desk, Target, Word

@@ -13,7 +13,7 @@ from typing import Any
 from ..mathematics.lanes import REALS, Desk, Target, Word
 from . import native
 from .matrices import FACTORS, SIZED
-from .memory import (
+from .memory import (  # fmt: skip
     LONG,
     POINTER,
     begun,
@@ -28,7 +28,7 @@ from .memory import (
     on_stack,
     splat,
     store_lanes,
-)  # fmt: skip
+)
 from .tasks import lanes
 
 PACKED = 1 << 13

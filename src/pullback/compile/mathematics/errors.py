@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..._error_functions import NORMAL, NORMAL_FAR, NORMAL_MIDDLE, ROOT_HALF
+from ..._numerics.error_functions import NORMAL, NORMAL_FAR, NORMAL_MIDDLE, ROOT_HALF
 from .coefficients import ERF, ERFC, LOG_ERFC
 from .exponentials import exp_of_moderate, exp_pair, scaled
 from .lanes import Word

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from ..._gamma_functions import cotangent_slopes, euler_maclaurin
+from ..._numerics.gamma_functions import cotangent_slopes, euler_maclaurin
 from .coefficients import DIGAMMA, DIGAMMA_ROOT, DIGAMMA_SERIES, LGAMMA, SIN_PI, STIRLING
 from .lanes import Word
 from .logarithms import log

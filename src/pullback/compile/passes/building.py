@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from ... import ops
-from ..._modes import quiet
-from ..._sites import Site
+from ..._core.modes import quiet
+from ..._core.sites import Site
 from ..program import LOOPS, Array, Equation, Program, Value, effectful
 from . import keys
 from .inference import infer

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ... import _xp
-from ..._modes import quiet
+from ..._core import xp as _xp
+from ..._core.modes import quiet
 from ..program import Value
 
 Kind = tuple[tuple[int, ...], np.dtype[Any]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._later import later
+from ..._core.lazy import later
 
 INDEX: dict[str, str] = {
     "module": "Module",

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from ..._creation import tensor
-from ..._refusals import size
+from ..._core.errors import size
+from ..._tensor.creation import tensor
 from ...vocabulary.arithmetic import where
 from ...vocabulary.shapes import cat
 from ...vocabulary.sorting import bucketize

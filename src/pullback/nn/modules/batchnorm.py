@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._creation import ones, tensor, zeros
+from ..._tensor.creation import ones, tensor, zeros
 from .. import functional as F  # noqa: N812  # as everybody calls it
 from .normalization import Scaled
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from ..._core import Carrier
+from ..._core.primitives import Carrier
 from .hooks import EVERYWHERE, BackwardHooks, Handle, Hook
 from .members import Members
 

@@ -8,7 +8,7 @@ from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, Va
 from itertools import chain, groupby
 from typing import Any, Self
 
-from ..._core import Carrier
+from ..._core.primitives import Carrier
 from ..parameter import Parameter
 from .members import type_name
 from .module import Module, indented

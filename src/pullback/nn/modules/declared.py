@@ -17,7 +17,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, dataclass_transform
 
-from ..._sites import GENERATED, remember
+from ..._core.sites import GENERATED, remember
 from .module import Module
 
 M = TypeVar("M", bound=type[Module])

@@ -13,10 +13,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..._core import Carrier, general
-from ..._creation import zeros
-from ..._modes import mode
-from ..._node import RemovableHandle, hooks_of
+from ..._core.modes import mode
+from ..._core.primitives import Carrier, general
+from ..._tape.node import RemovableHandle, hooks_of
+from ..._tensor.creation import zeros
 from .members import REGISTRATION
 
 Hook = Callable[..., Any]

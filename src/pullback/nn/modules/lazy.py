@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._core import Carrier
-from ..._creation import tensor
-from ..._modes import no_grad
+from ..._core.modes import no_grad
+from ..._core.primitives import Carrier
+from ..._tensor.creation import tensor
 from ..uninitialized import UninitializedBuffer, UninitializedParameter, is_lazy
 from . import batchnorm, conv, instancenorm, linear
 from .module import Module

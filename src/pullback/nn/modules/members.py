@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ..._core import Carrier
+from ..._core.primitives import Carrier
 from ..parameter import Buffer, Parameter
 
 PLACES = ("_parameters", "_buffers", "_modules")

@@ -10,9 +10,9 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
-from ... import _dtypes, _placement
-from ..._core import Carrier
-from ..._modes import no_grad
+from ..._core import dtypes, placement
+from ..._core.modes import no_grad
+from ..._core.primitives import Carrier
 from ..uninitialized import is_lazy
 from .calls import Calls
 from .hooks import register_module_buffer_registration_hook as register_module_buffer_registration_hook
@@ -150,19 +150,19 @@ class Module(State, Calls):
             raise RuntimeError(
                 ".to() does not accept copy argument: a module is converted in place; copy.deepcopy copies it"
             )
-        _placement.accept("to", kwargs)
+        placement.accept("to", kwargs)
         for place, value in enumerate((*args, *named)):
             if isinstance(value, Carrier):
                 dtype = value.dtype
             elif isinstance(value, str):
-                _placement.here(value)
+                placement.here(value)
             elif isinstance(value, bool) and dtype is None and place < 2:
                 raise TypeError(
                     f"to() received an invalid combination of arguments: {value} stands where a dtype or a device does; "
                     "say non_blocking= before it"
                 )
             elif value is not None and not isinstance(value, bool):
-                dtype = _dtypes.as_dtype(value)
+                dtype = dtypes.as_dtype(value)
         if dtype is None:
             return self
         if not (dtype.is_floating_point or dtype.is_complex):
@@ -180,15 +180,15 @@ class Module(State, Calls):
 
     def float(self) -> Self:
         """Convert floating-point parameters and buffers to float32, in place."""
-        return self._floating(_dtypes.float32)
+        return self._floating(dtypes.float32)
 
     def double(self) -> Self:
         """Convert floating-point parameters and buffers to float64, in place."""
-        return self._floating(_dtypes.float64)
+        return self._floating(dtypes.float64)
 
     def half(self) -> Self:
         """Convert floating-point parameters and buffers to float16, in place."""
-        return self._floating(_dtypes.float16)
+        return self._floating(dtypes.float16)
 
     def cpu(self) -> Self:
         """This module: all is on the CPU."""
@@ -202,7 +202,7 @@ class Module(State, Calls):
         RuntimeError
             Always.
         """
-        _placement.here("cuda" if device is None else device)
+        placement.here("cuda" if device is None else device)
         return self
 
     def share_memory(self) -> Self:
@@ -215,7 +215,7 @@ class Module(State, Calls):
 
     def to_empty(self, *, device: Any = None, recurse: bool = True) -> Self:
         """Give parameters and buffers new memory with whatever lies in it."""
-        _placement.accept("to_empty", {"device": device})
+        placement.accept("to_empty", {"device": device})
         return self._apply(lambda t: t.new_empty(t.shape), recurse)
 
     # Text

@@ -7,9 +7,9 @@ import numbers
 import warnings
 from typing import Any
 
-from ..._core import Carrier
-from ..._creation import zeros
-from ..._values import data
+from ..._core.primitives import Carrier
+from ..._core.values import data
+from ..._tensor.creation import zeros
 from ...vocabulary import recurrent
 from ...vocabulary.shapes import squeeze, unsqueeze
 from .. import init

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._core import Carrier
-from ..._creation import from_numpy
-from ..._modes import no_grad
-from ..._refusals import size
+from ..._core.errors import size
+from ..._core.modes import no_grad
+from ..._core.primitives import Carrier
+from ..._tensor.creation import from_numpy
 from ..parameter import Parameter
 from .hooks import Handle
 from .members import Members

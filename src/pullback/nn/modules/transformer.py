@@ -11,7 +11,7 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-from ..._creation import full
+from ..._tensor.creation import full
 from ...vocabulary.diagonals import triu
 from .. import functional as F  # noqa: N812  # as everybody calls it
 from .. import init

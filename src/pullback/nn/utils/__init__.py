@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._later import later
+from ..._core.lazy import later
 from . import stateless as stateless
 from .clip_grad import clip_grad_norm as clip_grad_norm
 from .clip_grad import clip_grad_norm_ as clip_grad_norm_

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from types import GeneratorType
 from typing import Any
 
-from ..._core import Carrier
-from ..._creation import tensor
-from ..._modes import no_grad
+from ..._core.modes import no_grad
+from ..._core.primitives import Carrier
+from ..._tensor.creation import tensor
 from ...vocabulary.arithmetic import clamp
 from ...vocabulary.norms import vector_norm
 from ...vocabulary.shapes import stack

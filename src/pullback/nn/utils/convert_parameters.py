@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..._core import Carrier
+from ..._core.primitives import Carrier
 from ...vocabulary.shapes import cat
 from ..modules.members import type_name
 

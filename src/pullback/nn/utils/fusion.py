@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
-from ..._creation import ones, zeros
+from ..._tensor.creation import ones, zeros
 from ..parameter import Parameter
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ..._modes import no_grad
-from ..._sampling import randn
+from ..._core.modes import no_grad
+from ..._tensor.sampling import randn
 from .. import functional as F  # noqa: N812  # as everybody calls it
 from ..parameter import Parameter
 from .parametrizations import TRANSPOSED, as_matrix, check_iterations, norm_except

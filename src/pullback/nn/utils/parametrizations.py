@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._core import Carrier
-from ..._creation import eye, zeros_like
-from ..._dtypes import finfo
-from ..._modes import no_grad
-from ..._sampling import randn
+from ..._core.dtypes import finfo
+from ..._core.modes import no_grad
+from ..._core.primitives import Carrier
+from ..._tensor.creation import eye, zeros_like
+from ..._tensor.sampling import randn
 from ...vocabulary.decompositions import householder_product, matrix_exp
 from ...vocabulary.equations import solve
 from ...vocabulary.linear_algebra import geqrf

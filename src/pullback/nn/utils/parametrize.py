@@ -12,8 +12,8 @@ from contextvars import ContextVar
 from copy import deepcopy
 from typing import Any
 
-from ..._core import Carrier
-from ..._modes import no_grad
+from ..._core.modes import no_grad
+from ..._core.primitives import Carrier
 from ..modules.container import ModuleDict, ModuleList
 from ..parameter import Parameter
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..._creation import ones_like, zeros_like
-from ..._modes import no_grad
-from ..._sampling import rand, rand_like
+from ..._core.modes import no_grad
+from ..._tensor.creation import ones_like, zeros_like
+from ..._tensor.sampling import rand, rand_like
 from ...vocabulary.shapes import cat
 
 

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from ... import _placement
-from ..._core import Carrier
-from ..._creation import from_numpy, tensor
-from ..._values import concrete
+from ..._core import placement
+from ..._core.primitives import Carrier
+from ..._core.values import concrete
+from ..._tensor.creation import from_numpy, tensor
 from ...vocabulary.pieces import narrow
 from ...vocabulary.shapes import cat, swapaxes
 
@@ -107,7 +107,7 @@ class PackedSequence(_Fields):
 
     def cuda(self, device: Any = None, **options: Any) -> Any:
         """Refuse, as there is no other place than the CPU."""
-        _placement.here("cuda" if device is None else device)
+        placement.here("cuda" if device is None else device)
 
     def pin_memory(self) -> Any:
         """The same: there is no device to pin memory for."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..._core import Carrier
+from ..._core.primitives import Carrier
 from ..modules.members import type_name
 
 _ABSENT = object()

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..._core import Carrier
-from ..._creation import as_tensor, tensor
-from ..._dtypes import float64
-from ..._functions import stack
+from ..._core.dtypes import float64
+from ..._core.primitives import Carrier
+from ..._tensor.creation import as_tensor, tensor
+from ..._tensor.functions import stack
 
 
 def default_convert(data: Any) -> Any:

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
-from ..._sampling import randperm
+from ..._tensor.sampling import randperm
 
 Sample_co = TypeVar("Sample_co", covariant=True)
 

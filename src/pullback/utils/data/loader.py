@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.context import BaseContext
 from typing import Any, Generic, Self, TypeVar
 
-from ..._random import source
+from ..._numerics.random import source
 from .collating import default_collate, default_convert
 from .datasets import IterableDataset
 from .fetching import COLLATING, PLACE, ExhaustedError, Fetcher, doing

@@ -6,10 +6,10 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from typing import Any, Generic, TypeVar
 
-from ..._creation import as_tensor
-from ..._dtypes import float64
-from ..._random import Generator
-from ..._sampling import multinomial, randint, randperm
+from ..._core.dtypes import float64
+from ..._numerics.random import Generator
+from ..._tensor.creation import as_tensor
+from ..._tensor.sampling import multinomial, randint, randperm
 
 Index_co = TypeVar("Index_co", covariant=True)
 

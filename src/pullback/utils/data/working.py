@@ -22,9 +22,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._blocks import set_num_threads
-from ..._core import Carrier
-from ..._random import manual_seed
+from ..._core.primitives import Carrier
+from ..._numerics.blocks import set_num_threads
+from ..._numerics.random import manual_seed
 from .collating import default_collate
 from .fetching import PLACE, STARTING, STOP, TASK, ExhaustedError, Fetcher, StoppedError, doing
 

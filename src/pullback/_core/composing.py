@@ -1,0 +1,102 @@
+"""Rules composed: one function that pulls a cotangent back through a primitive, generated from its rules' signatures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import machine
+from . import xp as _xp
+from .sites import GENERATED, remember
+
+
+def signature(rule: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The saved names and the metadata names of a rule."""
+    code = rule.__code__
+    names = code.co_varnames
+    positional = names[: code.co_argcount]
+    if positional[:2] != ("xp", "g"):
+        raise TypeError(f"a rule starts with (xp, g), not {positional[:2]}: {rule}")
+    return positional[2:], names[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+
+
+def composed(primitive: Any) -> Callable[..., Any]:
+    """One function `pull(xp, g, edges, saved, params)` from the rules of a primitive.
+
+    Its source is generated from the rules' signatures, which removes the loop over rules and the splatting of
+    arguments: 1.2 us against 2.2 for a binary operation. Single numbers leave their arrays: NumPy's scalars are
+    multiplied in 0.1 us, and with an array in 1.4. The text holds only names `_saved_names` has accepted.
+    """
+    scope: dict[str, Any] = {
+        "generic": np.generic,
+        "ndarray": np.ndarray,
+        "number": _xp.number,
+        "rule": primitive.joint,
+    }
+    lines = ["def pull(xp, g, edges, saved, params):"]
+    if primitive.saved:
+        lines.append(f"    {', '.join(map(primitive.starred, primitive.saved))}, = saved")
+    if primitive.joint is not None:
+        lines.append(f"    return rule({_arguments(primitive, primitive.joint)})")
+    else:
+        lines.append(f"    {', '.join(f'{name}_edge' for name in primitive.inputs)}, = edges")
+        scope |= {f"{name}_rule": rule for name, rule in zip(primitive.inputs, primitive.rules, strict=True)}
+        if primitive.kind == "elementwise" and primitive.saved:
+            scope |= {f"{name}_large": _by_machine_code(primitive, i) for i, name in enumerate(primitive.inputs)}
+            lines += ["    if type(g) is ndarray:", f"        if g.size >= {_worth(primitive)}:"]
+            lines += [f"            return {_calls(primitive, by='large')}"]
+            lines += ["    elif isinstance(g, generic):", f"        return {_calls(primitive, 'number({}.array)')}"]
+        lines.append(f"    return {_calls(primitive)}")
+    source = "\n".join(lines)
+    filename = f"{GENERATED}{primitive.name}>"
+    remember(filename, source)
+    exec(compile(source, filename, "exec"), scope)  # noqa: S102  # our own text, see above
+    return scope["pull"]  # type: ignore[no-any-return]  # what exec defined
+
+
+def _worth(primitive: Any) -> int:
+    """The elements from which on rules are left to machine code: those of costly functions are so, too."""
+    return min(machine.worth(primitive.forward), machine.WORTH)
+
+
+def _by_machine_code(primitive: Any, place: int) -> Any:
+    """A rule for large arrays, left to machine code where there is some: called as the rule itself is."""
+    rule = primitive.rules[place]
+    if rule is None or not signature(rule)[0] or not machine.installed():
+        return rule
+
+    by = machine.way(primitive, place)
+
+    def large(xp: Any, g: Any, *saved: Any, **params: Any) -> Any:
+        one = g if any(g.strides) else g[(0,) * g.ndim + (...,)]  # of a sum, the same for all elements
+        made = by(one, *saved, **params)
+        return rule(xp, g, *saved, **params) if made is None else made
+
+    return large
+
+
+def _calls(primitive: Any, read: str = "{}.array", by: str = "rule") -> str:
+    """How the generated function calls the rules of all inputs, and reads what was saved."""
+    calls = [
+        f"None if {name}_edge is None else {name}_{by}({_arguments(primitive, rule, read)})" if rule else "None"
+        for name, rule in zip(primitive.inputs, primitive.rules, strict=True)
+    ]
+    return f"({', '.join(calls)},)"
+
+
+def _arguments(primitive: Any, rule: Any, read: str = "{}.array") -> str:
+    """How the generated function spells the arguments of one rule."""
+    names, metadata = signature(rule)
+    values = []
+    for name in names:
+        if name.endswith("_shape"):
+            values.append(f"edges[{primitive.inputs.index(name[:-6])}].shape")
+        elif primitive.starred(name) != name:
+            values.append(f"[cell.array for cell in {name}]")
+        else:
+            values.append(read.format(name))
+    spelled = {"needs": "[edge is not None for edge in edges]"}
+    spelled |= {key: f"params.get({key!r}, {default!r})" for key, default in (rule.__kwdefaults__ or {}).items()}
+    return ", ".join(["xp", "g", *values, *(f"{key}={spelled.get(key, f'params[{key!r}]')}" for key in metadata)])

@@ -1,0 +1,229 @@
+"""The texts of errors that teach: torch's wording, then what torch leaves out and the way on."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .sites import Site, describe
+
+PACK_WROTE = (
+    "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be "
+    "modified by in-place operations as this can lead to unexpected side-effects. Write to a clone inside the hook."
+)
+INFERENCE_SAVED = (
+    "Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal tensor: "
+    "use t.clone() outside inference_mode, or make the tensor under no_grad instead."
+)
+INFERENCE_WRITTEN = (
+    "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a normal "
+    "tensor before doing inplace update."
+)
+UNTRACKED_VIEW_WRITTEN = (
+    "A view was created in no_grad mode and is being modified inplace with grad mode enabled. It is unclear whether "
+    "the write should be differentiated. Move both the view and the write inside the no_grad block, or both outside."
+)
+
+FLAG_INSIDE = (
+    "You are attempting to call Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs) inside of a "
+    "function being transformed by a functorch transform. This is unsupported, please attempt to use the functorch "
+    "transforms (e.g. grad, vjp, jacrev, jacfwd) or call requires_grad_() outside of a function being transformed "
+    "instead: leave requires_grad=True out."
+)
+
+
+def kind(tensor: Any) -> str:
+    """A tensor in one phrase: dtype, shape, and where it was made."""
+    text = f"{str(tensor.dtype).rpartition('.')[2]} tensor of shape {tuple(tensor.shape)}"
+    node = tensor._node
+    if node is None:
+        return text
+    return f"{text} made by {operation(node)} at {describe(node.site)}"
+
+
+def operation(node: Any) -> str:
+    """The user's word for what made a node."""
+    title: str = node.title
+    return "the program" if title == "AccumulateGrad" else title.rstrip("0123456789").removesuffix("Backward")
+
+
+def no_tensor(function: str, argument: str, position: int, value: object) -> TypeError:
+    """An argument that should be a tensor and is not."""
+    return TypeError(
+        f"{function}(): argument '{argument}' (position {position}) must be Tensor, not {type(value).__name__}: wrap "
+        "numbers, lists and arrays with pullback.as_tensor"
+    )
+
+
+def second_backward(node: Any, site: Site) -> RuntimeError:
+    """A graph whose saved values are gone."""
+    return RuntimeError(
+        "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
+        "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
+        "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
+        "saved tensors after calling backward.\n"
+        f"  Freed by the backward at {describe(site)}\n"
+        f"  Needed again: {operation(node)} at {describe(node.site)}\n"
+        "  Fix: pass retain_graph=True to that first backward, or compute this part again before the second."
+    )
+
+
+class Overwritten(NamedTuple):
+    """A tensor that a pass needs as it was, with its version then and now; `modified` hangs it on its error."""
+
+    tensor: Any
+    expected: int
+    version: int
+
+
+def modified(tensor: Any, expected: int, version: int, advice: str) -> RuntimeError:
+    """A tensor that has been written after its value was used, and that is not kept."""
+    error = RuntimeError(
+        f"one of the variables needed for gradient computation has been modified by an inplace operation: a {kind(tensor)} "
+        f"is at version {version}; expected version {expected} instead. {advice}"
+    )
+    error.overwritten = Overwritten(tensor, expected, version)  # type: ignore[attr-defined]  # for explain: the type is torch's
+    return error
+
+
+def missing_gradient(tensor: Any) -> RuntimeError:
+    """backward() without a gradient on a tensor with several elements."""
+    return RuntimeError(
+        f"grad can be implicitly created only for scalar outputs: this is a {kind(tensor)}, so backward needs a "
+        f"gradient v of that shape, and x.grad becomes v @ J, the derivative of (v * y).sum().\n"
+        "  The sum of all outputs: y.sum().backward()\n"
+        "  One output: a v that is 1 there and 0 elsewhere\n"
+        "  Weights for the outputs: y.backward(v)"
+    )
+
+
+def gradient_shape(gradient: Any, tensor: Any, index: int) -> RuntimeError:
+    """A gradient that fits neither the output nor one of the seeds' readings."""
+    have, want = tuple(gradient.shape), tuple(tensor.shape)
+    if gradient.numel() == tensor.numel():
+        fix = f"pass gradient.reshape({want})"
+    elif gradient.numel() == 1:
+        fix = f"to weigh all outputs alike, pass gradient.expand({want})"
+    else:
+        fix = "pass one weight for each element of the output"
+    return RuntimeError(
+        f"Mismatch in shape: grad_output[{index}] has a shape of {size(have)} and output[{index}] has a shape of "
+        f"{size(want)}. The output is a {kind(tensor)}: {fix}."
+    )
+
+
+def size(shape: tuple[int, ...]) -> str:
+    return f"torch.Size({list(shape)})"
+
+
+def leaf_write(tensor: Any, operation: str) -> str:
+    """A write to a leaf that requires grad."""
+    return (
+        f"a leaf Variable that requires grad is being used in an in-place operation. {operation} writes to a "
+        f"{kind(tensor)}. To update a parameter: with pullback.no_grad(): w -= lr * w.grad. To compute with it: write "
+        "y = x * 2 instead of x *= 2, or x.clone() first."
+    )
+
+
+def leaked(operation: str) -> str:
+    """An operation on a value of a transform that is over."""
+    return (
+        f"{operation} was called on a tensor that has leaked from vmap or jvp: it was kept somewhere while the function "
+        "ran. Return it from the function instead"
+    )
+
+
+def captured_write(tensor: Any, operation: str, value: Any) -> str:
+    """A write of a transform's value into a tensor from outside the transform."""
+    return (
+        "During a grad (vjp, jvp, grad, vmap, etc) transform, the function provided attempted to call in-place operation "
+        f"({operation}) that would mutate a captured Tensor, a {kind(tensor)}. This is not supported: it would hold a value "
+        f"of the transform after the transform is over. {value.interpreter.way_out}"
+    )
+
+
+def leaf_view_write(tensor: Any, operation: str) -> str:
+    """A write through a view of a leaf that requires grad."""
+    leaf = tensor if tensor._base is None else tensor._base
+    return (
+        f"a view of a leaf Variable that requires grad is being used in an in-place operation. {operation} writes to "
+        f"part of a leaf, a {kind(leaf)}. Write to x.clone(), or, for a parameter update, inside with "
+        "pullback.no_grad()."
+    )
+
+
+def overlapping(tensor: Any, operation: str) -> str:
+    """A write to memory that one element shares with another."""
+    return (
+        "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+        f"Please clone() the tensor before performing the operation. {operation} writes to an expanded {kind(tensor)}."
+    )
+
+
+def read_only(tensor: Any, operation: str) -> str:
+    """A write to an array that NumPy has marked read-only."""
+    return (
+        f"{operation} writes to a {kind(tensor)} whose NumPy array is read-only. Use t.clone(), or make the array "
+        "writable before from_numpy."
+    )
+
+
+def written_shape(target: Any, result: Any, operation: str) -> str:
+    """A write that would change the target's shape."""
+    return (
+        f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(result.shape)}. {operation} "
+        f"keeps the shape of its target; write y = x + other instead of x += other."
+    )
+
+
+def written_dtype(target: Any, result: Any, operation: str) -> str:
+    """A write that would change the target's kind of dtype."""
+    from_, to = (str(t.dtype).rpartition(".")[2] for t in (result, target))
+    return (
+        f"result type {result._type_name} can't be cast to the desired output type {target._type_name}. {operation} "
+        f"keeps the dtype of its target: {from_} does not fit into {to}; write y = x * other, or convert x first."
+    )
+
+
+def power_dtype(role: str, name: str, target: Any, result: Any) -> str:
+    """A tensor that should take the result of float_power, which is exact in the largest dtypes alone."""
+    return (
+        f"the {role} given to {name} has dtype {target._type_name} but the operation's result requires dtype "
+        f"{result._type_name}: write y = x.float_power(p), or convert first, x.double()"
+    )
+
+
+def non_leaf_flag(tensor: Any, value: bool) -> str:
+    """Setting requires_grad on the result of a recorded operation."""
+    text = "you can only change requires_grad flags of leaf variables."
+    if not value:
+        text += (
+            " If you want to use a computed variable in a subgraph that doesn't require differentiation use "
+            "var_no_grad = var.detach()."
+        )
+    note = "It requires grad already." if value else "Use t.detach() for an untracked tensor with these values."
+    return f"{text} This is a {kind(tensor)}. {note}"
+
+
+def non_leaf_grad(tensor: Any) -> str:
+    """Reading .grad where no pass will ever put one."""
+    return (
+        "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
+        f"populated during autograd.backward(): this is a {kind(tensor)}. Call .retain_grad() on it before backward to "
+        "keep its gradient, or read .grad of the leaf it was computed from."
+    )
+
+
+def tracked_numpy(tensor: Any, call: str) -> RuntimeError:
+    """Handing the memory of a tracked tensor to NumPy."""
+    return RuntimeError(
+        f"Can't call {call} on Tensor that requires grad. Use tensor.detach().numpy() instead. This is a "
+        f"{kind(tensor)}: NumPy would not record what it does with the values."
+    )
+
+
+def tracked_number(function: str, tensor: Any) -> TypeError:
+    """A tracked tensor where a number is asked for, by which there is no derivative."""
+    return TypeError(
+        f"{function}(): an argument must be Number, not Tensor: its gradient would be lost. This is a {kind(tensor)}; "
+        f"{function} has no derivative by this argument, so pass its value, tensor.item()."
+    )

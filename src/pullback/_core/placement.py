@@ -1,0 +1,166 @@
+"""Where and how elements lie: torch's device, layout and memory formats, of which there is one each here.
+
+Programs written for torch name them in many calls. What they name is accepted where it comes to what NumPy does
+anyway, and refused where it does not: a tensor never lies elsewhere than its program believes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self, final
+
+from .dtypes import qualified
+
+TYPES = ("cpu", "cuda", "ipu", "xpu", "mkldnn", "hip", "ve", "fpga", "maia", "xla", "mps", "meta", "hpu", "mtia")
+"""The kinds of devices that torch has names for."""
+
+
+@final
+class device(str):  # noqa: N801  # torch's name
+    """Where elements are: `device("cpu")`. It is a string, and has torch's `type` and `index`.
+
+    Programs may name torch's other devices; a tensor that is to lie there is refused with a RuntimeError. As a block,
+    `with device("cpu"):`, it says where new tensors are.
+
+    Raises
+    ------
+    RuntimeError
+        If torch has no such kind of device.
+
+    >>> import pullback
+    >>> pullback.device("cpu"), pullback.ones(2).device == "cpu"
+    (device(type='cpu'), True)
+    """
+
+    __slots__ = ("type", "index")
+    __module__ = "pullback"
+
+    type: str
+    index: int | None  # type: ignore[assignment]  # hides a string's method, as torch's name does
+
+    def __new__(cls, type: Any = "cpu", index: int | None = None) -> Self:
+        name, _, number = f"cuda:{type}".partition(":") if isinstance(type, int) else str(type).partition(":")
+        if name not in TYPES:
+            raise RuntimeError(f"Expected one of {', '.join(TYPES)} device type at start of device string: {type}")
+        if number and not number.isdigit():
+            raise RuntimeError(f"Invalid device string: {str(type)!r}")
+        index = int(number) if number else index
+        self = super().__new__(cls, name if index is None else f"{name}:{index}")
+        self.type, self.index = name, index
+        return self
+
+    def __repr__(self) -> str:
+        place = "" if self.index is None else f", index={self.index}"
+        return f"device(type={self.type!r}{place})"
+
+    def __reduce__(self) -> Any:
+        return device, (str(self),)
+
+    def __enter__(self) -> Self:
+        return here(self)
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+
+class _Named:
+    """An object that is no more than its name."""
+
+    __slots__ = ("name",)
+    __module__ = "pullback"
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return qualified(self.name)
+
+    def __reduce__(self) -> str:
+        return self.name
+
+
+class layout(_Named):  # noqa: N801  # torch's name
+    """How memory is organised: `pullback.strided` is the only layout.
+
+    >>> import pullback
+    >>> pullback.zeros(2, layout=pullback.strided)
+    tensor([0., 0.])
+    """
+
+    __slots__ = ()
+
+
+class memory_format(_Named):  # noqa: N801  # torch's name
+    """An order of elements in memory: a wish that programs may state, and that NumPy's own order answers.
+
+    >>> import pullback
+    >>> pullback.empty_like(pullback.ones(2), memory_format=pullback.preserve_format).shape
+    pullback.Size([2])
+    """
+
+    __slots__ = ()
+
+
+def here(place: Any) -> device:
+    """The device of a name; RuntimeError for one where no tensor can be.
+
+    >>> from pullback._core import placement as _placement
+    >>> _placement.here("cpu:0")
+    device(type='cpu', index=0)
+    """
+    found = device(place)
+    if found.type != "cpu":
+        raise RuntimeError(f"pullback computes on the CPU: there is no device {str(place)!r}")
+    return found
+
+
+CPU = device("cpu")
+strided = layout("strided")
+contiguous_format = memory_format("contiguous_format")
+preserve_format = memory_format("preserve_format")
+channels_last = memory_format("channels_last")
+channels_last_3d = memory_format("channels_last_3d")
+
+
+def _kind(expected: type) -> Any:
+    def check(function: str, argument: str, value: Any) -> None:
+        if value is not None and not isinstance(value, expected):
+            what = expected.__name__.lstrip("_")
+            raise TypeError(f"{function}(): argument {argument!r} must be pullback.{what}, not {type(value).__name__}")
+
+    return check
+
+
+def _on_cpu(function: str, argument: str, value: Any) -> None:
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"{function}(): argument {argument!r} must be a device or its name, not {type(value).__name__}")
+    if value is not None:
+        here(value)
+
+
+def _unpinned(function: str, argument: str, value: Any) -> None:
+    if value:
+        raise RuntimeError(
+            f"{function}(): pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is "
+            f"available on this system: leave {argument} out"
+        )
+
+
+_CHECKS = {
+    "device": _on_cpu,
+    "layout": _kind(layout),
+    "pin_memory": _unpinned,
+    "memory_format": _kind(memory_format),
+}
+
+
+def accept(function: str, options: dict[str, Any]) -> None:
+    """Check the options of a function that say where and how elements are to lie; nothing follows from them.
+
+    >>> from pullback._core import placement as _placement
+    >>> _placement.accept("zeros", {"device": "cpu", "layout": _placement.strided})
+    """
+    for argument, value in options.items():
+        check = _CHECKS.get(argument)
+        if check is None:
+            raise TypeError(f"{function}() got an unexpected keyword argument {argument!r}")
+        check(function, argument, value)

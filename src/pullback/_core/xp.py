@@ -1,0 +1,644 @@
+"""The raw namespace: what a rule's `xp` is when values are plain NumPy arrays.
+
+The array API standard's names over NumPy, plus a short list of extras the standard lacks. The dispatching namespace,
+`pullback.ops`, has the same names; a rule cannot tell which of the two it was given. What is not defined here is the
+forward function of the primitive of that name.
+"""
+
+# ruff: noqa: F401  # what is imported is the namespace
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy import (
+    abs,
+    add,
+    all,
+    any,
+    bitwise_and,
+    bitwise_or,
+    bitwise_xor,
+    ceil,
+    conj,
+    cos,
+    cosh,
+    divide,
+    equal,
+    exp,
+    expand_dims,
+    expm1,
+    floor,
+    floor_divide,
+    greater,
+    greater_equal,
+    isfinite,
+    isinf,
+    isnan,
+    less,
+    less_equal,
+    log,
+    log1p,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+    maximum,
+    minimum,
+    multiply,
+    negative,
+    not_equal,
+    ones_like,
+    reciprocal,
+    remainder,
+    rint,
+    sin,
+    sinh,
+    sqrt,
+    square,
+    squeeze,
+    subtract,
+    tan,
+    tanh,
+    trunc,
+    where,
+)
+
+from . import machine
+
+of_primitive: list[Callable[[str], Callable[..., Any]]] = []  # `ops` adds how to find a primitive's forward function
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_") or not of_primitive:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    forward = globals()[name] = of_primitive[0](name)
+    return forward
+
+
+pow = np.power
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+def astype(x: Array, *, dtype: Any, source: Any = None) -> Array:
+    """x converted to a dtype; `source` is the dtype it has, which the transpose needs."""
+    x = np.asarray(x)
+    made = (x.real if x.dtype.kind == "c" and np.dtype(dtype).kind not in "cb" else x).astype(dtype)
+    return made if made.flags.c_contiguous else _unrepeated(made, x)
+
+
+def _unrepeated(copied: Array, x: Array) -> Array:
+    """A copy of x, in order where x repeats its elements; NumPy has the axes that repeat innermost."""
+    return np.ascontiguousarray(copied) if 0 in x.strides else copied
+
+
+def clone(x: Array, *, order: str = "K") -> Array:
+    """A copy whose axes lie in memory as those of x, or for "C" in order."""
+    return x.copy() if x.flags.c_contiguous or order == "C" else _unrepeated(x.copy("K"), x)
+
+
+def broadcast_to(x: Any, *, shape: tuple[int, ...]) -> Array:
+    """x repeated to a shape without copying: `np.broadcast_to` at a tenth of its cost, and writable."""
+    x = np.asarray(x)
+    if not x.ndim:
+        return np.ndarray(shape, x.dtype, x, 0, (0,) * len(shape))
+    added = len(shape) - x.ndim
+    strides = (0,) * added + x.strides
+    if x.shape != shape[added:]:
+        kept = map(operator.eq, x.shape, shape[added:])
+        strides = (0,) * added + tuple(map(operator.mul, x.strides, kept))
+    if x.flags.c_contiguous:
+        return np.ndarray(shape, x.dtype, x, 0, strides)
+    return np.lib.stride_tricks.as_strided(x, shape, strides, writeable=x.flags.writeable)
+
+
+_add: Any = np.add.reduce  # (x, axis, dtype, out, keepdims): np.sum without its Python wrapper
+
+
+HALF = np.dtype(np.float16)
+LONG, BLOCK = 1 << 15, 512
+SMALL = 1 << 13  # elements up to which BLAS multiplies a matrix and a vector in one thread
+
+
+@functools.lru_cache(maxsize=256)
+def ones(count: int, dtype: np.dtype[Any]) -> Array:
+    """So many ones, to multiply by: a product of a matrix and a vector is quicker than a sum."""
+    vector = np.ones(count, dtype)
+    vector.flags.writeable = False
+    return vector
+
+
+def sums_by_products(shape: tuple[int, ...], dtype: np.dtype[Any], axis: tuple[int, ...]) -> bool:
+    """Whether sums over axes are those of the rows or columns of a matrix that BLAS multiplies in one thread."""
+    return (
+        len(shape) == 2
+        and len(axis) == 1
+        and dtype.char in "fd"
+        and shape[axis[0]] <= BLOCK
+        and shape[0] * shape[1] <= SMALL
+    )
+
+
+def sum(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+    """The sum over axes, in the dtype of x; NumPy's, with its error kept small where NumPy adds one after another.
+
+    That of the rows or columns of a small matrix is BLAS's, in a third of the time; BLAS raises no flags.
+    """
+    if sums_by_products(x.shape, x.dtype, axis):
+        factors = ones(x.shape[axis[0]], x.dtype)
+        total = x.dot(factors) if axis[0] else factors.dot(x)
+        return total if not keepdims else total.reshape(-1, 1) if axis[0] else total.reshape(1, -1)
+    if x.dtype.char == "e":
+        return in_order(np.asarray(_add(x, axis, np.float32, None, keepdims)).astype(np.float16))
+    if x.size > LONG:
+        if (code := machine.totals("total", x, axis)) is not None:
+            return code(x, keepdims=keepdims)
+        for i in axis:
+            if x.shape[i] > BLOCK and i != x.ndim - 1:
+                x = np.add.reduceat(x, range(0, x.shape[i], BLOCK), axis=i)
+    total = _add(x, axis, x.dtype, None, keepdims)
+    return total if x.ndim < 3 or x.flags.c_contiguous else in_order(total)
+
+
+def in_order(x: Any) -> Array:
+    """x, copied if its elements do not lie in memory in the order of its axes: then it has a flat view.
+
+    NumPy lays out its results as it finds its operands. As in torch, only those of elementwise functions stay so.
+    """
+    return x if x.flags.c_contiguous else np.ascontiguousarray(x)
+
+
+def reshaped_view(x: Array, *shape: int) -> Array:
+    """A view of x with another shape, for what is written through it: an error where `reshape` would make a copy."""
+    view = x.reshape(shape)
+    if not x.flags.c_contiguous and x.size and not np.may_share_memory(view, x):
+        raise ValueError(f"no view of shape {shape} of an array of shape {x.shape} and strides {x.strides}")
+    return view
+
+
+def mean(x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+    """The mean over axes, in the dtype of x."""
+    count = length(x.shape, axis)
+    if x.dtype.char == "e":
+        return in_order(np.asarray(_add(x, axis, np.float32, None, keepdims) / count).astype(np.float16))
+    return shared(sum(x, axis=axis, keepdims=keepdims), count)
+
+
+def cumsum(x: Array, *, axis: int) -> Array:
+    """Running sums along an axis, in the dtype of x."""
+    return running(np.add, x, axis)
+
+
+def running(function: Any, x: Array, axis: int) -> Array:
+    """What a function of two numbers accumulates along an axis; as in torch, in doubles, for errors add up."""
+    if x.dtype.char in "efF":
+        wide = np.complex128 if x.dtype.char == "F" else np.float64
+        found = function.accumulate(x.astype(wide), axis).astype(x.dtype)
+    else:
+        found = function.accumulate(x, axis, x.dtype)
+    return found if x.ndim < 2 or x.flags.c_contiguous else in_order(found)
+
+
+def length(shape: tuple[int, ...], axis: tuple[int, ...]) -> int:
+    """The number of elements over axes."""
+    return math.prod(map(shape.__getitem__, axis))
+
+
+def shared(total: Any, count: float) -> Any:
+    """A total over a count, in its dtype: a single number is divided by one of its kind, in a fifth of the time."""
+    divisor = constant(count, total.dtype)
+    return total / (divisor if type(total) is np.ndarray else divisor[()])
+
+
+def squares(x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+    """The sum of the squares of real numbers over axes; that of a small vector is BLAS's, as in `sum`."""
+    if x.ndim == 1 and axis and not keepdims and x.size <= BLOCK and x.dtype.char in "fd":
+        return x.dot(x)
+    return sum(x * x, axis=axis, keepdims=keepdims)
+
+
+def matmul(a: Any, b: Any) -> Any:
+    """Products of vectors, matrices and batches of matrices; `dot` has 1.7 us less to decide where there is no batch."""
+    if not 0 < a.ndim < 3 > b.ndim > 0:
+        return in_order(np.matmul(a, b))
+    if a.size < machine.FACTOR:
+        return a.dot(b)
+    made = machine.inner(a, b) if a.ndim == 1 == b.ndim else machine.product(a, b)
+    return a.dot(b) if made is None else made
+
+
+def matrix_transpose(x: Array) -> Array:
+    """The last two axes exchanged."""
+    return x.swapaxes(-1, -2)
+
+
+def unbind(x: Array, *, axis: int) -> tuple[Array, ...]:
+    """The slices of x along an axis, as views."""
+    before: tuple[Any, ...] = (slice(None),) * axis
+    return tuple([x[(*before, i, ...)] for i in range(x.shape[axis])])
+
+
+def split(x: Array, *, sizes: tuple[int, ...], axis: int) -> tuple[Array, ...]:
+    """Consecutive pieces of x along an axis, as views."""
+    before = (slice(None),) * axis
+    ends = itertools.accumulate(sizes)
+    return tuple([x[(*before, slice(end - size, end))] for size, end in zip(sizes, ends, strict=True)])
+
+
+def asarray(x: Any) -> Any:
+    """A constant that a rule has made with NumPy, as an array of the namespace."""
+    return x
+
+
+def number(x: Any) -> Any:
+    """A 0-d array as NumPy's scalar; anything else as it is."""
+    return x[()] if type(x) is np.ndarray else x
+
+
+def is_complex(x: Any) -> bool:
+    """Whether the elements are complex numbers."""
+    return x.dtype.kind == "c"  # type: ignore[no-any-return]  # an array's
+
+
+def zeros_like(x: Any) -> Array:
+    """Zeros with the shape and dtype of x: a third of the time of NumPy's function of that name."""
+    return np.zeros(x.shape, x.dtype)
+
+
+def flip(x: Array, *, axis: int | tuple[int, ...]) -> Array:
+    """x in the opposite order along axes, as a view."""
+    index = [slice(None)] * x.ndim
+    for i in (axis,) if isinstance(axis, int) else axis:
+        index[i] = slice(None, None, -1)
+    return x[tuple(index)]
+
+
+def zeros(shape: tuple[int, ...], *, like: Any) -> Array:
+    """Zeros with the dtype of `like`."""
+    return np.zeros(shape, like.dtype)
+
+
+def diagonal(x: Array, *, axes: tuple[int, int]) -> Array:
+    """The diagonal of two axes, as the last axis, as a view; writable where x is."""
+    view = np.diagonal(x, 0, *axes)
+    view.flags.writeable = x.flags.writeable
+    return view
+
+
+def scatter_diagonal(g: Any, *, axes: tuple[int, int], shape: tuple[int, ...]) -> Array:
+    """Zeros of `shape` with g on the diagonal of two axes: the transpose of `diagonal`."""
+    out = np.zeros(shape, getattr(g, "dtype", None))
+    view = np.diagonal(out, 0, *axes)
+    view.flags.writeable = True
+    view[...] = g
+    return out
+
+
+def getitem(x: Array, *, index: Any) -> Any:
+    """Basic indexing: ints, slices, None and Ellipsis."""
+    return x[index]
+
+
+def scatter_slice(g: Any, *, shape: tuple[int, ...], index: Any) -> Array:
+    """Zeros of `shape` with g at a basic index: the transpose of `getitem`."""
+    if (made := machine.framed(g, shape, index)) is not None:
+        return made  # type: ignore[no-any-return]  # an array
+    out = np.zeros(shape, getattr(g, "dtype", None))
+    out[index] = g
+    return out
+
+
+def place(arrays: Sequence[Any], spec: tuple[Any, ...]) -> tuple[Any, ...]:
+    """An index from its metadata and its arrays: each `array` in spec stands for the next array."""
+    rest = iter(arrays)
+    return tuple(next(rest) if entry is array else entry for entry in spec)
+
+
+class _Marker:
+    """Stands in an index's metadata for an array, which is data."""
+
+    def __repr__(self) -> str:
+        return "array"
+
+
+array = _Marker()
+
+
+def index(x: Array, *arrays: Any, spec: tuple[Any, ...]) -> Any:
+    """Advanced indexing by integer and boolean arrays."""
+    return x[place(arrays, spec)]
+
+
+def index_in_order(x: Array, *arrays: Any, spec: tuple[Any, ...]) -> Any:
+    """What stands at an advanced index, in order in memory, so that it has flat views.
+
+    NumPy's index leaves it as it was found, with the axes of the arrays first. Along one axis `take` is quicker, too.
+    """
+    if len(arrays) == 1 and (axis := sole_axis(spec)) is not None and x.size and arrays[0].dtype == np.intp:
+        return x.take(arrays[0], axis)
+    return in_order(index(x, *arrays, spec=spec))
+
+
+WHOLE = slice(None)
+
+
+def sole_axis(spec: tuple[Any, ...]) -> int | None:
+    """The axis that the one array of an index stands for, where all others are taken whole, else None."""
+    for place, entry in enumerate(spec):
+        if type(entry) is slice:
+            if entry != WHOLE:
+                return None
+        elif entry is not array and (entry is not Ellipsis or place < spec.index(array)):
+            return None
+    return spec.index(array)
+
+
+def index_add(g: Any, *arrays: Any, spec: tuple[Any, ...], shape: tuple[int, ...]) -> Array:
+    """Zeros of `shape` with g added at an advanced index, repeats adding up: the transpose of `index`."""
+    out = np.zeros(shape, getattr(g, "dtype", None))
+    if all_masks(arrays):
+        out[place(arrays, spec)] = g
+    else:
+        combine_at(np.add, out, place(arrays, spec), g)
+    return out
+
+
+def combine_at(ufunc: np.ufunc, out: Array, index: tuple[Any, ...], values: Any) -> None:
+    """Combine values with what stands at an index of `out`, a contiguous array, one after another.
+
+    Of flat indices NumPy has a quick loop: 1.1 ms against 7.2 for 4096 rows of 64. They are not worth their memory where
+    `out` is far larger than what is written.
+    """
+    if ufunc is np.add and values.dtype == out.dtype and machine.accumulates(values):
+        picked, shape = (index[:1], out.shape[:1]) if _of_rows(index) else (index, out.shape)
+        if (count := math.prod(shape)) < 8 * values.size:
+            places = np.arange(count).reshape(shape)[picked]
+            if values.shape == places.shape + out.shape[len(shape) :]:
+                add_rows(out, places, values)
+                return
+    if values.size > 256 and out.size < 8 * values.size:
+        places = np.arange(out.size).reshape(out.shape)[index]
+        ufunc.at(reshaped_view(out, -1), places.reshape(-1), np.broadcast_to(values, places.shape).reshape(-1))
+    else:
+        ufunc.at(out, index, values)
+
+
+def _of_rows(index: tuple[Any, ...]) -> bool:
+    """Whether an index says where along the first axis, and picks all that is there."""
+    first, *others = index
+    if not isinstance(first, np.ndarray) or first.dtype.kind not in "iu":
+        return False
+    return not [at for at in others if type(at) is not slice or at != WHOLE]
+
+
+def add_rows(out: Array, places: Array, values: Array) -> None:
+    """Add rows to those of a contiguous array at places, which are inside and from the front, by machine code."""
+    places, values = np.ascontiguousarray(places.reshape(-1), np.int64), np.ascontiguousarray(values)
+    machine.module("accumulation").add(out, places, values.reshape(len(places), -1))
+
+
+def all_masks(arrays: Sequence[Any]) -> bool:
+    """Whether an index holds one boolean array and nothing else: then no place occurs twice."""
+    return len(arrays) == 1 and arrays[0].dtype == np.bool_
+
+
+def along(indices: Array, axis: int, shape: tuple[int, ...] | None = None) -> tuple[Any, ...]:
+    """The advanced index that picks one place along an axis for each place along the others.
+
+    Where it is the same for all others, which are taken whole of an array of that shape, the index picks rows.
+    """
+    if indices.ndim == 1:
+        return (indices,)
+    alike = shape is not None and indices.shape == (*shape[:axis], indices.shape[axis], *shape[axis + 1 :])
+    if alike and indices.size and indices.strides.count(0) >= indices.ndim - 1 and indices.strides[axis]:
+        line: list[Any] = [0] * indices.ndim
+        line[axis] = WHOLE
+        return (*[WHOLE] * axis, indices[tuple(line)])
+    grid = (_few_places if indices.size < SMALL else _places)(indices.shape)
+    return (*grid[:axis], indices, *grid[axis + 1 :])
+
+
+def _places(shape: tuple[int, ...]) -> tuple[Array, ...]:
+    """For each axis of a shape the places along it, laid out along that axis."""
+    last = len(shape) - 1
+    return tuple([np.arange(size).reshape((size,) + (1,) * (last - i)) for i, size in enumerate(shape)])
+
+
+_few_places = functools.lru_cache(maxsize=256)(_places)
+
+
+def take_along_axis(x: Array, indices: Array, *, axis: int) -> Array:
+    """One element along an axis for each place along the others, as NumPy's; without its wrapper, a third of the time."""
+    return in_order(x[along(indices, axis, x.shape)])
+
+
+def put_along_axis(g: Any, indices: Array, *, axis: int, shape: tuple[int, ...]) -> Array:
+    """Zeros of `shape` with g added at places along an axis: the transpose of `take_along_axis`."""
+    out = np.zeros(shape, g.dtype)
+    if indices.shape[axis] == 1:
+        out[along(indices, axis)] = g
+    else:
+        combine_at(np.add, out, along(indices, axis, shape), g)
+    return out
+
+
+def in_rows(x: Array, indices: Array) -> Any:
+    """Where the elements of a contiguous array lie that `indices` takes of each of its rows, counted from its first."""
+    *outer, size = x.shape
+    return (few_starts if x.size < SMALL else _starts)(math.prod(outer), size) + indices
+
+
+def _starts(rows: int, length: int) -> Any:
+    """Where the rows of a matrix begin."""
+    return np.arange(0, rows * length, length, dtype=np.intp)
+
+
+few_starts = functools.lru_cache(maxsize=256)(_starts)
+
+
+def take_rows(x: Array, indices: Array) -> Any:
+    """One element of each row of a matrix, from the column that `indices` gives."""
+    return x[np.arange(len(indices)), indices]
+
+
+def put_rows(g: Any, indices: Array, *, shape: tuple[int, int]) -> Array:
+    """Zeros of `shape` with g in each row at the column that `indices` gives: the transpose of `take_rows`."""
+    out = np.zeros(shape, g.dtype)
+    out[np.arange(shape[0]), indices] = g
+    return out
+
+
+def reshape(x: Any, *, shape: tuple[int, ...]) -> Array:
+    """x with another shape, without copying where the layout allows it."""
+    return x.reshape(shape)  # type: ignore[no-any-return]  # an array's
+
+
+def permute_dims(x: Any, *, axes: tuple[int, ...]) -> Array:
+    """The axes in another order."""
+    return x.transpose(axes)  # type: ignore[no-any-return]  # an array's
+
+
+def concat(*arrays: Any, axis: int, sizes: tuple[int, ...]) -> Array:
+    """Arrays joined along an axis; `sizes` are their lengths there, which the transpose needs."""
+    return joined(arrays, axis)
+
+
+def joined(arrays: Sequence[Any], axis: int) -> Array:
+    """Arrays joined along an axis, in order in memory; NumPy would keep the order of arrays that are transposed."""
+    made = machine.joined(arrays, axis)
+    return in_order(np.concatenate(arrays, axis)) if made is None else made
+
+
+def stack(*arrays: Any, axis: int) -> Array:
+    """Arrays joined along a new axis: NumPy's function at half its cost."""
+    place = (*[slice(None)] * axis, None)
+    return joined([x[place] for x in arrays], axis)
+
+
+def einsum(*arrays: Any, equation: str) -> Any:
+    """Sums of products over labelled axes."""
+    return in_order(np.einsum(equation, *arrays, optimize=len(arrays) > 2))
+
+
+def overwrite(x: Any, value: Any, *, path: Any) -> Array:
+    """A copy of x whose view along `path`, a chain of (primitive, metadata), holds value."""
+    out = np.array(x, order="C")
+    view = replay(out, path=path)
+    if view.size and not np.shares_memory(view, out):  # a view of x, whose layout differs, is none of out
+        numbers = np.arange(_parts(out).size, dtype=np.float64).view("D" if out.dtype.kind == "c" else "d")
+        place = replay(numbers.reshape(out.shape), path=path)
+        _parts(out)[_parts(in_order(place)).astype(np.intp)] = _parts(
+            np.array(np.broadcast_to(value, place.shape), view.dtype, order="C")
+        )
+    else:
+        view[...] = value
+    return out
+
+
+def _parts(x: Array) -> Array:
+    """The elements one after another, of complex ones the two parts; a view where they lie so."""
+    flat = reshaped_view(x, -1)
+    return flat.view(flat.real.dtype)
+
+
+def replay(x: Any, *, path: Any) -> Any:
+    """x through a chain of views, each a pair of primitive and metadata."""
+    for primitive, params in path:
+        x = primitive.forward(x, **params)
+    return x
+
+
+def index_put(x: Any, value: Any, *arrays: Any, spec: tuple[Any, ...]) -> Array:
+    """A copy of x that holds value at an advanced index."""
+    out = np.array(x, order="C")
+    out[place(arrays, spec)] = value
+    return out
+
+
+def power(x: Any, *, exponent: float) -> Any:
+    """x to a Python number; NumPy's operator has quick ways for 2, 1, 0.5, 0 and -1, and needs 40 times as long for 3."""
+    if exponent == 3:
+        return x * x * x
+    return x**exponent
+
+
+def sigmoid(x: Array) -> Any:
+    """1 / (1 + exp(-x)); an exponential that overflows gives the right 0."""
+    below = np.exp(-x)
+    below += constant(1, x.dtype)
+    return np.reciprocal(below)
+
+
+def sign(x: Array) -> Any:
+    """x / abs(x), for complex numbers too; 0 at 0 and at NaN, as torch has it."""
+    if x.dtype.kind == "c":
+        return np.where(x == 0, x, x / np.abs(x))
+    zero = constant(0, x.dtype)
+    return np.subtract(x > zero, x < zero, dtype=x.dtype)
+
+
+def relu(x: Array) -> Any:
+    """max(x, 0); NaN stays NaN. NumPy vectorises the maximum of two arrays, not that of an array and a number."""
+    return np.maximum(x, np.zeros(x.shape[-1:], x.dtype) if x.size > 2048 else constant(0, x.dtype))
+
+
+def select(condition: Any, x: Any) -> Any:
+    """x where a condition holds, that is, is not zero; else 0.
+
+    Of many real numbers the bits are multiplied by 1 or 0 as whole numbers, so that inf and NaN become 0 as well: a
+    quarter of the time of `np.where` (14 us against 59 for 10 000).
+    """
+    if x.size < 2048 or x.dtype.kind != "f" or condition.shape != x.shape:
+        return np.where(condition, x, constant(0, x.dtype))
+    bits = np.multiply(x.view(f"i{x.dtype.itemsize}"), condition.astype(np.bool_, copy=False))
+    return bits.view(x.dtype)
+
+
+@functools.lru_cache(maxsize=256)
+def constant(value: float, dtype: np.dtype[Any]) -> Array:
+    """A number that stands in the code, in a dtype: an operation on a hundred numbers takes half as long with it."""
+    array = np.array(value, dtype)
+    array.flags.writeable = False
+    return array
+
+
+def within(x: Array, *, lower: float, upper: float) -> Any:
+    """Where x lies between two numbers."""
+    if lower == -upper:
+        return np.abs(x) < constant(upper, x.dtype)
+    return (x > constant(lower, x.dtype)) & (x < constant(upper, x.dtype))
+
+
+def above(x: Array, *, bound: float) -> Any:
+    """Where x is not at most a number."""
+    return np.logical_not(x <= bound)
+
+
+def beyond(x: Array, *, bound: float) -> Any:
+    """Where x is farther from 0 than a number."""
+    return np.abs(x) > constant(bound, x.dtype)
+
+
+def modulo(x: Any, *, divisor: float) -> Any:
+    """What is left of x after floor division by a Python number."""
+    return np.remainder(x, divisor)
+
+
+def rsub(a: Any, b: Any) -> Any:
+    """b - a."""
+    return np.subtract(b, a)
+
+
+def rsqrt(x: Any) -> Any:
+    """1 / sqrt(x)."""
+    return np.reciprocal(np.sqrt(x))
+
+
+def exponential(x: Any, *, base: float) -> Any:
+    """A Python number to the power x."""
+    return np.power(x.dtype.type(base), x)
+
+
+_max: Any = np.maximum.reduce  # as _add
+
+
+def logsumexp(x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+    """log(sum(exp(x))) over axes, shifted by the maximum; all -inf gives -inf, any inf gives inf."""
+    if x.size == 0:
+        return np.log(np.exp(x).sum(axis=axis, keepdims=keepdims))
+    if axis == (x.ndim - 1,) and (code := machine.rows(x, x.shape[-1])) is not None:
+        shift, sums = np.empty(x.shape[:-1], x.dtype), np.empty(x.shape[:-1], x.dtype)
+        code("exponents", x=x, shift=shift, sums=sums)
+        total = np.log(sums) + shift
+        return total[..., None] if keepdims else total
+    top = _max(x.real, axis, None, None, True)
+    shift = np.where(np.isfinite(top), top, constant(0, x.dtype))
+    total = np.log(_add(np.exp(x - shift), axis, None, None, True))
+    total += shift
+    return in_order(total if keepdims else total.squeeze(axis))

@@ -1,0 +1,1 @@
+"""Numbers without derivatives: special functions, random draws, blocks and threads, printed text."""

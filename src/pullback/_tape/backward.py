@@ -1,0 +1,452 @@
+"""backward and grad: from what the user passes to a pass over the tape, and back.
+
+Everything is checked and prepared before the pass starts. `gradient` follows the seed documents: a one-element output
+takes a gradient of any shape, each entry pulled back and summed; axes of length 1 may be missing or extra; anything
+else must have the output's shape.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import warnings
+import weakref
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import ops
+from .._core import errors
+from .._core import xp as _xp
+from .._core.primitives import Carrier
+from .node import AccumulateGrad, Node, hooks_of, tape_of
+from .recording import Tape
+from .walk import commit, pull_back
+
+ndarray = np.ndarray
+
+
+class GradientEdge(NamedTuple):
+    """A place in the graph: a node, and which of its outputs; keeps the graph alive without the tensor.
+
+    >>> import pullback
+    >>> x = pullback.tensor(3.0, requires_grad=True)
+    >>> y = x * x
+    >>> edge = pullback.autograd.graph.get_gradient_edge(x)
+    >>> pullback.autograd.grad(y, edge)
+    (tensor(6.),)
+    """
+
+    node: Node
+    output_nr: int
+    ownership_token: Any = None
+
+
+def get_gradient_edge(tensor: Any) -> GradientEdge:
+    """The edge into which a tensor's gradient flows.
+
+    Raises
+    ------
+    RuntimeError
+        If the tensor does not require grad.
+
+    >>> import pullback
+    >>> x = pullback.ones(2, requires_grad=True)
+    >>> pullback.autograd.graph.get_gradient_edge(x * 2).node.name()
+    'MulBackward0'
+    """
+    if tensor._node is None:
+        raise RuntimeError(
+            "It is not possible to get the gradient edge for a Tensor that does not require gradients: "
+            f"this is a {errors.kind(tensor)}"
+        )
+    node, index = tensor._node.endpoint
+    return GradientEdge(node, index, tensor._node)
+
+
+def _place(target: Any) -> Node:
+    """The node at which the gradient of a tensor or an edge arrives."""
+    if isinstance(target, GradientEdge):
+        return target.ownership_token or target.node
+    return target._node  # type: ignore[no-any-return]  # a tensor
+
+
+def _reasons() -> Any:
+    """The search for what broke the chain, which is read when something has."""
+    return importlib.import_module("pullback._tape.reasons")
+
+
+def check_output(index: int, output: Any) -> None:
+    if not isinstance(output, (Carrier, GradientEdge)):
+        raise TypeError(
+            f"Expected output to be a torch.Tensor: output {index} is a {type(output).__name__}. "
+            "backward and grad start from tensors"
+        )
+    if isinstance(output, Carrier) and output._node is None:
+        raise _reasons().no_history(index, output)
+
+
+def cotangent(tape: Tape, output: Any, gradient: Any, index: int, create_graph: bool) -> Any:
+    """The cotangent to start from: an array, or, with create_graph, a tensor."""
+    if gradient is None:
+        g = _implicit(output)
+        if create_graph:
+            return tape.wrap(g, None)
+        return g if isinstance(output, GradientEdge) or type(output._array) is ndarray else tape.wrap(g, None)._array
+    given = gradient if isinstance(gradient, Carrier) else _as_carrier(tape, gradient)
+    if isinstance(output, GradientEdge):
+        return given if create_graph else _beneath(tape, given)
+    held, like = given._array, output._array
+    plain = not create_graph and type(held) is ndarray and type(like) is ndarray and given.interpreter is tape
+    if plain and held.dtype is like.dtype and held.shape == like.shape:
+        return held
+    if given._dtype.kind == "c" and output._dtype.kind != "c":
+        raise RuntimeError(
+            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
+            f"grad_output[{index}] has a dtype of {given.dtype} and output[{index}] has a dtype of {output.dtype}."
+        )
+    return _fitted(tape, given, output, index, create_graph)
+
+
+def _beneath(tape: Tape, given: Any) -> Any:
+    """What a carrier of this tape holds; one of another tape, though it were of the same level, as it is."""
+    return given._array if given.interpreter is tape else given
+
+
+def _implicit(output: Any) -> Any:
+    """The gradient 1 of a one-element output."""
+    if isinstance(output, GradientEdge):
+        raise RuntimeError("grad can be implicitly created only for scalar outputs: pass a gradient for an edge")
+    array = output._array
+    shape = array.shape
+    if math.prod(shape) != 1:
+        raise errors.missing_gradient(output)
+    dtype = output._dtype
+    if dtype.kind == "c":
+        raise RuntimeError(
+            f"grad can be implicitly created only for real scalar outputs but got {output.dtype}: "
+            "pass a gradient, or take .abs() first"
+        )
+    return np.array(1, dtype) if shape == () else np.ones(shape, dtype)
+
+
+def _as_carrier(tape: Tape, gradient: Any) -> Any:
+    try:
+        array = np.array(gradient)
+    except ValueError as error:
+        raise TypeError(f"gradient must be a tensor, an array, a list or a number: {error}") from None
+    if array.dtype.kind not in "buifc":
+        raise TypeError(
+            "gradient must be a tensor, an array, a list or a number, "
+            f"not {type(gradient).__name__} ({str(gradient)[:40]!r})"
+        )
+    return tape.wrap(array, None)
+
+
+def _fitted(tape: Tape, given: Any, output: Any, index: int, create_graph: bool) -> Any:
+    """A gradient with the shape and dtype of its output."""
+    want = tuple(output.shape)
+    have = tuple(given.shape)
+    if have != want and math.prod(want) != 1 and [n for n in have if n != 1] != [n for n in want if n != 1]:
+        raise errors.gradient_shape(given, output, index)
+    g = given if create_graph else _beneath(tape, given)
+    xp: Any = ops if isinstance(g, Carrier) else _xp
+    if given._dtype != output._dtype:
+        g = xp.astype(g, dtype=output._dtype, source=given._dtype)
+    if have == want:
+        return g
+    if math.prod(want) == 1 and math.prod(have) != 1:
+        g = xp.sum(g, axis=tuple(range(len(have))), keepdims=False)
+    return xp.reshape(g, shape=want)
+
+
+def _roots(outputs: Sequence[Any], gradients: Sequence[Any], create_graph: bool) -> tuple[Tape, list[Any]]:
+    """The outermost tape of the outputs, and each output's node with its cotangent."""
+    tape: Any = None
+    places = []
+    for index, output in enumerate(outputs):
+        if isinstance(output, Carrier) and output._node is not None:
+            own, place = output.interpreter, output._node
+        else:
+            check_output(index, output)
+            own, place = tape_of(output.node), _place(output)
+        if tape is None or own.level > tape.level:
+            tape = own
+        places.append(place)
+    if len(gradients) != len(outputs):
+        raise RuntimeError(f"got {len(outputs)} tensors and {len(gradients)} gradients: pass one gradient per tensor")
+    roots = []
+    for index, place in enumerate(places):
+        roots.append((place, cotangent(tape, outputs[index], gradients[index], index, create_graph)))
+    return tape, roots
+
+
+def _listed(name: str, function: str, values: Any, *, single: tuple[type, ...]) -> list[Any]:
+    """One or several things the user passed, as a list; the values of a dict."""
+    if type(values) is list or type(values) is tuple:
+        return list(values)
+    if isinstance(values, single):
+        return [values]
+    if type(values) is dict:
+        return list(values.values())
+    if isinstance(values, Mapping):
+        raise TypeError(
+            f"`{name}` argument to `{function}()` must be a dict, not {type(values).__name__}. "
+            "Other Mapping types are not supported."
+        )
+    return list(values)
+
+
+def backward(
+    tensors: Any,
+    gradients: Any = None,
+    *,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Any = None,
+) -> None:
+    """Accumulate into `.grad` what the cotangents of some tensors pull back to."""
+    keep_graph = create_graph if retain_graph is None else retain_graph
+    if gradients is None and inputs is None and isinstance(tensors, Carrier) and tensors._node is not None:
+        tape = tensors.interpreter
+        roots = [(tensors._node, cotangent(tape, tensors, None, 0, create_graph))]
+        commit(pull_back(tape, roots, retain_graph=keep_graph, create_graph=create_graph), roots)
+        return
+    outputs = _listed("tensors", "backward", tensors, single=(Carrier, GradientEdge))
+    if not outputs:
+        return
+    given = _gradients(gradients, outputs, tensors)
+    targets = None
+    if inputs is not None:
+        targets = _listed("inputs", "backward", inputs, single=(Carrier, GradientEdge))
+        if not targets:
+            raise RuntimeError(
+                "`inputs` argument to `backward()` cannot be empty. Leave it out to reach every leaf of the graph."
+            )
+        for index, target in enumerate(targets):
+            if not isinstance(target, (Carrier, GradientEdge)):
+                raise TypeError(
+                    f"backward(): inputs are Tensors or GradientEdges, but number {index} is a {type(target).__name__}"
+                )
+            if _place(target) is None:
+                raise RuntimeError(
+                    "can't retain_grad on Tensor that has requires_grad=False: an input of backward() is a "
+                    f"{errors.kind(target)} that is not tracked"
+                )
+    tape, roots = _roots(outputs, given, create_graph)
+    if targets is None:
+        commit(pull_back(tape, roots, retain_graph=keep_graph, create_graph=create_graph), roots)
+        return
+    places = [_place(target) for target in targets]
+    outcome = pull_back(tape, roots, targets=places, retain_graph=keep_graph, create_graph=create_graph)
+    for target, place in zip(targets, places, strict=True):
+        if isinstance(target, Carrier) and not isinstance(place, AccumulateGrad) and place in outcome.found:
+            outcome.retained.append((target, outcome.found[place]))
+    outcome.leaves = [(leaf, g) for leaf, g in outcome.leaves if leaf in places]
+    commit(outcome, roots)
+
+
+def _gradients(gradients: Any, outputs: Sequence[Any], tensors: Any) -> list[Any]:
+    """One gradient, or None, for each output; a single output may be given numbers as they are."""
+    if isinstance(gradients, Carrier):
+        return [gradients]
+    if gradients is None:
+        return [None] * len(outputs)
+    if isinstance(tensors, (Carrier, GradientEdge)) and not (
+        isinstance(gradients, (list, tuple)) and len(gradients) == 1 and isinstance(gradients[0], (Carrier, type(None)))
+    ):
+        return [gradients]
+    if isinstance(gradients, (np.ndarray, int, float, complex)):
+        return [gradients]
+    return list(gradients)
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> Any:
+    """The gradients of outputs with respect to inputs, as a tuple (a dict for a dict of inputs).
+
+    What `grad_outputs` pull back to, summed over the outputs; ones for one-element outputs when left out. `.grad` is
+    not touched. `retain_graph` defaults to `create_graph`. With `is_grads_batched` the first axis of `grad_outputs`
+    counts cotangents, and the results gain that axis: `grad_outputs=eye(n)` gives a Jacobian.
+
+    Raises
+    ------
+    RuntimeError
+        If an output or input is not tracked, if an input is unused (unless `allow_unused` or `materialize_grads`), if
+        a gradient does not fit its output, or if the graph has been freed.
+    ValueError
+        If `materialize_grads=True` is combined with `allow_unused=False`.
+
+    >>> import pullback
+    >>> x = pullback.tensor([1.0, 2.0], requires_grad=True)
+    >>> y = 3 * x**2
+    >>> pullback.autograd.grad(y, x, grad_outputs=pullback.tensor([1.0, 10.0]))
+    (tensor([  6., 120.]),)
+    """
+    if not only_inputs:
+        _warn_of_only_inputs()
+    results = _listed("outputs", "grad", outputs, single=(Carrier, GradientEdge))
+    targets = _listed("inputs", "grad", inputs, single=(Carrier, GradientEdge))
+    for output in results:
+        if isinstance(output, Carrier) and not isinstance(output.interpreter, Tape):  # it knows what a gradient is
+            options = {"retain_graph": retain_graph, "create_graph": create_graph, "allow_unused": allow_unused}
+            given = _gradients(grad_outputs, results, outputs)
+            return output.interpreter.grad(results, targets, given, **options)
+    places = check_inputs(targets, materialize_grads, allow_unused)
+    given = _gradients(grad_outputs, results, outputs)
+    keep_graph = create_graph if retain_graph is None else retain_graph
+    once = _batched if is_grads_batched else _grad_once
+    answers = once(results, targets, places, given, keep_graph, create_graph, allow_unused or materialize_grads)
+    if materialize_grads:
+        _fill(targets, answers, (given[0].shape[0],) if is_grads_batched else ())
+    return dict(zip(inputs, answers, strict=True)) if isinstance(inputs, dict) else tuple(answers)
+
+
+def _warn_of_only_inputs() -> None:
+    warnings.warn(
+        "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other parts "
+        "of the graph, please use backward().",
+        FutureWarning,
+        stacklevel=3,
+    )
+
+
+def check_inputs(targets: Sequence[Any], materialize: bool, allow_unused: bool | None) -> list[Node]:
+    """The nodes at which the gradients of inputs arrive."""
+    if materialize and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
+    if not targets:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty: pass the tensors to differentiate by")
+    places = []
+    for index, target in enumerate(targets):
+        if isinstance(target, Carrier):
+            if target._node is None:
+                raise _reasons().no_input(index, target)
+            places.append(target._node)
+            continue
+        if not isinstance(target, GradientEdge):
+            raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(target).__name__}")
+        if materialize:
+            raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
+        places.append(_place(target))
+    return places
+
+
+def _grad_once(
+    outputs: Sequence[Any],
+    targets: Sequence[Any],
+    places: Sequence[Node],
+    gradients: Sequence[Any],
+    retain_graph: bool,
+    create_graph: bool,
+    allow_unused: bool | None,
+) -> list[Any]:
+    """The gradient for each target, in its dtype; None where the outputs do not reach it."""
+    tape, roots = _roots(outputs, gradients, create_graph)
+    outcome = pull_back(
+        tape,
+        roots,
+        targets=places,
+        refuse_unused=None if allow_unused else lambda index: _reasons().unused(index, targets[index], outputs),
+        retain_graph=retain_graph,
+        create_graph=create_graph,
+    )
+    if outcome.retained or outcome.watcher is not None:
+        outcome.leaves = []
+        commit(outcome, roots)
+    found = outcome.found
+    answers: list[Any] = []
+    for target, place in zip(targets, places):  # noqa: B905  # `strict` would take 0.2 us
+        g = found.get(place)
+        if g is not None:
+            if type(g) is ndarray or not (isinstance(g, Carrier) and tape.sees(g)):
+                g = tape.wrap(g, None)
+            if type(g._array) is ndarray and not g._array.flags.c_contiguous:
+                g = _laid_out(g, target)
+            if isinstance(target, Carrier) and g._array.dtype is not target._array.dtype and g._dtype != target._dtype:
+                g = ops.astype(g, dtype=target._dtype, source=g._dtype)
+        elif not allow_unused:
+            raise _reasons().unused(len(answers), target, outputs)
+        answers.append(g)
+    return answers
+
+
+def _laid_out(g: Any, target: Any) -> Any:
+    """A gradient with its elements in order, as those of its target are, so that it has a flat view; repeats are kept."""
+    if 0 in g._array.strides or not isinstance(target, Carrier) or not target.is_contiguous():
+        return g
+    return ops.clone(g, order="C")
+
+
+def _batched(
+    outputs: Sequence[Any],
+    targets: Sequence[Any],
+    places: Sequence[Node],
+    gradients: Sequence[Any],
+    retain_graph: bool,
+    create_graph: bool,
+    allow_unused: bool | None,
+) -> list[Any]:
+    """One pass for all cotangents along the first axis of the gradients."""
+    for index, output in enumerate(outputs):
+        check_output(index, output)
+    roots = [*map(_place, outputs)]
+    gradients = [
+        g if g is None or isinstance(g, Carrier) else _as_carrier(tape_of(root), g)
+        for g, root in zip(gradients, roots, strict=True)
+    ]
+    sizes = set()
+    for index, (gradient, root) in enumerate(zip(gradients, roots, strict=True)):
+        if gradient is None:
+            raise RuntimeError(
+                "with is_grads_batched=True grad_outputs holds a batch of gradients for each output, but that for output "
+                f"{index} is None"
+            )
+        if gradient.ndim == 0:
+            raise IndexError(
+                "invalid index of a 0-dim tensor: with is_grads_batched=True the first axis of grad_outputs is the batch"
+            )
+        if root.shape is not None and tuple(gradient.shape[1:]) != root.shape:
+            raise RuntimeError(
+                "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
+                "dimension. The sizes of the remaining dimensions are expected to match the shape of corresponding "
+                f"output, but a mismatch was detected: grad_output[{index}] has a shape of "
+                f"{errors.size(gradient.shape)} and output[{index}] has a shape of {errors.size(root.shape)}."
+            )
+        sizes.add(gradient.shape[0])
+    if len(sizes) != 1:
+        raise RuntimeError(f"grad_outputs have different batch sizes: {sorted(sizes)}")
+    together = importlib.import_module("pullback.func.rows").together  # transforms are read when first asked for
+
+    def once(*rows: Any) -> list[Any]:
+        return _grad_once(outputs, targets, places, rows, retain_graph, create_graph, allow_unused)
+
+    answers: list[Any] = together(once, gradients, sizes.pop())
+    return answers
+
+
+def _fill(targets: Sequence[Any], answers: list[Any], batch: tuple[int, ...]) -> None:
+    """Put zeros in the place of the gradients of unused inputs."""
+    for index, (target, answer) in enumerate(zip(targets, answers, strict=True)):
+        if answer is None:
+            answers[index] = target.interpreter.wrap(np.zeros((*batch, *target.shape), target._dtype), None)
+
+
+def retain_grad(tensor: Any) -> None:
+    """Have passes store the gradient of a tensor that is not a leaf in its `.grad`."""
+    if tensor._node is None:
+        raise RuntimeError(f"can't retain_grad on Tensor that has requires_grad=False: this is a {errors.kind(tensor)}")
+    if not isinstance(tensor._node, AccumulateGrad):
+        hooks_of(tensor._node).retained = weakref.ref(tensor)

@@ -1,0 +1,270 @@
+"""`check()`: a block in which what is legal, and probably a mistake, is said aloud.
+
+Two things: a broadcast that grows both operands and is reduced afterwards, (N, 1) with (N,), and copies that were made
+because a value was overwritten that a graph had kept.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import warnings
+import weakref
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from .._core.modes import Mode, ModeBlock, copies, mode
+from .._core.primitives import Primitive
+from .._core.sites import Site, caller, depth, describe, internal
+from .diagnosis import word_of
+from .memory import Cell
+from .node import Node
+from .observers import Observer, passing, pieces
+
+Shape = tuple[int, ...]
+
+
+class CheckWarning(UserWarning):
+    """Said inside `pullback.check()` of a broadcast that grew both operands and was reduced."""
+
+
+class Broadcast(NamedTuple):
+    """An operation that made both operands grow, and the one that reduced what it made."""
+
+    operation: str
+    site: str
+    shapes: tuple[Shape, Shape]
+    result: Shape
+    reduced_by: str
+    reduced_at: str
+
+    def __str__(self) -> str:
+        first, second = self.shapes
+        return (
+            f"{self.operation} at {self.site} made shape {self.result} of {first} and {second}: both operands grew, and "
+            f"{self.reduced_by} at {self.reduced_at} reduces them together. If the elements belong together one by one, give "
+            f"both the same shape first, with squeeze, unsqueeze or reshape; if all pairs are meant, say so with "
+            f"x.expand{self.result}"
+        )
+
+
+class Copy(NamedTuple):
+    """A copy of a value that a graph had kept, made since its memory was written."""
+
+    shape: Shape
+    nbytes: int
+    saved_by: str
+    saved_at: str | None
+    written_at: str
+
+    def __str__(self) -> str:
+        where = "" if self.saved_at is None else f" at {self.saved_at}"
+        return (
+            f"{self.nbytes} bytes of shape {self.shape}, kept by {self.saved_by}{where}, were copied when they were "
+            f"overwritten at {self.written_at}"
+        )
+
+
+# 1. Broadcasts
+#
+# What grew is remembered by its array, with the axes along which each operand did, and handed on while shapes stay. A
+# side is done when one of its axes has been reduced; with both done, elements have met that may not have been meant to.
+
+
+class Grown(NamedTuple):
+    """What is known of an array that came from a broadcast: for each operand the axes that grew, None once reduced."""
+
+    operation: str
+    site: Site
+    shapes: tuple[Shape, Shape]
+    result: Shape
+    axes: tuple[frozenset[int] | None, frozenset[int] | None]
+
+    @property
+    def moved(self) -> bool:
+        """Whether elements have been moved since, so that it is not known any more along which axes what grew."""
+        return self.axes[0] == self.axes[1]
+
+    def over(self, axes: frozenset[int]) -> Grown:
+        """The same, moved into an array with these axes."""
+        return self._replace(axes=(axes, axes))
+
+    def along(self, reduced: set[int], ndim: int, *, kept: bool) -> Grown:
+        """The same after a reduction of some axes of an array with so many."""
+        left = [axis for axis in range(ndim) if kept or axis not in reduced]
+        places = {axis: place for place, axis in enumerate(left)}
+
+        def after(side: frozenset[int] | None) -> frozenset[int] | None:
+            return None if side is None or side & reduced else frozenset(places[axis] for axis in side)
+
+        return self._replace(axes=(after(self.axes[0]), after(self.axes[1])))
+
+
+class _Growth(Observer):
+    """Looks for broadcasts, and knows which operation has kept which value."""
+
+    def __init__(self, before: Mode, found: list[Broadcast]) -> None:
+        super().__init__(before)
+        self.found = found
+        self.grown: dict[int, tuple[Any, Grown]] = {}
+        self.savers: weakref.WeakKeyDictionary[Cell, tuple[str, Site]] = weakref.WeakKeyDictionary()
+
+    def sees(self, primitive: Primitive, params: dict[str, Any], values: Sequence[Any], out: Any) -> None:
+        """Look at the shapes that went in and came out, and at what was kept."""
+        if passing():
+            return
+        for piece in pieces(out):
+            if piece._node is not None:
+                self._kept(piece._node)
+        if len(pieces(out)) != 1:
+            return
+        array = pieces(out)[0]._array
+        operands = [value for value in values if isinstance(value, np.ndarray)]
+        marked = [entry[1] for value in operands if (entry := self.grown.get(id(value))) is not None]
+        if marked:
+            source = next(value for value in operands if id(value) in self.grown)
+            self._follow(primitive, params, source, marked[0], array)
+        elif primitive.kind in {"elementwise", "zero"}:
+            self._compare(primitive, params, operands, array)
+
+    def _kept(self, node: Node) -> None:
+        if isinstance(node.saved, tuple):
+            for cell in node.saved:
+                if isinstance(cell, Cell):
+                    self.savers[cell] = word_of(node.title), node.site
+
+    def _mark(self, array: Any, grown: Grown) -> None:
+        key = id(array)
+        self.grown[key] = weakref.ref(array, functools.partial(self._gone, key)), grown
+
+    def _gone(self, key: int, _: Any) -> None:
+        self.grown.pop(key, None)
+
+    def _compare(self, primitive: Primitive, params: dict[str, Any], operands: Sequence[Any], array: Any) -> None:
+        """Remember a result that is larger than either of two operands."""
+        several = [value for value in operands if value.size > 1]
+        if len(several) != 2 or any(array.size <= value.size for value in several) or _meant():
+            return
+        first, second = (value.shape for value in several)
+        axes = _grew(first, array.shape), _grew(second, array.shape)
+        name = word_of(primitive.node_name(params))
+        self._mark(array, Grown(name, caller(), (first, second), array.shape, axes))
+
+    def _follow(self, primitive: Primitive, params: dict[str, Any], source: Any, grown: Grown, array: Any) -> None:
+        """Hand the memory on to a result of the same shape, or to one that is reduced along some axes."""
+        if array.shape == source.shape:
+            self._mark(array, grown)
+            return
+        if array.size >= source.size:  # only a reduction of everything can be told from here
+            self._mark(array, grown.over(frozenset(range(array.ndim))))
+            return
+        if "axis" not in params:
+            return
+        axis = params["axis"]
+        reduced = {
+            place % source.ndim for place in np.atleast_1d(range(source.ndim) if axis is None else axis).tolist()
+        }
+        if grown.moved and len(reduced) < source.ndim:
+            return
+        grown = grown.along(reduced, source.ndim, kept=array.ndim == source.ndim)
+        if grown.axes == (None, None):
+            name = word_of(primitive.node_name(params))
+            self._tell(
+                Broadcast(grown.operation, describe(grown.site), grown.shapes, grown.result, name, describe(caller()))
+            )
+        else:
+            self._mark(array, grown)
+
+    def _tell(self, broadcast: Broadcast) -> None:
+        self.found.append(broadcast)
+        warnings.warn(str(broadcast), CheckWarning, stacklevel=depth())
+
+
+MEANT = {"outer", "kron", "cdist", "vander", "addr", "meshgrid"}  # functions of all pairs
+
+
+def _meant() -> bool:
+    """Whether the broadcast is made by a function of pullback that means it."""
+    frame = sys._getframe(2)
+    while internal[frame.f_code.co_filename] and frame.f_back is not None:
+        if frame.f_code.co_name in MEANT:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _grew(shape: Shape, result: Shape) -> frozenset[int]:
+    """The axes of a result along which an operand was repeated."""
+    full = (1,) * (len(result) - len(shape)) + shape
+    return frozenset(axis for axis, (have, want) in enumerate(zip(full, result, strict=True)) if have < want)
+
+
+# 2. The block
+
+
+class check(ModeBlock):  # noqa: N801  # used like a function
+    """A block that warns of broadcasts that are probably mistakes, and lists the copies that writes have cost.
+
+    A warning, `CheckWarning`, is given when an operation makes both its operands grow, as (N, 1) and (N,) become (N, N),
+    and the result is then reduced along what grew of both: a loss like that trains, on the wrong thing. It names the
+    shapes and both lines. What is meant says so by `expand`, or keeps the axes apart.
+
+    A value that a graph has kept is copied when its memory is written, so that the gradient stays right. `copies` lists
+    these copies: size, the operation that had kept the value, the line that wrote. Printing the block shows both lists.
+
+    Works as `with check() as found:` and as a decorator.
+
+    >>> import warnings
+    >>> import pullback
+    >>> x = pullback.ones(3, requires_grad=True)
+    >>> with pullback.check() as found, warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     error = ((x - pullback.ones(3, 1)) ** 2).mean()
+    >>> len(caught), found.broadcasts[0].shapes, found.broadcasts[0].reduced_by
+    (1, ((3,), (3, 1)), 'mean')
+    >>> with pullback.check() as found:
+    ...     h = x * 2
+    ...     y = h.exp()
+    ...     part = y[:1]
+    ...     part.zero_()
+    tensor([0.], grad_fn=<AsStridedBackward0>)
+    >>> [(copy.shape, copy.saved_by) for copy in found.copies]
+    [((3,), 'exp')]
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.broadcasts: list[Broadcast] = []
+        self.copies: list[Copy] = []
+        self._observers: list[_Growth] = []
+        self._noted: list[Any] = []
+
+    def _fields(self) -> dict[str, Any]:
+        self._observers.append(_Growth(mode.get(), self.broadcasts))
+        return self._observers[-1].fields()
+
+    def __enter__(self) -> Self:
+        super().__enter__()
+        self._noted.append(copies.set(self._copied))
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        copies.reset(self._noted.pop())
+        self._observers.pop()
+        super().__exit__(*exc)
+
+    def _copied(self, cell: Cell) -> None:
+        """Note a copy that has just been made for a graph."""
+        known = next((observer.savers[cell] for observer in self._observers if cell in observer.savers), None)
+        name, site = ("an operation outside the block", None) if known is None else known
+        saved_at = None if site is None else describe(site)
+        self.copies.append(Copy(cell.array.shape, cell.array.nbytes, name, saved_at, describe(caller())))
+
+    def __str__(self) -> str:
+        lines = [str(entry) for entry in (*self.broadcasts, *self.copies)]
+        return "\n".join(lines) or "nothing found"
+
+    def __repr__(self) -> str:
+        return f"<check: {len(self.broadcasts)} broadcasts, {len(self.copies)} copies>"

@@ -1,0 +1,98 @@
+"""Cuts: where a value loses its history, noted for those who will miss its gradient.
+
+A value that depends on tracked tensors and is not tracked itself carries its cut. The latest cuts are also kept by
+themselves, since the value may be gone when somebody asks.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+from collections.abc import Sequence
+from sys import _getframe
+from typing import Any
+from weakref import ref
+
+from .._core.modes import losses
+from .._core.primitives import Carrier
+from .._core.sites import Site, caller, internal
+from .node import Node, count
+
+HIDING = {"detach", "data", "no_grad", "inference_mode", "numpy"}
+
+
+class Cut:
+    """Why a value that depends on tracked tensors is not tracked itself, and where that happened; when, and to whom."""
+
+    __slots__ = ("reason", "site", "seq", "origins")
+
+    def __init__(self, reason: str, site: Site, seq: int = 0, origins: tuple[ref[Node], ...] = ()) -> None:
+        self.reason, self.site, self.seq, self.origins = reason, site, seq, origins
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Cut) and (self.reason, self.site) == (other.reason, other.site)
+
+    def __hash__(self) -> int:
+        return hash((self.reason, self.site))
+
+    @property
+    def hides(self) -> bool:
+        """Whether a derivative is lost that need not be zero."""
+        return self.reason in HIDING
+
+
+REACH = 8
+recent: collections.deque[Cut] = collections.deque(maxlen=1024)
+"""The latest cuts, for `reasons`: a value may be gone by the time that somebody misses its gradient."""
+
+
+def cut(reason: str, tensors: Sequence[Any], asked: int = 0) -> Cut:
+    """A cut made now, by the user's line, of what came from these tensors; `asked` frames back it has been asked for."""
+    made = Cut(reason, caller(asked + 2), next(count), _origins(tensors))
+    recent.append(made)
+    return made
+
+
+def _origins(tensors: Sequence[Any]) -> tuple[ref[Node], ...]:
+    """Nodes on the way to what tensors were computed from: a few, since nothing but a cut may pay for them.
+
+    Weakly, so that no graph lives longer than it would; and further back than the tensors' own, which may die at once.
+    """
+    if len(tensors) == 1 and (node := tensors[0]._node) is not None and not node.edges:
+        return (ref(node),)  # a leaf
+    found: list[Node] = []
+    earlier: list[ref[Node]] = []
+    for tensor in tensors:
+        if isinstance(tensor, Carrier):
+            if tensor._node is not None:
+                if tensor._node not in found:
+                    found.append(tensor._node)
+            elif tensor._cut is not None:
+                earlier += tensor._cut.origins
+    for node in found:
+        if len(found) >= REACH:
+            break
+        found += [edge for edge in node.edges if edge is not None and edge not in found]
+    if len(found) == 1 and not earlier:
+        return (ref(found[0]),)
+    together = {id(each): each for each in (*map(ref, found), *earlier)}  # a node has one reference: each is kept once
+    return (*together.values(),)[:REACH]
+
+
+def withdraw(made: Cut, target: Any) -> None:
+    """Forget the latest cuts where what they cut off is written back to where it came from: an update in place."""
+    with contextlib.suppress(IndexError):  # where none is left
+        while recent[-1].reason == made.reason and any(origin() is target._node for origin in recent[-1].origins):
+            recent.pop()
+
+
+def cut_off(reason: str, tensors: Sequence[Any], *, asked: int = 0) -> Cut:
+    """A cut made now, by the user's line; noted where somebody watches for them.
+
+    What pullback cuts off for purposes of its own is not noted: `asked` is how many frames back somebody asked for it.
+    """
+    made = cut(reason, tensors, asked)
+    noted = losses.get()
+    if noted is not None and not (asked and internal[_getframe(asked).f_code.co_filename]):
+        noted.append(made)
+    return made

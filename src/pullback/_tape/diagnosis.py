@@ -1,0 +1,268 @@
+"""What happened at one entry of a ledger, in words: where a cotangent became 0, NaN or inf, and by which factor."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._core import xp as _xp
+from .._core.errors import operation
+from .._core.modes import quiet
+from .._core.primitives import Carrier
+from .._core.shapes import sum_to
+from .._core.sites import describe
+from .ledger import Entry, Ledger, all_finite, all_zero, arrays, first
+from .node import Node
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Index = tuple[int, ...] | None
+
+# 1. Words
+
+
+def word_of(title: str) -> str:
+    """The user's word for what made a node: `log_softmax` for a LogSoftmaxBackward0."""
+    name = title.rstrip("0123456789").removesuffix("Backward")
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+
+
+def word(node: Node) -> str:
+    """The user's word for what made a node; the name of a custom function as it is."""
+    return operation(node) if node.foreign else word_of(node.title)
+
+
+def made_at(node: Node) -> str:
+    """An operation and its line."""
+    return f"{word(node)} at {describe(node.site)}"
+
+
+def kind_of(values: Any) -> str:
+    """'nan' where there is one among some numbers, else 'inf'."""
+    return "nan" if np.isnan(values).any() else "inf"
+
+
+def number(value: Any) -> str:
+    """One number as text."""
+    return f"{value.item():.6g}" if isinstance(value, (np.ndarray, np.generic)) else f"{value:.6g}"
+
+
+# 2. From entry to entry
+#
+# An element of a cotangent can be followed up through operations that leave every element in its place; through others
+# it is followed as part of a whole, the index None.
+
+
+def stays(entry: Entry) -> bool:
+    """Whether each element of the contribution comes from the element in the same place of what came in."""
+    primitive, edge = entry.node.primitive, entry.edge
+    in_place = primitive.kind == "elementwise" or primitive.name == "masked_fill"
+    return in_place and entry.node.shape == edge.shape
+
+
+def above(entry: Entry, index: Index) -> Index:
+    """The index, in what came in, of the element that an element of the contribution was made from, where it is one."""
+    if index is None or stays(entry):
+        return index
+    params = entry.node.params
+    if entry.node.shape is None or not isinstance(params, dict) or "axis" not in params:
+        return None
+    axes = params["axis"]
+    ndim = len(index)
+    gone = range(ndim) if axes is None else {axis % ndim for axis in np.atleast_1d(axes).tolist()} if ndim else ()
+    kept = [place for axis, place in enumerate(index) if axis not in gone]
+    if len(entry.node.shape) == len(kept):
+        return tuple(kept)
+    whole = [0 if axis in gone else place for axis, place in enumerate(index)]
+    return tuple(whole) if len(entry.node.shape) == len(whole) else None
+
+
+def element(value: Any, index: Index) -> Any:
+    """The element of a cotangent at an index; None where that means nothing."""
+    pieces = list(arrays(value))
+    if index is None or len(pieces) != 1 or pieces[0].ndim != len(index):
+        return None
+    places = zip(index, pieces[0].shape, strict=True)
+    return pieces[0][index] if all(place < length for place, length in places) else None
+
+
+def vanishes(value: Any, index: Index) -> bool:
+    """Whether a cotangent is zero at an index, or everywhere if that is not known."""
+    at = element(value, index)
+    return all_zero(value) if at is None else not at
+
+
+def clean(value: Any, index: Index) -> bool:
+    """Whether a cotangent is finite at an index, or everywhere if that is not known."""
+    at = element(value, index)
+    return all_finite(value) if at is None else bool(np.isfinite(at))
+
+
+# 3. What an entry did
+
+
+POLES = {
+    "sqrt": "The derivative of sqrt at 0 is inf: for a length use norm, whose gradient is 0 there, or add a small number",
+    "log": "The derivative of log at 0 is inf: add a small number, or use log_softmax, log1p or xlogy where they fit",
+    "divide": "The divisor is 0: add a small number to it, or leave such elements out",
+    "reciprocal": "The divisor is 0: add a small number to it, or leave such elements out",
+}
+
+
+class Cause(NamedTuple):
+    """An entry at which something began, with the numbers that met there."""
+
+    entry: Entry
+    at: Index
+    incoming: Any
+    factor: Any
+    outgoing: Any
+    operands: dict[str, Any]
+    mask: Entry | None
+
+    def numbers(self) -> str:
+        """The element, the numbers that met in it, and what the rule had kept of it."""
+        place = "" if not self.at else f" at index {self.at}"
+        kept = ", ".join(f"{name} = {number(value)}" for name, value in self.operands.items())
+        if self.incoming is None or self.outgoing is None:
+            return f"{place}{f' ({kept})' if kept else ''}"
+        product = f"incoming gradient {number(self.incoming)}"
+        if self.factor is not None:
+            product += f" × local factor {number(self.factor)}"
+        return f"{place}: {product} = {number(self.outgoing)}{f', where {kept}' if kept else ''}"
+
+    def advice(self) -> str:
+        """How a mask and the factor met, or what has no derivative here, and the way around it; else nothing."""
+        already = next((name for name, value in self.operands.items() if not np.isfinite(value)), None)
+        if self.mask is None and already is not None:
+            return (
+                f"It was there before: {already} is {number(self.operands[already])} in the forward pass, and "
+                "pullback.detect_anomaly() around that names the operation which made it"
+            )
+        if self.mask is None:
+            pole = self.factor is not None and not np.isfinite(self.factor)
+            return POLES.get(self.entry.node.primitive.name, "") if pole else ""
+        node = self.mask.node
+        place = "" if not self.at else f" at index {self.at}"
+        if node.primitive.name != "where":
+            return (
+                f"0 × {self.kind}: {made_at(node)} had masked this value out{place}, so its gradient is 0 there, and 0 "
+                f"times {self.kind} is nan. Mask the input of {word(self.entry.node)}, not its result"
+            )
+        side = ("", "input", "other")[self.mask.place]
+        return (
+            f"0 × {self.kind}: the gradient of the branch of where() at {describe(node.site)} that is not selected{place} "
+            f"(the argument {side!r}) is 0 there, and 0 times {self.kind} is nan. Replace what goes into "
+            f"{word(self.entry.node)} where the condition deselects it, x = where(condition, x, 1), or give where functions "
+            "that it calls only where they are selected: pullback.where(condition, f, g, x)"
+        )
+
+    @property
+    def kind(self) -> str:
+        """What the factor is: 'inf' or 'nan'."""
+        return "nan" if self.factor is not None and np.isnan(self.factor) else "inf"
+
+
+def cause(ledger: Ledger, entry: Entry, index: Index) -> Cause:
+    """What happened at an entry, to one element of the contribution."""
+    incoming = element(entry.incoming, above(entry, index))
+    factor = _factor(entry, index) if stays(entry) else None
+    mask = None
+    if vanishes(entry.incoming, above(entry, index)) and (factor is None or not np.isfinite(factor)):
+        mask = _mask(ledger, entry, above(entry, index))
+    return Cause(entry, index, incoming, factor, element(entry.outgoing, index), operands(entry, index), mask)
+
+
+def _factor(entry: Entry, index: Index) -> Any:
+    """The local derivative of an element: what the rule makes of 1."""
+    node = entry.node
+    if index is None or node.foreign or node.hooks is not None or not isinstance(entry.saved, tuple):
+        return None
+    like = next(arrays(entry.incoming))
+    edges = tuple(edge if place == entry.place else None for place, edge in enumerate(node.edges))
+    saved = tuple(None if cell is None else _Value(cell.array) for cell in entry.saved)
+    answer = quiet.run(node.pull, _xp, np.ones_like(like), edges, saved, node.params)[entry.place]
+    return None if answer is None else element(quiet.run(sum_to, _xp, answer, entry.edge.shape), index)
+
+
+class _Value(NamedTuple):
+    """A kept value as rules take it, on arrays."""
+
+    value: Any
+
+    @property
+    def array(self) -> Any:
+        """The numbers, without what tracks them."""
+        return self.value._elements() if isinstance(self.value, Carrier) else self.value
+
+
+def operands(entry: Entry, index: Index) -> dict[str, Any]:
+    """The elements that the rule has kept at an index, by the rule's names."""
+    node = entry.node
+    if index is None or node.foreign or not isinstance(entry.saved, tuple):
+        return {}
+    found = {}
+    for (name, _), cell in zip(node.primitive.kept(len(node.edges)), entry.saved, strict=True):
+        if cell is not None and (at := element(_Value(cell.array).array, index)) is not None:
+            found["result" if name == "y" else name] = at
+    return found
+
+
+def _mask(ledger: Ledger, entry: Entry, index: Index) -> Entry | None:
+    """The mask that made the zero which came in at an entry."""
+    seen: set[Node] = set()
+    waiting = [(entry.node, index)]
+    while waiting:
+        node, place = waiting.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        for upper in ledger.into(node):
+            if not vanishes(upper.outgoing, place):
+                continue
+            higher = above(upper, place)
+            if not vanishes(upper.incoming, higher):
+                if _masks(upper, place):
+                    return upper
+            else:
+                waiting.append((upper.node, higher))
+    return None
+
+
+MASKS = {"where", "masked_fill", "select"}
+
+
+def _masks(entry: Entry, index: Index) -> bool:
+    """Whether an operation lets some elements through and others not: `where`, masks, and products with zeros."""
+    name = entry.node.primitive.name
+    return name in MASKS or (name == "multiply" and any(not value for value in operands(entry, index).values()))
+
+
+# 4. Where it began
+
+
+def born(ledger: Ledger, node: Node, index: Index) -> tuple[Entry, Index] | None:
+    """The entry at which the NaN or inf in a node's cotangent began, and the index there; None if it came with the root."""
+    seen: set[Node] = set()
+    while node not in seen:
+        seen.add(node)
+        for entry in ledger.into(node):
+            if not clean(entry.outgoing, index):
+                higher = above(entry, index)
+                if clean(entry.incoming, higher):
+                    return entry, _located(entry.outgoing, index)
+                node, index = entry.node, _located(entry.incoming, higher)
+                break
+        else:
+            return None
+    return None
+
+
+def _located(value: Any, index: Index) -> Index:
+    """An index, or, where it is not known, that of the first number that is not finite."""
+    if element(value, index) is not None:
+        return index
+    pieces = list(arrays(value))
+    bad = None if len(pieces) != 1 else ~np.isfinite(pieces[0])
+    return first(bad) if bad is not None and bad.any() else None

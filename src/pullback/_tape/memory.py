@@ -1,0 +1,194 @@
+"""Memory that several tensors share: versions, aliases, and values the graph has kept.
+
+A value saved for backward is protected. What a node keeps is a `Cell`, not an array; when memory is about to be
+written, each tensor that lies in it lets its cell go, and a cell that survives is held by a graph and is given a copy
+of its own. So a write costs a copy only when a graph needs the old value, and nothing otherwise.
+"""
+
+from __future__ import annotations
+
+import sys
+from _thread import RLock  # what `threading` has, which would cost the import 1.5 ms
+from collections.abc import Iterable
+from typing import Any
+from weakref import WeakValueDictionary, ref
+
+import numpy as np
+
+from .._core.errors import INFERENCE_SAVED
+from .._core.modes import copies
+
+# glibc gives the top of its heap back to the system whenever 128 kB of it are free, so that a graph of middle-sized
+# arrays is paged in anew at every step: 21 us for a product of 10 000 numbers instead of 4. Freeing one large block
+# raises that limit, as any program that frees a large array does; the block itself is never touched.
+np.empty(1 << 24, np.uint8)
+
+
+class Cell:
+    """A value kept for the backward pass."""
+
+    __slots__ = ("array", "__weakref__")
+
+    array: Any
+
+
+def cell_with(array: Any) -> Cell:
+    """A cell with a value. (An `__init__` would double what it takes to make one.)"""
+    cell = Cell()
+    cell.array = array
+    return cell
+
+
+class Storage:
+    """A block of memory that more than one tensor, or NumPy code, can see.
+
+    It knows the tensors that lie in it and the cells that hold values lying in it, both weakly: a graph may keep the
+    value of a view whose tensor is long gone.
+    """
+
+    __slots__ = ("version", "members", "cells", "_limit", "__weakref__")
+
+    def __init__(self, shared: Storage | None = None) -> None:
+        self.version = 0
+        self.members: list[ref[Any]] = [] if shared is None else shared.members
+        self.cells: list[ref[Cell]] = [] if shared is None else shared.cells
+        self._limit = 16
+
+    def join(self, tensor: Any) -> None:
+        """Make a tensor a member."""
+        with _turn:
+            tensor._storage = self
+            members = self.members
+            members.append(ref(tensor))
+            if tensor._cell is not None:
+                self.cells.append(ref(tensor._cell))
+            if len(members) >= self._limit:
+                self._forget()
+
+    def hold(self, cell: Cell) -> None:
+        """Know of a cell that holds a value lying here."""
+        with _turn:
+            self.cells.append(ref(cell))
+            if len(self.cells) >= self._limit:
+                self._forget()
+
+    def _forget(self) -> None:
+        """Drop the entries of what is gone; called now and then, whenever there are many."""
+        self.members[:] = [entry for entry in self.members if entry() is not None]
+        self.cells[:] = [entry for entry in self.cells if entry() is not None]
+        self._limit = 2 * max(len(self.members), len(self.cells)) + 16
+
+    def tensors(self) -> list[Any]:
+        """The members that are alive."""
+        return [tensor for entry in list(self.members) if (tensor := entry()) is not None]
+
+
+_turn = RLock()
+
+
+def storage_of(tensor: Any) -> Storage:
+    """The storage of a tensor, made when first asked for."""
+    if tensor._storage is None:
+        with _turn:
+            if tensor._storage is None:
+                storage = Storage()
+                storage.version = tensor._writes
+                storage.join(tensor)
+    return tensor._storage  # type: ignore[no-any-return]  # tensors are duck-typed below their class
+
+
+def _cell_of(tensor: Any) -> Cell:
+    """The cell of a tensor's value, for one that has had none: where several threads ask, they get the same."""
+    if tensor._inference:
+        raise RuntimeError(INFERENCE_SAVED)
+    cell = Cell()
+    cell.array = tensor._array
+    if tensor._cell is None:  # no call is made before the next line: the interpreter's lock stays here
+        tensor._cell = cell
+    kept: Cell = tensor._cell
+    if tensor._storage is not None:
+        tensor._storage.hold(kept)
+    return kept
+
+
+def _in_turn(tensor: Any) -> Cell:
+    with _turn:
+        return _cell_of(tensor)
+
+
+cell_of = _cell_of if getattr(sys, "_is_gil_enabled", lambda: True)() else _in_turn  # once there, that lock stays
+
+
+def owner(array: Any) -> Any:
+    """What owns the memory an array lies in; `as_strided` puts an object that is no array in between."""
+    while (base := getattr(array, "base", None)) is not None:
+        array = base
+    return array
+
+
+_lent: WeakValueDictionary[int, Storage] = WeakValueDictionary()
+_entries: dict[int, Any] = vars(_lent)["data"]  # to ask whether there are any, without a call
+
+
+def lend(tensor: Any) -> Any:
+    """The array of a tensor, to compute with in its place: what graphs keep of the array is protected all the same."""
+    array = tensor._array
+    if isinstance(array, np.ndarray):
+        key, storage = id(owner(array)), tensor._storage or storage_of(tensor)
+        if _lent.get(key) is not storage:
+            _lent[key] = storage
+    return array
+
+
+def keep_array(array: Any) -> Cell:
+    """A cell with an array that came without a tensor; if it was lent, the tensor's storage knows of it."""
+    cell = cell_with(array)
+    if _entries and isinstance(array, np.ndarray) and (storage := _lent.get(id(owner(array)))) is not None:
+        storage.hold(cell)
+    return cell
+
+
+def protect(tensor: Any) -> None:
+    """Give every graph that kept a value lying in this tensor's memory a copy of its own."""
+    storage = tensor._storage
+    if storage is None:
+        if tensor._cell is not None:
+            kept = ref(tensor._cell)
+            tensor._cell = None
+            _copy_survivors((kept,))
+        return
+    if not storage.cells:
+        return
+    with _turn:
+        for member in storage.tensors():
+            member._cell = None
+        cells = list(storage.cells)
+        storage.cells.clear()
+        _copy_survivors(cells)
+
+
+def _copy_survivors(cells: Iterable[ref[Cell]]) -> None:
+    """Tensors have let go of these cells: what is left is held by graphs."""
+    for entry in cells:
+        cell = entry()
+        if cell is None:
+            continue
+        if isinstance(cell.array, np.ndarray):
+            cell.array = cell.array.copy()
+            if (note := copies.get()) is not None:
+                note(cell)
+        elif getattr(cell.array, "_memory", None) is not None:
+            cell.array = cell.array.snapshot()
+
+
+def version(tensor: Any) -> int:
+    """How often the tensor's memory has been written; a storage, once there is one, counts for all its members."""
+    return tensor._writes if tensor._storage is None else tensor._storage.version  # type: ignore[no-any-return]
+
+
+def written(tensor: Any) -> None:
+    """Count a write."""
+    if tensor._storage is None:
+        tensor._writes += 1
+    else:
+        tensor._storage.version += 1

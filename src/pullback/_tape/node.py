@@ -1,0 +1,374 @@
+"""Nodes: what a recorded operation leaves behind, and the hooks on it.
+
+A node knows where cotangents go (`edges`), what its rules need (`saved`, `params`), the shape its own cotangent has,
+when it was made (`seq`) and where in the user's code (`code`, `offset`). Edges point at nodes, not tensors: values can
+die while the graph lives. A node is made after everything it depends on.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import weakref
+from collections.abc import Callable, Sequence
+from sys import _getframe
+from types import CodeType
+from typing import Any, Self
+
+import numpy as np
+
+from .._core.primitives import Primitive
+from .._core.sites import Site, outside, user_frame
+
+count = itertools.count(1)
+new = object.__new__
+
+
+class _Pull:
+    """Finds a primitive's composed rules when they are first needed and leaves them on the class."""
+
+    def __get__(self, node: Node | None, cls: type[Node]) -> Callable[..., Sequence[Any]]:
+        pull = cls.primitive.pull
+        cls.pull = staticmethod(pull)  # type: ignore[assignment]  # replaces this descriptor
+        return pull
+
+
+class Node:
+    """One recorded operation: what `tensor.grad_fn` shows."""
+
+    __slots__ = ("edges", "saved", "params", "shape", "seq", "code", "offset", "hooks", "_metadata", "__weakref__")
+
+    primitive: Primitive
+    title = "Node"
+    foreign = False
+    """Whether its pullback runs code of users, who may ask for the mode and for the pass; nodes with hooks do."""
+    edges: tuple[Node | None, ...]
+    saved: Any
+    params: Any
+    shape: Any
+    seq: int
+    code: CodeType
+    offset: int
+    hooks: Hooks | None
+    pull = _Pull()
+
+    def __new__(cls, *args: object) -> Self:
+        raise TypeError(f"cannot create '{cls.__name__}' instances: nodes are made by operations on tensors")
+
+    def name(self) -> str:
+        """The node's name, as torch spells it."""
+        return self.title if self.title[-1].isdigit() else f"torch::autograd::{self.title}"
+
+    @property
+    def site(self) -> Site:
+        """Where the operation was called."""
+        return self.code, self.offset
+
+    @property
+    def requires_grad(self) -> bool:
+        """Always true: an operation that is not tracked leaves no node."""
+        return True
+
+    @property
+    def metadata(self) -> dict[Any, Any]:
+        """A dictionary for notes on this node."""
+        try:
+            return self._metadata
+        except AttributeError:
+            self._metadata: dict[Any, Any] = {}
+            return self._metadata
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """For each input that has a derivative, its node and output number; (None, 0) for a constant."""
+        return tuple((None, 0) if edge is None else edge.endpoint for edge in self._of_inputs(self.edges))
+
+    def _of_inputs(self, values: Sequence[Any]) -> tuple[Any, ...]:
+        """Of one value for each edge, those for inputs that have a derivative."""
+        rules = self.primitive.rules
+        if not rules:
+            return tuple(values)
+        return tuple(value for value, rule in zip(values, rules, strict=True) if rule is not None)
+
+    @property
+    def endpoint(self) -> tuple[Node, int]:
+        """The node and output number that this node stands for."""
+        return self, 0
+
+    def _sequence_nr(self) -> int:
+        return self.seq
+
+    def __call__(self, *cotangents: Any) -> Any:
+        """The cotangents of the inputs from those of the outputs: a tensor for one input, else a tuple."""
+        count = len(self.params["shapes"]) if "shapes" in (self.params or ()) else 1
+        if len(cotangents) != count:
+            raise TypeError(
+                f"expected {count} arguments, got {len(cotangents)} instead: one for each output of {self.title}"
+            )
+        for place, g in enumerate(cotangents):
+            if not hasattr(g, "interpreter"):
+                raise TypeError(f"argument {place} is not a Variable: {self.title} was called with {type(g).__name__}")
+        results = self._of_inputs(cotangents[0].interpreter.run(self, cotangents))
+        return results[0] if len(results) == 1 else results
+
+    def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(grad_inputs, grad_outputs)` after this node has run; a tuple it returns replaces grad_inputs."""
+        return hooks_of(self).add("post", hook)
+
+    def register_prehook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(grad_outputs)` before this node runs; a tuple it returns replaces grad_outputs."""
+        return hooks_of(self).add("pre", hook)
+
+    def _kept(self, name: str, *, raw: bool) -> Any:
+        """What was kept under a rule's name, or a tuple of it where the name stands for several."""
+        tape, kept = tape_of(self), self.primitive.kept(len(self.edges))
+        found = tuple(tape.kept(self, place, raw=raw) for place, (other, _) in enumerate(kept) if other == name)
+        return found[0] if self.primitive.starred(name) == name else found
+
+    def __repr__(self) -> str:
+        return f"<{self.title} object at {id(self):#x}>"
+
+
+SAVED_NAMES = {"x": "self", "a": "self", "b": "other", "y": "result"}
+
+
+def tape_of(node: Node) -> Any:
+    """The tape a node is recorded on, which the leaves know."""
+    while not isinstance(node, AccumulateGrad):
+        node = next(edge for edge in node.edges if edge is not None)
+    return node.tape
+
+
+_classes: dict[tuple[Primitive, str, bool], type[Node]] = {}  # beside the cache, since two threads may ask at once
+
+
+@functools.cache
+def node_class(primitive: Primitive, title: str, conjugated: bool = False) -> type[Node]:
+    """The class of nodes of one primitive under one of torch's names; `conjugated` for complex numbers."""
+    members: dict[str, Any] = {"__slots__": (), "primitive": primitive, "title": title, **_shown(primitive)}
+    if conjugated and primitive.complex == "refused":
+        raise NotImplementedError(f"{primitive.name} has no derivative for complex numbers here")
+    if conjugated and primitive.complex == "holomorphic":
+        members["pull"] = staticmethod(functools.partial(_conjugated_pull, primitive))
+    return _classes.setdefault((primitive, title, conjugated), type(title, (Node,), members))
+
+
+def _shown(primitive: Primitive) -> dict[str, property]:
+    """`_saved_self`, `_saved_result`, ...: what a node has kept, under torch's names; `_raw_saved_...` its place.
+
+    Properties, since a `__getattr__` would slow down every look at a node, which are most of what a pass does.
+    """
+    members: dict[str, property] = {}
+    for function in (primitive.forward, primitive.joint, *primitive.rules):
+        if (code := getattr(getattr(function, "__wrapped__", function), "__code__", None)) is not None:
+            for name in code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]:
+                members[f"_saved_{name}"] = property(functools.partial(_metadata, name))
+    for name in primitive.saved:
+        shown = SAVED_NAMES.get(name, name)
+        members[f"_saved_{shown}"] = property(functools.partial(Node._kept, name=name, raw=False))
+        members[f"_raw_saved_{shown}"] = property(functools.partial(Node._kept, name=name, raw=True))
+    return members
+
+
+def _metadata(name: str, node: Node) -> Any:
+    if node.params is None or name not in node.params:
+        raise AttributeError(f"{node.title!r} object has no attribute '_saved_{name}'")
+    return node.params[name]
+
+
+def _conjugated_pull(primitive: Primitive, xp: Any, g: Any, edges: Any, saved: Any, params: Any) -> Sequence[Any]:
+    """torch's convention for a holomorphic operation: the cotangent is conjugated before and after the rule."""
+    g = list(map(xp.conj, g)) if type(g) is list else xp.conj(g)
+    return [None if r is None else xp.conj(r) for r in primitive.pull(xp, g, edges, saved, params)]
+
+
+def make(cls: type[Node], edges: tuple[Node | None, ...], saved: Any, params: Any, shape: Any) -> Any:
+    """A node of a class, stamped with its number and the user's line."""
+    node: Any = new(cls)
+    node.edges = edges
+    node.saved = saved
+    node.params = params
+    node.shape = shape
+    node.seq = next(count)
+    node.hooks = None
+    frame = _getframe(2)
+    code = frame.f_code
+    if code.co_filename not in outside:
+        frame = user_frame(frame)
+        code = frame.f_code
+    node.code = code
+    node.offset = frame.f_lasti
+    return node
+
+
+class Output(Node):
+    """One output of a node that has several."""
+
+    __slots__ = ()
+
+    @property
+    def endpoint(self) -> tuple[Node, int]:
+        """The node with several outputs, and which of them this is."""
+        assert self.edges[0] is not None
+        return self.edges[0], self.params
+
+    @staticmethod
+    def pull(xp: Any, g: Any, edges: Any, saved: Any, params: Any) -> Sequence[Any]:
+        """The cotangent, marked with the output it belongs to."""
+        return (Parts({params: g}),)
+
+
+def outputs(node: Node, shapes: Sequence[tuple[int, ...]]) -> list[Output]:
+    """The outputs of a node, each a place for one cotangent."""
+    return [make(Output, (node,), (), index, shape) for index, shape in enumerate(shapes)]
+
+
+class Parts(dict[int, Any]):
+    """The cotangent of a node with several outputs: those that have arrived, by number."""
+
+    shape = None
+
+    def __add__(self, other: Parts) -> Parts:
+        both = Parts(self)
+        for index, g in other.items():
+            both[index] = both[index] + g if index in both else g
+        return both
+
+    def filled(self, xp: Any, shapes: Sequence[tuple[int, ...]]) -> list[Any]:
+        """One cotangent for each output, zeros where none has arrived."""
+        like = next(iter(self.values()))
+        return [self[i] if i in self else xp.zeros(shape, like=like) for i, shape in enumerate(shapes)]
+
+
+class AccumulateGrad(Node):
+    """The end of the graph at a leaf: where a gradient is added to `.grad`."""
+
+    __slots__ = ("array", "grad", "grad_dtype", "post", "tape", "tensor")
+
+    title = "AccumulateGrad"
+    array: np.ndarray[Any, Any]
+    grad: Any
+    grad_dtype: Any
+    tensor: weakref.ref[Any]
+    post: list[Any]
+    tape: Any
+
+    @property
+    def next_functions(self) -> tuple[()]:
+        """Nothing comes before a leaf."""
+        return ()
+
+    @property
+    def variable(self) -> Any:
+        """The leaf tensor itself; a new handle on it when the program has dropped its own."""
+        tensor = self.tensor()
+        if tensor is None:
+            tensor = self.tape.wrap(self.array, self)
+            self.tensor = weakref.ref(tensor)
+        return tensor
+
+
+def leaf(tensor: Any, array: np.ndarray[Any, Any]) -> AccumulateGrad:
+    """The node that ends the graph at a tensor."""
+    node: AccumulateGrad = make(AccumulateGrad, (), (), None, array.shape)
+    node.array = array
+    node.grad = None
+    node.grad_dtype = array.dtype
+    node.tensor = weakref.ref(tensor)
+    node.post = []
+    node.tape = tensor.interpreter
+    return node
+
+
+class RemovableHandle:
+    """What registering a hook returns: `remove()` takes the hook away, as does leaving a `with` block."""
+
+    def __init__(self, hooks: list[Any], hook: Any) -> None:
+        self._hooks = hooks
+        self._entry = [hook]
+        hooks.append(self._entry)
+
+    def remove(self) -> None:
+        """Take the hook away; a second call does nothing."""
+        for i, entry in enumerate(self._hooks):
+            if entry is self._entry:
+                del self._hooks[i]
+                return
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.remove()
+
+
+class Hooks:
+    """The hooks of a node: on the tensor it makes, before it runs and after, and tensors that retain their grad."""
+
+    __slots__ = ("tensor", "pre", "post", "retained")
+
+    def __init__(self) -> None:
+        self.tensor: list[Any] = []
+        self.pre: list[Any] = []
+        self.post: list[Any] = []
+        self.retained: weakref.ref[Any] | None = None
+
+    def add(self, kind: str, hook: Callable[..., Any]) -> RemovableHandle:
+        """Register a hook of a kind."""
+        return RemovableHandle(getattr(self, kind), hook)
+
+    def before(self, g: Any) -> Any:
+        """A gradient after the tensor hooks."""
+        for (hook,) in list(self.tensor):
+            g = _replacement(hook, hook(g), g)
+        return g
+
+    def run(self, kind: str, values: Sequence[Any], *rest: Any) -> Sequence[Any]:
+        """A tuple of gradients after the hooks on the node itself."""
+        for (hook,) in list(getattr(self, kind)):
+            answer = hook(tuple(values), *rest)
+            if answer is None:
+                continue
+            if not isinstance(answer, tuple):
+                raise TypeError(
+                    f"expected tuple, but hook returned '{type(answer).__name__}': a node hook returns None or a tuple"
+                )
+            if len(answer) != len(values):
+                raise RuntimeError(
+                    f"hook '{_hook_name(hook)}' has returned an incorrect number of values "
+                    f"(got {len(answer)}, but expected {len(values)})"
+                )
+            values = answer
+        return values
+
+
+def _hook_name(hook: Any) -> str:
+    return getattr(hook, "__name__", repr(hook))
+
+
+def _replacement(hook: Any, answer: Any, given: Any) -> Any:
+    """What a tensor hook returned, checked against the gradient it was given."""
+    if answer is None:
+        return given
+    if not isinstance(answer, type(given)):
+        raise TypeError(
+            f"expected Variable, but hook returned '{type(answer).__name__}': the hook {_hook_name(hook)!r} must return "
+            "None or a tensor"
+        )
+    if answer.shape != given.shape:
+        raise RuntimeError(
+            f"hook '{_hook_name(hook)}' has changed the size of value: it was given a gradient of shape "
+            f"{tuple(given.shape)} and returned one of shape {tuple(answer.shape)}"
+        )
+    if answer.dtype != given.dtype:
+        raise RuntimeError(
+            f"hook '{_hook_name(hook)}' has changed the type of value (was {given.type()} got {answer.type()})"
+        )
+    return answer
+
+
+def hooks_of(node: Node) -> Hooks:
+    """The hooks of a node, made when first asked for."""
+    if node.hooks is None:
+        node.hooks = Hooks()
+    return node.hooks

@@ -1,0 +1,476 @@
+"""Why a gradient is missing, zero or NaN: the search for the line that did it, in one sentence.
+
+A value that is not tracked although it was computed from tracked ones knows where it was cut off; the tape remembers the
+latest such cuts, so that a value need not be there any more. Zeros and NaN are found by pulling the gradient back once
+more, on the same rules, into a ledger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._core import errors
+from .._core.primitives import Carrier
+from .._core.sites import Site, describe
+from .._core.values import require_tensors
+from .backward import cotangent
+from .cuts import HIDING, Cut, recent
+from .diagnosis import Cause, above, born, cause, kind_of, made_at, vanishes
+from .ledger import Entry, Ledger, first, replayed
+from .node import AccumulateGrad, Node
+from .recording import Freed
+from .walk import restrict, youngest_first
+
+
+class Reason(str):
+    """A sentence that says why a gradient is what it is; `cause` is the same in a word, `site` the line that did it."""
+
+    __slots__ = ("cause", "site")
+
+    cause: str
+    site: str | None
+
+
+class Found(NamedTuple):
+    """What the search has found: a word, the rest of a sentence, and the line."""
+
+    cause: str
+    text: str
+    site: Site | None = None
+
+    def sentence(self, start: str) -> Reason:
+        """The whole sentence."""
+        reason = Reason(f"{start}{self.text}.")
+        reason.cause = self.cause
+        reason.site = None if self.site is None else describe(self.site)
+        return reason
+
+
+def why(x: Any, loss: Any, *, gradient: Any = None, optimizer: Any = None) -> Reason:
+    """Why `x.grad` is None, zero or NaN after (or before) `loss.backward(gradient)`, as a sentence that names the line.
+
+    The answer is a string with two fields: `cause`, one of the words below, and `site`, the line of the program, or None
+    where no line did it. Nothing is changed: no `.grad` is written and no graph is freed. Hooks on the way are called.
+
+    - The chain is broken: `'detach'`, `'data'`, `'no_grad'`, `'inference_mode'`, `'numpy'` (a copy through NumPy),
+      `'item'` and `'tolist'` (through Python numbers), `'tensor'` (a copy by `pullback.tensor`), `'astype'` (an integer
+      or bool cast), the name of an operation without a derivative (`'greater'`, `'argmax'`), `'constant'`, `'unused'`, `'made later'` (the name was
+      bound to a new tensor after the loss was computed), `'another leaf'` (on the same memory), `'requires_grad'`.
+    - The chain is whole, and `.grad` is None: `'not a leaf'`, `'backward not run'`, `'freed'` (an earlier pass has freed
+      a part of the graph), `'cleared'` (a pass has run, and there is no `.grad`).
+    - `.grad` is there: `'zero factor'`, `'zero gradient'`, `'cancelled'`, `'nan'`, `'inf'`, `'stale'` (left by an earlier
+      pass), `'other optimizer'`, or `'nothing wrong'`. Where the graph has been freed, the operations that could have done it are named; the
+      number that did needs the graph: `loss.backward(retain_graph=True)`.
+
+    Parameters
+    ----------
+    x
+        The tensor whose gradient is missed.
+    loss
+        The tensor from which backward starts.
+    gradient
+        What was passed to backward; 1 for each element of loss when left out.
+    optimizer
+        The optimizer that should change x: whether it holds x itself, or other tensors, is looked at too.
+
+    Raises
+    ------
+    TypeError
+        If x or loss is not a tensor.
+
+    >>> import pullback
+    >>> x = pullback.tensor([-1.0, -2.0], requires_grad=True)
+    >>> loss = (3 * x.detach()).sum()
+    >>> pullback.why(x, loss).cause
+    'detach'
+    >>> loss = x.relu().sum()
+    >>> pullback.why(x, loss).cause
+    'backward not run'
+    >>> loss.backward(retain_graph=True)
+    >>> pullback.why(x, loss).cause
+    'zero factor'
+    """
+    require_tensors("why", x=x, loss=loss)
+    return _reason(x, loss, gradient, _grad(x), optimizer)
+
+
+def _reason(x: Any, loss: Any, gradient: Any, grad: Any, optimizer: Any) -> Reason:
+    broken = cut_between(x, [loss])
+    if broken is None and optimizer is not None and (strange := _not_held(x, optimizer)) is not None:
+        return strange.sentence("x is not changed by step(): ")
+    if grad is None:
+        return (broken or _missing(x, loss)).sentence("x.grad is None: ")
+    if broken is not None:
+        return broken.sentence("x.grad was not written by a pass from this loss: ")
+    values = np.asarray(grad._elements())
+    if np.isfinite(values).all() and values.all():
+        return Found("nothing wrong", "it is finite, and nowhere zero").sentence("Nothing is wrong with x.grad: ")
+    return _traced(x, loss, gradient, values)
+
+
+def _not_held(x: Any, optimizer: Any) -> Found | None:
+    """What an optimizer holds instead of x; None if it holds x."""
+    held = [tensor for group in optimizer.param_groups for tensor in group["params"]]
+    if any(tensor is x for tensor in held):
+        return None
+    alike = [tensor._node.site for tensor in held if tensor.shape == x.shape and tensor._node is not None]
+    instead = f", among them one of the same shape from {describe(alike[0])}" if alike else ""
+    text = (
+        f"the optimizer holds {len(held)} tensors{instead}, and x is none of them. Make the optimizer after the parameters, "
+        "and change them in place afterwards"
+    )
+    return Found("other optimizer", text, x._node.site)
+
+
+def _grad(x: Any) -> Any:
+    """`x.grad` without its warning."""
+    leaf = x._node if isinstance(x._node, AccumulateGrad) else x._leaf
+    return x._kept_grad if leaf is None else leaf.grad
+
+
+# 1. The chain
+#
+# Errors about tensors that do not require grad, or have not been used, get their reasons here, too.
+
+
+def no_history(index: int, tensor: Any) -> RuntimeError:
+    """backward from a tensor that does not require grad."""
+    text = untracked(tensor, f"this {errors.kind(tensor)}").text
+    return RuntimeError(f"element {index} of tensors does not require grad and does not have a grad_fn: {text}")
+
+
+def no_input(index: int, tensor: Any) -> RuntimeError:
+    """A derivative by a tensor that does not require grad."""
+    what = errors.kind(tensor)
+    text = f"One of the differentiated Tensors does not require grad: input {index} is a {what}. "
+    if tensor._cut is None:
+        text += "Call requires_grad_() on it before computing the outputs."
+    else:
+        text += f"{untracked(tensor, 'It').text}."
+    return RuntimeError(text)
+
+
+def unused(index: int, tensor: Any, outputs: Sequence[Any]) -> RuntimeError:
+    """A derivative by a tensor that the outputs do not depend on."""
+    text = (
+        f"The differentiated Tensor at index {index} appears to not have been used in the graph. Set allow_unused=True "
+        "if this is the desired behavior."
+    )
+    if isinstance(tensor, Carrier):
+        found = cut_between(tensor, outputs)
+        text += f" It is a {errors.kind(tensor)}" + ("." if found is None else f": {found.text}.")
+    return RuntimeError(text)
+
+
+CUTS = {
+    "detach": "was cut off by detach() at {}. Use the tensor itself, without detach",
+    "data": "was cut off by .data at {}. Use the tensor itself, without .data",
+    "no_grad": "was computed under no_grad at {}. Compute it outside the block, or inside enable_grad()",
+    "inference_mode": "was computed under inference_mode at {}. Compute it outside the block",
+    "astype": "went through a conversion to an integer or bool dtype at {}, which has no derivative",
+    "numpy": "went through a NumPy array at {}, which records nothing. NumPy's functions work on tensors themselves",
+    "tensor": "was copied by pullback.tensor at {}, which records nothing. Use x.clone()",
+    "item": "went through a Python number at {}, which records nothing. Join tensors with pullback.stack",
+    "tolist": "went through Python numbers at {}, which record nothing",
+}
+
+
+def untracked(tensor: Any, what: str) -> Found:
+    """Why a tensor is not tracked."""
+    made = tensor._cut
+    if made is not None:
+        return _at_cut(made, what)
+    if tensor._leaf is not None:
+        text = "had its requires_grad switched off. Call requires_grad_() before computing"
+        return Found("requires_grad", f"{what} {text}")
+    if tensor._dtype.kind not in "fc":
+        return Found("constant", f"{what} has no derivative: only floating-point and complex tensors have one")
+    return Found(
+        "constant",
+        f"{what} was computed from constants only. Create the inputs you want to differentiate with "
+        "requires_grad=True, or call x.requires_grad_() before computing",
+    )
+
+
+def _at_cut(made: Cut, what: str) -> Found:
+    other = f"went through {made.reason} at {{}}: derivative for aten::{made.reason} is not implemented"
+    return Found(made.reason, f"{what} {CUTS.get(made.reason, other).format(describe(made.site))}", made.site)
+
+
+def cut_between(x: Any, outputs: Sequence[Any]) -> Found | None:
+    """Why no output depends on x as far as the tape knows; None if one does."""
+    if x._node is None:
+        if x._cut is None and x._leaf is None and x._dtype.kind in "fc":
+            return Found("requires_grad", "x does not require grad. Call x.requires_grad_() before computing with it")
+        return untracked(x, "x")
+    roots = [node for output in outputs if (node := _node(output)) is not None]
+    order = youngest_first(roots)
+    if x._node in order:
+        return None
+    if not roots:
+        made = outputs[0]._cut
+        found = _cut_of(x, None if made is None else made.seq + 1)
+        if found is None and made is not None and made.origins and all(origin() is not None for origin in made.origins):
+            found = _cut_of(x, None)  # the loss's own cut is one of others' history: x may have been cut off after it
+        return found or untracked(outputs[0], "the loss")
+    latest = max(node.seq for node in roots)
+    if x._node.seq > latest:
+        return _made_later(x, order)
+    return _other_leaf(x, order) or _cut_of(x, latest) or _never_used(order)
+
+
+def _node(output: Any) -> Node | None:
+    """The node of a tensor, or of an edge of the graph."""
+    node: Node | None = output._node if isinstance(output, Carrier) else output.ownership_token or output.node
+    return node
+
+
+def _made_later(x: Any, order: Iterable[Node]) -> Found:
+    site = x._node.site
+    if isinstance(x._node, AccumulateGrad):
+        text = (
+            f"x began to require grad at {describe(site)}, after the loss was computed, so the loss was computed from "
+            "another tensor, or from this one before. Change a parameter in place: with pullback.no_grad(): w -= lr * w.grad"
+        )
+    else:
+        old = not set(order).isdisjoint(youngest_first([x._node]))
+        text = (
+            f"x was made by {made_at(x._node)}, after the loss was computed"
+            f"{' from the tensor that had the name before' if old else ''}. A parameter that is bound to a new tensor is no "
+            "leaf any more: change it in place, with pullback.no_grad(): w -= lr * w.grad"
+        )
+    return Found("made later", text, site)
+
+
+def _other_leaf(x: Any, order: Iterable[Node]) -> Found | None:
+    array = np.asarray(x._elements())
+    for node in order:
+        if isinstance(node, AccumulateGrad) and np.may_share_memory(np.asarray(node.variable._elements()), array):
+            text = (
+                "the loss was computed from another leaf, which lies in the memory of x and was made at "
+                f"{describe(node.site)}. Its gradient is there: a Parameter of a tensor, or a detached tensor that requires "
+                "grad, is a leaf of its own"
+            )
+            return Found("another leaf", text, node.site)
+    return None
+
+
+def _cut_of(x: Any, latest: int | None) -> Found | None:
+    """The likeliest cut of what was computed from x before a loss, and of those the latest."""
+    lines: dict[Site, Cut] = {}
+    barren: set[Node] = set()
+    for made in reversed(list(recent)):
+        if made.seq <= x._node.seq or (latest is not None and made.seq >= latest) or made.site in lines:
+            continue
+        if _reaches(made, x._node, barren):
+            lines[made.site] = made
+    return _at_cut(min(lines.values(), key=_innocence), "what was computed from x") if lines else None
+
+
+def _reaches(made: Cut, target: Node, barren: set[Node]) -> bool:
+    """Whether what was cut off came from a node; nodes that do not are remembered."""
+    waiting = [node for origin in made.origins if (node := origin()) is not None]
+    seen = set(waiting)
+    while waiting:
+        node = waiting.pop()
+        if node is target:
+            return True
+        for edge in node.edges:
+            if edge is not None and edge.seq >= target.seq and edge not in seen and edge not in barren:
+                seen.add(edge)
+                waiting.append(edge)
+    barren |= seen
+    return False
+
+
+def _innocence(made: Cut) -> int:
+    """How probable it is that a cut was meant: numbers are printed, and comparisons make masks."""
+    return (made.reason not in HIDING | {"astype", "tensor"}) + 2 * (made.reason in {"item", "tolist", "numpy"})
+
+
+def _never_used(order: Iterable[Node]) -> Found:
+    leaves = [node for node in order if isinstance(node, AccumulateGrad)]
+    known = ", ".join(f"one of shape {tuple(node.shape)} from {describe(node.site)}" for node in leaves[:3])
+    more = f" and {len(leaves) - 3} more" if len(leaves) > 3 else ""
+    return Found(
+        "unused",
+        "no operation that leads to the loss was given x. It may have been replaced or copied before it was used; the "
+        f"leaves that the loss depends on are {known}{more}",
+    )
+
+
+# 2. The pass that wrote nothing
+
+
+def _missing(x: Any, loss: Any) -> Found:
+    """Why `.grad` is None although the loss depends on x."""
+    leaf = isinstance(x._node, AccumulateGrad)
+    if not leaf and not x.retains_grad:
+        text = (
+            f"x is not a leaf, it was made by {made_at(x._node)}, and gradients are kept for leaves only. Call "
+            "x.retain_grad() before backward"
+        )
+        return Found("not a leaf", text, x._node.site)
+    way = _way(x, loss)
+    freed = [node for node in way if isinstance(node.saved, Freed)]
+    if not freed:
+        text = "no pass has run from this loss, or .grad was set to None since. Call loss.backward()"
+        return Found("backward not run", text)
+    line = describe(freed[0].saved.site)
+    if any(node.saved and not isinstance(node.saved, Freed) for node in way):
+        text = (
+            f"a part of the graph was freed by the pass at {line}, and is needed again for {made_at(freed[0])}. Pass "
+            "retain_graph=True there, or compute that part again"
+        )
+        return Found("freed", text, freed[0].saved.site)
+    after = (
+        "it was autograd.grad, or backward with other inputs, or .grad was set to None since, as zero_grad does"
+        if leaf
+        else "x.retain_grad() was called after it, or .grad was set to None since"
+    )
+    return Found(
+        "cleared",
+        f"the pass at {line} has run and freed the graph, and there is no gradient: {after}",
+        freed[0].saved.site,
+    )
+
+
+def _way(x: Any, loss: Any) -> list[Node]:
+    """The nodes between a loss and x, the latest made first."""
+    order = youngest_first([loss._node])
+    needed = restrict(order, [x._node])
+    return [node for node in order if node in needed and node is not x._node]
+
+
+# 3. Numbers that went wrong
+
+
+def _traced(x: Any, loss: Any, gradient: Any, values: np.ndarray[Any, Any]) -> Reason:
+    """Where the first number of `.grad` that is zero or not finite began."""
+    broken = ~np.isfinite(values)
+    mask = broken if broken.any() else values == 0
+    index = None if mask.all() and not broken.any() else first(mask)
+    share = (
+        "" if values.ndim == 0 or index is None else f" at {int(mask.sum())} of {mask.size} elements, the first {index}"
+    )
+    kind = kind_of(values[broken]) if broken.any() else "0"
+    start = f"x.grad is {kind}{share}: "
+    way = _way(x, loss)
+    freed = next((node for node in way if isinstance(node.saved, Freed)), None)
+    if freed is not None:
+        return _guessed(way, freed.saved.site, kind).sentence(start)
+    ledger = replayed(loss.interpreter, [(loss._node, _start(loss, gradient))], x._node)
+    search = _zero if kind == "0" else _not_finite
+    return search(ledger, x._node, index, kind, loss).sentence(start)
+
+
+def _start(loss: Any, gradient: Any) -> Any:
+    given = np.ones(loss.shape) if gradient is None else gradient
+    return cotangent(loss.interpreter, loss, given, 0, False)
+
+
+def _not_finite(ledger: Ledger, node: Node, index: Any, kind: str, loss: Any) -> Found:
+    place = born(ledger, node, index)
+    if place is not None:
+        found = cause(ledger, *place)
+        text = f"it began in the derivative of {made_at(found.entry.node)}{found.numbers()}"
+        advice = found.advice()
+        return Found(kind, text + (f". {advice}" if advice else ""), found.entry.node.site)
+    if all(np.isfinite(entry.outgoing).all() for entry in ledger.into(node)):
+        text = "this loss gives finite numbers, so it was left by an earlier pass. Clear .grad, as zero_grad does"
+        return Found("stale", text)
+    return Found(kind, f"the gradient that the pass started from is {kind}; the loss was made by {made_at(loss._node)}")
+
+
+def _zero(ledger: Ledger, node: Node, index: Any, kind: str, loss: Any) -> Found:
+    """The operations in which an element, or all of them, became exactly zero."""
+    deaths: list[Cause] = []
+    alive: list[Entry] = []
+    waiting = [(node, index)]
+    seen: set[Node] = set()
+    while waiting:
+        here, place = waiting.pop()
+        if here in seen:
+            continue
+        seen.add(here)
+        for entry in ledger.into(here):
+            higher = above(entry, place)
+            if not vanishes(entry.outgoing, place):
+                alive.append(entry)
+            elif vanishes(entry.incoming, higher):
+                waiting.append((entry.node, higher))
+            else:
+                deaths.append(cause(ledger, entry, place))
+    if alive and not deaths:
+        lines = " and ".join(dict.fromkeys(made_at(entry.node) for entry in alive))
+        return Found("cancelled", f"contributions that are not zero add up to zero: {lines}", alive[0].node.site)
+    if not deaths:
+        return Found("zero gradient", "the gradient that the pass started from is zero")
+    death = max(deaths, key=lambda found: found.entry.node.seq)
+    others = len({found.entry.node.site for found in deaths}) - 1
+    more = f" (and {others} more lines do so)" if others else ""
+    text = f"its factor in the derivative of {made_at(death.entry.node)} is exactly 0{_because(death)}{more}"
+    return Found("zero factor", text, death.entry.node.site)
+
+
+ZEROS = {
+    "relu": "the input of relu is not positive",
+    "clip": "the value lies outside the bounds",
+    "clip_by": "the value lies outside the bounds",
+    "maximum": "the other operand is larger",
+    "minimum": "the other operand is smaller",
+    "largest": "another element is the maximum",
+    "smallest": "another element is the minimum",
+    "amax": "another element is the maximum",
+    "amin": "another element is the minimum",
+    "select_along": "another element was selected",
+    "where": "the condition selects the other branch",
+    "masked_fill": "the mask replaces the value",
+    "multiply": "the other factor is 0",
+    "matmul": "the other matrix has only zeros there",
+    "overwrite": "the value was overwritten",
+    "getitem": "the index leaves it out",
+    "index": "the index leaves it out",
+    "abs": "the value is 0",
+    **dict.fromkeys(("sign", "floor", "ceil", "rint", "trunc"), "its derivative is 0 everywhere"),
+}
+
+
+def _because(found: Cause) -> str:
+    """Why a factor is zero, where that can be said in a few words."""
+    text = ZEROS.get(found.entry.node.primitive.name)
+    numbers = ", ".join(f"{name} = {value:.6g}" for name, value in found.operands.items())
+    return "".join([f": {text}" if text else "", f" ({numbers})" if numbers else ""])
+
+
+COMMON = {"multiply", "matmul", "abs", "divide"}  # in nearly every program
+POLES = {
+    "sqrt": "at 0 its derivative is inf",
+    "rsqrt": "at 0 it is inf",
+    "log": "at 0 its derivative is inf",
+    "divide": "0 as a divisor",
+    "reciprocal": "0 as a divisor",
+    "power": "a base of 0",
+    "pow": "a base of 0",
+    "exp": "overflow",
+    "vector_norm": "some norms at 0",
+}
+
+
+def _guessed(way: Sequence[Node], site: Site, kind: str) -> Found:
+    """What may have happened in a graph whose numbers are gone."""
+    again = (
+        f"the graph was freed by the pass at {describe(site)}, so its numbers are gone; with retain_graph=True there, why can "
+        "say what it was"
+    )
+    known = ZEROS if kind == "0" else POLES
+    suspects = [node for node in way if node.primitive.name in known]
+    suspects.sort(key=lambda node: node.primitive.name in COMMON)
+    if not suspects:
+        return Found("zero factor" if kind == "0" else kind, again)
+    lines = "; ".join(dict.fromkeys(f"{made_at(node)} ({known[node.primitive.name]})" for node in suspects[:3]))
+    could = f"what can have done it is {lines}"
+    return Found("zero factor" if kind == "0" else kind, f"{could}, and {again}", suspects[0].site)

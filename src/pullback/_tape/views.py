@@ -1,0 +1,352 @@
+"""Views and writes: tensors that share memory, and what a write does to their history.
+
+A view remembers its base and the chain of primitives that leads from the base to it. A write changes memory once, in
+place, and rebases histories: the target's, or, when the target is a view, its base's and that of every view of it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import ops
+from .._core import dtypes, errors
+from .._core.modes import NO_GRAD, RECORD, mode
+from .._core.primitives import Carrier, Primitive
+from .cuts import withdraw
+from .memory import Storage, owner, protect, storage_of, written
+from .node import AccumulateGrad, Node, hooks_of, make, node_class
+from .recording import Tape
+
+Step = tuple[Primitive, dict[str, Any]]
+ndarray = np.ndarray
+SEVERAL = (ops.unbind, ops.split)  # those with several outputs
+
+
+def view(primitive: Primitive, tensor: Any, **params: Any) -> Any:
+    """The result of a primitive that moves no elements, known as a view where it shares memory."""
+    array, node = tensor._array, tensor._node
+    current = mode.get()
+    plain = type(array) is ndarray and (current is RECORD or (current is NO_GRAD and node is None))
+    cut = node is None and tensor._cut is not None
+    if not plain or cut or primitive in SEVERAL or not isinstance(tensor.interpreter, Tape):
+        return _viewed(primitive, tensor, params)
+    moved = primitive.forward(array, **params)
+    if type(moved) is not ndarray:
+        return _viewed(primitive, tensor, params)
+    if node is not None:
+        title = primitive.title
+        cls = node_class(primitive, title if type(title) is str else title(**params), array.dtype.kind == "c")  # type: ignore[operator]
+        node = make(cls, (node,), (), params, moved.shape)
+    result = tensor.interpreter.wrap(moved, node)
+    track(tensor, result, (primitive, params))
+    return result
+
+
+def _viewed(primitive: Primitive, tensor: Any, params: dict[str, Any]) -> Any:
+    """The general way: dispatched, several outputs, in any mode."""
+    result = primitive(tensor, **params)
+    if type(result) is tuple:
+        getitem = ops.getitem
+        for piece, index in zip(result, pieces(primitive, params, result), strict=True):
+            track(tensor, piece, (getitem, {"index": index}))
+    else:
+        track(tensor, result, (primitive, params))
+    return result
+
+
+def pieces(primitive: Primitive, params: dict[str, Any], result: Any) -> list[Any]:
+    """The index of each output of unbind and split."""
+    before = (slice(None),) * params["axis"]
+    if primitive is ops.unbind:
+        return [(*before, i) for i in range(len(result))]
+    ends = itertools.accumulate(params["sizes"])
+    return [(*before, slice(end - size, end)) for size, end in zip(params["sizes"], ends, strict=True)]
+
+
+def track(base: Any, result: Any, step: Step) -> None:
+    """Record that `result` is `base` seen through one more primitive, if they share memory."""
+    array, source = result._array, base._array
+    if type(array) is not ndarray:
+        if isinstance(array, Carrier) and array._apart(source):
+            return
+    elif array.base is not source and owner(array) is not owner(source):
+        return
+    attach(base, result, step)
+
+
+def attach(base: Any, result: Any, step: Step) -> None:
+    """Record that `result` is `base` seen through one more primitive."""
+    (base._storage or storage_of(base)).join(result)
+    result._base = base if base._base is None else base._base
+    result._path = (base._path, step)
+    if base._inference:
+        result._inference = True
+    if base._made_untracked or not mode.get().grad:
+        result._made_untracked = base._made_untracked or True
+
+
+def steps(path: Any) -> tuple[Step, ...]:
+    """The views that lead from a base to a tensor, in order; tensors keep them as links, the last one first."""
+    found: list[Step] = []
+    while path:
+        path, step = path
+        found.append(step)
+    return tuple(reversed(found))
+
+
+def alias(tensor: Any, result: Any, *, counted: bool = True) -> Any:
+    """Record that `result` lies in the memory of `tensor` without being a differentiable view of it.
+
+    With `counted=False`, as for `.data`, the writes of each do not count as writes of the other.
+    """
+    storage = tensor._storage or storage_of(tensor)
+    (storage if counted else Storage(storage)).join(result)
+    return result
+
+
+def beside(primitive: Primitive, tensor: Any, **params: Any) -> Any:
+    """The result of a primitive that moves no elements, in the memory of `tensor` and not known as a view of it."""
+    return alias(tensor, primitive(tensor, **params))
+
+
+def overlaps(tensor: Any) -> bool:
+    """Whether elements of a tensor share memory, as those of an expanded one do.
+
+    Inside a transform only views have memory that counts: a write gives any other tensor new values, each its own.
+    """
+    array = tensor._array
+    if tensor.level:
+        return tensor._base is not None and _repeats(tensor.stride(), tensor.shape)
+    return type(array) is ndarray and 0 in array.strides and _repeats(array.strides, array.shape)
+
+
+def _repeats(strides: Sequence[int], shape: Sequence[int]) -> bool:
+    return 0 not in shape and any(n > 1 and not step for step, n in zip(strides, shape, strict=True))
+
+
+def check_writable(tensor: Any, operation: str, *, region: Any = None) -> None:
+    """Refuse a write, to a tensor or to what an index picks out of it, that would make a gradient wrong.
+
+    Nothing has changed yet.
+    """
+    current = mode.get()
+    if tensor._inference and not current.inference:
+        raise RuntimeError(errors.INFERENCE_WRITTEN)
+    array = tensor._array
+    if isinstance(array, np.ndarray) and not tensor.level:
+        if region is not None and 0 in array.strides:
+            array = array[region]
+        if 0 in array.strides and _repeats(array.strides, array.shape):
+            raise RuntimeError(errors.overlapping(tensor, operation))
+        if not array.flags.writeable:
+            raise ValueError(errors.read_only(tensor, operation))
+    elif region is None and overlaps(tensor):
+        raise RuntimeError(errors.overlapping(tensor, operation))
+    if not current.grad:
+        return
+    if type(tensor._made_untracked) is not bool:
+        raise RuntimeError(tensor._made_untracked.refusal)
+    if isinstance(tensor._node, AccumulateGrad):
+        refusal = errors.leaf_write if region is None else errors.leaf_view_write
+        raise RuntimeError(refusal(tensor, operation))
+    base = tensor._base
+    if base is not None:
+        if isinstance(base._node, AccumulateGrad):
+            raise RuntimeError(errors.leaf_view_write(tensor, operation))
+        if tensor._made_untracked and base._node is not None:
+            raise RuntimeError(errors.UNTRACKED_VIEW_WRITTEN)
+
+
+def write(target: Any, result: Any, operation: str) -> Any:
+    """Make the target hold a result: the same memory, a new history."""
+    check_writable(target, operation)
+    if result._cut is not None:
+        withdraw(result._cut, target)
+    if result.level > target.level:
+        raise RuntimeError(errors.captured_write(target, operation, result))
+    if tuple(result.shape) != tuple(target.shape):
+        raise RuntimeError(errors.written_shape(target, result, operation))
+    if result._dtype != target._dtype:
+        if not dtypes.can_cast(result._dtype, target._dtype):
+            raise RuntimeError(errors.written_dtype(target, result, operation))
+        result = ops.astype(result, dtype=target._dtype, source=result._dtype)
+    if target.level:
+        exchange_all(target, result)
+    else:
+        replace(target, result)
+        rebase(target, result)
+    return target
+
+
+def exchange_all(target: Any, result: Any) -> None:
+    """A write at a level of a transform, where values are never changed: the target and its views get new ones."""
+    base = target if target._base is None else target._base
+    value = result if target is base else ops.overwrite(base, result, path=steps(target._path))
+    _take(base, value)
+    written(base)
+    for member in base._storage.tensors() if base._storage is not None else ():
+        if member._base is base:
+            _take(member, ops.replay(base, path=steps(member._path)))
+    _tell(base, {id(base)})
+
+
+def _tell(base: Any, told: set[int]) -> None:
+    """Give the values of a base at a level to what lies in its memory by `detach`, which keeps a history of its own."""
+    for other in base._storage.tensors() if base._storage is not None else ():
+        if other._base is not None or id(other) in told:
+            continue
+        if other._origin is not None and other._origin[0] is base:
+            _see(other, ops.replay(_plain(base), path=steps(other._origin[1])))
+        elif base._origin is not None and base._origin[0] is other:
+            _see(other, ops.overwrite(_plain(other), _plain(base), path=steps(base._origin[1])))
+        else:
+            continue
+        told.add(id(other))
+        for member in other._storage.tensors():
+            if member._base is other:
+                _see(member, ops.replay(_plain(other), path=steps(member._path)))
+        _tell(other, told)
+
+
+def _plain(tensor: Any) -> Any:
+    """The values of a tensor of a level alone."""
+    values = tensor._twin()
+    values._cut_off("detach")
+    return values
+
+
+def _see(target: Any, value: Any) -> None:
+    """Make a tensor hold the values of another of its level, and keep its histories, here and on the levels below."""
+    inner, found = target._array, value._array
+    if isinstance(inner, Carrier) and (not inner.level or (isinstance(found, Carrier) and found.level == inner.level)):
+        beneath = inner._twin()
+        if isinstance(found, Carrier):
+            _see(beneath, found)
+        else:
+            exchange(beneath, found)
+        found = beneath
+    exchange(target, found)
+    for name in target._held:
+        if name not in target._histories:
+            setattr(target, name, getattr(value, name))
+
+
+def _take(target: Any, value: Any) -> None:
+    """Make a tensor hold what another of its level holds."""
+    exchange(target, value._array)
+    if mode.get().grad:
+        set_node(target, value._node)
+    for name in target._held:
+        setattr(target, name, getattr(value, name))
+
+
+def replace(target: Any, result: Any) -> None:
+    """Put a result's values into the target's memory, and leave graphs the values they kept.
+
+    Memory that nothing else can see is simply exchanged: the graph keeps the old array, and nothing is copied. What
+    graphs keep of the result is then kept of the target, too: the next write leaves them that.
+    """
+    old, array = target._array, result._array
+    if type(old) is not ndarray:
+        if getattr(old, "_memory", None) is None:
+            exchange(target, array)
+        else:
+            protect(target)
+            old.assign(array)
+    elif target._storage is None and old.base is None and array.base is None:
+        exchange(target, array)
+        target._cell = result._cell
+    else:
+        protect(target)
+        np.copyto(old, array)
+    written(target)
+
+
+def exchange(tensor: Any, array: Any) -> None:
+    """Give a tensor another array."""
+    tensor._array = array
+    tensor._cell = None
+    if isinstance(tensor._node, AccumulateGrad):
+        tensor._node.array = array
+        tensor._node.shape = array.shape
+
+
+def rebase(target: Any, result: Any) -> None:
+    """Give the target, all of which now holds a result, the result's history."""
+    if target._base is not None:
+        rebase_region(target._base, result, steps(target._path))
+        return
+    current = mode.get()
+    if current.grad and (result._node is not None or target._node is not None or target._detached):
+        set_node(target, result._node)
+        target._detached = False
+        target._cut = result._cut
+        refresh(target)
+    elif current.watcher is not None:
+        current.watcher.wrote(target, False)
+
+
+def rebase_region(base: Any, value: Any, path: tuple[Step, ...]) -> None:
+    """Record that a region of a base, a chain of views away, now holds a value."""
+    edges = (base._node, value._node if isinstance(value, Carrier) else None)
+    current = mode.get()
+    if edges != (None, None) and current.grad:
+        out = base.interpreter.record(
+            ops.overwrite, (base, value), edges, base._array, {"path": path}, conjugated=base._dtype.kind == "c"
+        )
+        set_node(base, out._node)
+        refresh(base)
+    elif current.watcher is not None:
+        current.watcher.wrote(base, False)
+
+
+def refresh(base: Any) -> None:
+    """Give every live view of a base that has been written the base's new history."""
+    for member in base._storage.tensors() if base._storage is not None else ():
+        if member._base is base and not member._made_untracked:
+            set_node(member, ops.replay(base, path=steps(member._path))._node)
+        elif member._base is base and type(member._made_untracked) is not bool:
+            member._made_untracked.spoil(member)
+    if (watcher := mode.get().watcher) is not None:
+        watcher.wrote(base, True)
+
+
+def set_node(tensor: Any, node: Node | None) -> None:
+    """A new history for a tensor; a retained gradient follows, hooks stay with the value they were set on."""
+    old = tensor._node
+    tensor._node = node
+    if tensor._leaf is not None:
+        tensor._leaf = None
+    if node is not None and old is not None and old.hooks is not None and old.hooks.retained is not None:
+        hooks_of(node).retained = old.hooks.retained
+        old.hooks.retained = None
+
+
+def become(target: Any, function: Any, operation: str) -> Any:
+    """Make a tensor the view that a function gives of it: the same memory, other axes.
+
+    What it was stays behind as an unseen tensor: the base of all that were views of the target, and of the target. Where
+    there are none, and it is no view itself, it stays none.
+    """
+    if mode.get().grad and isinstance((target if target._base is None else target._base)._node, AccumulateGrad):
+        refusal = errors.leaf_write if target._base is None else errors.leaf_view_write
+        raise RuntimeError(refusal(target, operation))
+    before = target.interpreter.wrap(target._array, target._node)
+    for name in ("_base", "_path", "_made_untracked", "_inference", "_cut"):
+        setattr(before, name, getattr(target, name))
+    storage_of(target).join(before)
+    result = function(before)
+    views = [member for member in storage_of(target).tensors() if member._base is target]
+    for member in views:
+        member._base = before
+    exchange(target, result._array)
+    if views or target._base is not None:
+        target._base, target._path, target._made_untracked = result._base, result._path, result._made_untracked
+    if not isinstance(target._node, AccumulateGrad):
+        set_node(target, result._node)
+    written(target)
+    return target

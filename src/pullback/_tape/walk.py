@@ -1,0 +1,333 @@
+"""The pass: how a cotangent travels back over the tape, and where it ends up.
+
+Nodes are made after everything they depend on, so running them youngest first is a topological order, and traversal
+needs no recursion. A pass first checks the whole graph it is about to walk, then walks it, and only then touches
+`.grad`: a refused call changes nothing.
+"""
+
+from __future__ import annotations
+
+from _thread import RLock
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
+from operator import attrgetter
+from sys import _getframe
+from typing import Any
+
+import numpy as np
+
+from .. import ops
+from .._core import xp as _xp
+from .._core.modes import FieldBlock, asking, mode, quiet, running
+from .._core.primitives import Carrier
+from .._core.shapes import sum_to
+from .._core.sites import caller, user_frame
+from .memory import Cell, cell_with, protect, written
+from .node import AccumulateGrad, Node, Parts
+from .recording import Freed, Tape, saved_tensors
+from .views import replace
+
+Array = np.ndarray[Any, np.dtype[Any]]
+ndarray = np.ndarray
+
+_seq = attrgetter("seq")
+
+# 1. Order
+#
+# Everything reachable is known before anything runs.
+
+
+def youngest_first(roots: Iterable[Node]) -> list[Node]:
+    """Every node reachable from the roots, the latest made first."""
+    seen: set[Node | None] = {*roots}
+    order: list[Any] = [*seen]
+    seen.add(None)
+    for node in order:  # which grows meanwhile
+        for edge in node.edges:
+            if edge not in seen:
+                seen.add(edge)
+                order.append(edge)
+    order.sort(key=_seq, reverse=True)
+    return order
+
+
+def restrict(order: list[Node], targets: Iterable[Node]) -> set[Node]:
+    """The nodes that lie on a way to a target."""
+    needed = set(targets)
+    for node in reversed(order):
+        if node not in needed and not needed.isdisjoint(node.edges):
+            needed.add(node)
+    return needed
+
+
+def _all_arrays(order: list[Node]) -> bool:
+    """Whether nodes have kept nothing but arrays: then no level beneath has a part in a pass."""
+    return all(
+        cell is None or (type(cell) is Cell and type(cell.array) is ndarray)
+        for node in order
+        if type(node.saved) is tuple
+        for cell in node.saved
+    )
+
+
+# 2. The walk
+#
+# One loop for raw arrays and for `create_graph`: only the namespace, and what saved values look like, differ. The
+# cotangent of an input that was broadcast is summed down to the input's shape here, once, so that no rule has to.
+
+
+class Pass:
+    """One walk over the tape: what it is asked, and what it finds."""
+
+    targeted = False
+    """Whether it looks for some gradients only."""
+    foreign = False
+    """Whether code of users runs on its way."""
+    recomputed: Any = None
+    """What checkpoints have computed again for it."""
+    watcher: Any = None
+    """Who is told of it."""
+
+    def __init__(self, tape: Tape, create_graph: bool, recording: bool, raw: bool, freed: Freed | None) -> None:
+        self.tape = tape
+        self.create_graph = create_graph
+        self.recording = recording
+        self.xp: Any = _xp if raw else ops
+        self.freed = freed
+        self.leaves: list[tuple[AccumulateGrad, Any]] = []
+        self.found: dict[Node, Any] = {}
+        self.retained: list[tuple[Any, Any]] = []
+        self.seen: list[Any] = []  # what hooks hold: never to be written
+        self.waiting: dict[Any, dict[int, Any]] = {}  # hooks on several tensors, and what has arrived for each
+
+    def walk(
+        self, order: list[Node], pending: dict[Node, Any], wanted: frozenset[Node], needed: set[Node] | None
+    ) -> None:
+        """Run the nodes in order, each on the sum of the cotangents that have reached it."""
+        xp, freed, create_graph = self.xp, self.freed, self.create_graph
+        for node in order:
+            g = pending.pop(node, None)
+            if g is None:
+                continue
+            if node.shape is None and isinstance(g, Parts):
+                g = g.filled(xp, node.params["shapes"])
+            hooks = node.hooks
+            if hooks is not None:
+                g = self.before(node, g)
+            edges = node.edges
+            if node in wanted:
+                self.found[node] = g
+            if not edges:
+                self.leaves.append((node, g))  # type: ignore[arg-type]  # only leaves have no edges
+                continue
+            if needed is not None:
+                edges = tuple([edge if edge in needed else None for edge in edges])
+                if not any(edges):
+                    continue
+            saved = self.connected(node) if create_graph and node.saved else node.saved
+            results = node.pull(xp, g, edges, saved, node.params)
+            if hooks is not None and hooks.post:
+                results = self.after(node, results, g)
+            if freed is not None and saved:
+                node.saved = freed
+            for edge, result in zip(edges, results):  # noqa: B905  # `strict` would take 0.2 us
+                if edge is not None and result is not None:
+                    fits = result.shape == edge.shape or edge.shape is None
+                    g = result if fits else sum_to(xp, result, edge.shape)
+                    before = pending.get(edge)
+                    pending[edge] = g if before is None else before + g
+
+    def announced(self, walk: Any, order: Any, pending: Any, wanted: Any, needed: Any, foreign: bool) -> None:
+        """Walk as the pass that is running, for hooks and other code of users."""
+        token = running.set(self)
+        known = asking.set(None if foreign else user_frame(_getframe(2)))
+        try:
+            as_it_is = self.xp is _xp or mode.get().grad is self.recording
+            with np.errstate(all="ignore"), nullcontext() if as_it_is else self.mode():  # hooks set it themselves
+                walk(order, pending, wanted, needed)
+        finally:
+            asking.reset(known)
+            running.reset(token)
+        if self.waiting:
+            with self.mode():
+                for hook, arrived in self.waiting.items():
+                    hook.finish(arrived)
+
+    def mode(self) -> FieldBlock:
+        """The mode in which hooks run, and everything else when the pass is recorded."""
+        return FieldBlock(grad=self.recording)
+
+    def connected(self, node: Node) -> tuple[Cell, ...]:
+        """What a node kept, as tensors connected to the graph again."""
+        return tuple(map(cell_with, saved_tensors(self.tape, node)))
+
+    def wrapped(self, value: Any) -> Any:
+        """A cotangent as hooks see it: a tensor."""
+        if value is None or (isinstance(value, Carrier) and self.tape.sees(value)):
+            return value
+        return self.tape.wrap(value, None)
+
+    def unwrapped(self, value: Any) -> Any:
+        """What a hook returned, as the walk holds it; from now on somebody else may hold it too."""
+        if value is not None and not self.create_graph and value.interpreter is self.tape:
+            value = value._array
+        self.seen.append(value)
+        return value
+
+    def before(self, node: Node, g: Any) -> Any:
+        """g after the hooks on the tensor, kept for a tensor that retains its gradient, after the hooks on the node."""
+        hooks = node.hooks
+        assert hooks is not None
+        if hooks.tensor:
+            with self.mode():
+                g = self.unwrapped(hooks.before(self.wrapped(g)))
+        if hooks.retained is not None and (tensor := hooks.retained()) is not None:
+            self.retained.append((tensor, g))
+        if hooks.pre:
+            several = type(g) is list
+            given = tuple(map(self.wrapped, g if several else (g,)))
+            with self.mode():
+                replaced = [self.unwrapped(value) for value in hooks.run("pre", given)]
+            g = replaced if several else replaced[0]
+        return g
+
+    def after(self, node: Node, results: Sequence[Any], g: Any) -> Sequence[Any]:
+        """The cotangents of the inputs after the hooks on the node."""
+        assert node.hooks is not None
+        given = tuple(map(self.wrapped, g if type(g) is list else (g,)))
+        shaped = [
+            r
+            if r is None or edge is None or edge.shape is None or r.shape == edge.shape
+            else sum_to(self.xp, r, edge.shape)
+            for edge, r in zip(node.edges, results, strict=True)
+        ]
+        with self.mode():
+            return [self.unwrapped(r) for r in node.hooks.run("post", tuple(map(self.wrapped, shaped)), given)]
+
+
+def pull_back(
+    tape: Tape,
+    roots: Sequence[tuple[Node, Any]],
+    *,
+    targets: Sequence[Node] | None = None,
+    refuse_unused: Callable[[int], Exception] | None = None,
+    retain_graph: bool,
+    create_graph: bool,
+) -> Pass:
+    """Walk back from roots and their cotangents; with targets, only along ways that lead to one."""
+    pending: dict[Node, Any] = {}
+    raw = not create_graph
+    for node, g in roots:
+        pending[node] = pending[node] + g if node in pending else g
+        raw = raw and type(g) is ndarray
+    order = youngest_first(pending)
+    wanted: frozenset[Node] = frozenset() if targets is None else frozenset(targets)
+    if targets is not None and refuse_unused is not None and not wanted.issubset(order):
+        raise refuse_unused(next(index for index, target in enumerate(targets) if target not in order))
+    foreign = obstructed = False
+    everywhere = True
+    for node in order:
+        if node.hooks is not None or node.foreign:
+            foreign = True
+        if not node.edges:
+            everywhere = everywhere and node in wanted
+        if type(node.saved) is not tuple:
+            obstructed = True
+    needed = None if targets is None or everywhere else restrict(order, wanted)
+    if obstructed:
+        for node in order:
+            if type(node.saved) is not tuple and (needed is None or not needed.isdisjoint(node.edges)):
+                raise node.saved.error(node)
+    raw = raw and (tape.level == 0 or _all_arrays(order))
+    freed = None if retain_graph else Freed(caller())
+    current = mode.get()
+    watcher = current.watcher
+    plain = raw and not foreign and watcher is current.observer  # nothing that runs asks for the mode or for the pass
+    recording = not plain and tape.recording(create_graph, list(pending.values()))
+    walker = Pass(tape, create_graph, recording, raw, freed)
+    walk = walker.walk
+    if watcher is not None:
+        walker.watcher, walker.foreign = watcher, foreign
+        walk = watcher.begins(walker, order, roots, needed)
+    if plain:
+        quiet.copy().run(walk, order, pending, wanted, needed)
+    else:
+        walker.targeted = targets is not None
+        walker.announced(walk, order, pending, wanted, needed, foreign)
+    return walker
+
+
+# 3. Accumulation
+#
+# Only here does a pass change anything a user can see. The first gradient becomes `.grad` as it is when nobody else
+# holds it, else as a copy with the leaf's layout; later ones are added in place, or, with create_graph, into a new
+# tensor. Two threads that accumulate into one tensor take turns.
+
+_turn = RLock()
+
+
+def _sum_into(walker: Pass, old: Any, g: Any, like: Array, dtype: Any, held: set[int]) -> Any:
+    """The gradient `old`, or None, and one more cotangent."""
+    if walker.create_graph:
+        if g._dtype != dtype:
+            g = ops.astype(g, dtype=dtype, source=g._dtype)
+        if old is None and id(g) not in held:
+            held.add(id(g))
+            return g
+        return ops.clone(g) if old is None else old + g
+    if old is None:
+        return walker.tape.wrap(owned(g, like, dtype, held), None)
+    array = old._array
+    if isinstance(array, Carrier):
+        replace(old, walker.tape.wrap(ops.add(array, g), None))
+        return old
+    if old._node is not None or not array.flags.writeable:
+        return walker.tape.wrap(np.asarray(array + g, dtype=array.dtype), None)
+    protect(old)
+    np.add(array, g, array, casting="unsafe")
+    written(old)
+    return old
+
+
+def owned(g: Any, like: Array, dtype: Any, held: set[int]) -> Any:
+    """g as an array that nobody else holds, laid out like the leaf; in order if that does not fill its memory."""
+    if type(g) is ndarray:
+        key = id(g)
+        if g.base is None and g.dtype == dtype and g.strides == like.strides and key not in held and g.flags.writeable:
+            held.add(key)
+            return g
+    elif isinstance(g, Carrier):
+        return ops.clone(g) if g._dtype == dtype else ops.astype(g, dtype=dtype, source=g._dtype)
+    out = np.empty_like(like, dtype=dtype, subok=False)
+    if not out.flags.c_contiguous and np.empty_like(like).strides != like.strides:
+        out = np.empty(like.shape, dtype)  # the leaf has gaps or repeats
+    np.copyto(out, g, casting="unsafe")
+    return out
+
+
+def commit(walker: Pass, roots: Sequence[tuple[Node, Any]]) -> None:
+    """Write the gradients a pass has found into `.grad`, then run the hooks that wait for them."""
+    held = {id(g) for _, g in roots}
+    if walker.seen:
+        held.update(map(id, walker.seen))
+    for tensor, g in walker.retained:
+        new = _sum_into(walker, None, g, tensor._array, tensor._dtype, held)
+        with _turn:
+            old = tensor._kept_grad
+            tensor._kept_grad = new if old is None else old + new
+    hooked = False
+    with _turn:
+        for leaf, g in walker.leaves:
+            tensor = leaf.tensor()
+            if tensor is not None and tensor._node is not leaf:
+                continue  # it no longer requires grad
+            array = leaf.array
+            leaf.grad = _sum_into(walker, leaf.grad, g, array, leaf.grad_dtype or array.dtype, held)
+            if leaf.post:
+                hooked = True
+    if hooked:
+        for leaf, _ in walker.leaves:
+            for (hook,) in list(leaf.post):
+                hook(leaf.variable)
+    if walker.watcher is not None:
+        walker.watcher.ends(walker)

@@ -1,0 +1,525 @@
+"""What every tensor has: its attributes, and torch's autograd methods.
+
+A tensor is an array, the node that made it (or, for a leaf that requires grad, the node that collects its gradient),
+and the cell through which graphs keep its value.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+
+from .. import ops
+from .._core import dtypes, errors, placement
+from .._core.modes import innermost, mode
+from .._core.primitives import Carrier
+from .._core.shapes import CallableInt, Size
+from .._tape import backward as _backward
+from .._tape.cuts import Cut, cut, cut_off
+from .._tape.memory import Cell, cell_of, version
+from .._tape.node import AccumulateGrad, Node, RemovableHandle, hooks_of, leaf, new
+from .._tape.recording import Tape
+from .._tape.views import alias, exchange
+
+ndarray = np.ndarray
+new_size = tuple.__new__
+DIFFERENTIABLE = "Tensors of floating point and complex dtype can require gradients"
+
+
+class _Defaults(Carrier):
+    """What few tensors have of their own, and the others find here."""
+
+    __slots__ = ()
+
+    interpreter: Tape
+    _storage: Any = None
+    _writes = 0
+    _base: Any = None
+    _path: tuple[Any, ...] = ()
+    _made_untracked: Any = False  # or the custom function it is a view of: see _custom
+    _inference = False
+    _cut: Cut | None = None
+    _kept_grad: Any = None
+    _leaf: Any = None
+    _role: Any = None  # what a module takes the tensor for: see nn.parameter
+    _held: tuple[str, ...] = ()
+    _detached = False  # whether it has lost a history in place, which views may still have
+    _histories: tuple[str, ...] = ()  # those of what is held that follow from how the values were computed
+    _origin: Any = None  # of what was detached inside a transform: the base that it lies in, and the way there
+    _takes_out = False  # whether `out=` may be a tensor of its level, and operands of it may be written there
+    _transparent = True  # whether what it holds are the very numbers that it stands for
+    _memory: Any = None  # what a carrier beneath the tape knows of the memory it stands for: see compile
+
+    def _apart(self, other: Any) -> bool:
+        """Whether this carrier, a view of another by what was done, lies in other memory after all."""
+        return False
+
+
+class Attributes(_Defaults):
+    """What a tensor is: its shape, dtype, memory, and its place in the graph."""
+
+    __slots__ = ("_array", "_cell", "_node", "__dict__", "__weakref__")
+
+    _array: Any
+    _node: Node | None
+    _cell: Cell | None
+
+    is_cpu = True
+    is_cuda = is_xpu = is_mps = is_meta = is_mkldnn = is_sparse = is_quantized = is_nested = False
+
+    def _twin(self) -> Any:
+        """Another tensor with the same value and history."""
+        twin: Any = new(type(self))
+        twin._array, twin._node, twin._cell = self._array, self._node, None
+        for name in self._held:
+            setattr(twin, name, getattr(self, name))
+        return twin
+
+    def _cut_off(self, reason: str) -> None:
+        """Forget the history, here and at the levels below: `reason` is 'detach' or 'data'."""
+        self._node = None
+        if isinstance(self._array, Carrier):
+            self._array = self._array.data if reason == "data" else self._array.detach()
+
+    def _concrete(self, operation: str = "nonzero") -> Any:
+        """The elements as an array, for an operation that depends on their values: refused where examples differ."""
+        array = self._array
+        return array if isinstance(array, np.ndarray) else array._concrete(operation)
+
+    def _elements(self) -> Any:
+        """An array with all elements, of all examples of a batch too, for checks that hold for each of them."""
+        array = self._array
+        return array if isinstance(array, np.ndarray) else array._elements()
+
+    @property
+    def shape(self) -> Size:
+        """The length of each axis."""
+        return new_size(Size, self._array.shape)  # what `size_of` does, without the call
+
+    @property
+    def _dtype(self) -> np.dtype[Any]:
+        array = self._array
+        return array.dtype if isinstance(array, ndarray) else array._dtype  # type: ignore[no-any-return]
+
+    @property
+    def _type_name(self) -> str:
+        return dtypes.type_name(self.dtype)
+
+    @property
+    def dtype(self) -> dtypes.dtype:
+        """The type of the elements, one of pullback's own dtype objects."""
+        return dtypes.from_numpy(self._dtype)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self._array.shape)
+
+    def dim(self) -> int:
+        """The number of axes."""
+        return len(self._array.shape)
+
+    ndimension = dim
+
+    @property
+    def size(self) -> CallableInt:
+        """The number of elements, as in NumPy; called, the shape or the length of one axis, as in torch."""
+        return CallableInt(self.shape)
+
+    def numel(self) -> int:
+        """The number of elements."""
+        return self.shape.numel()
+
+    nelement = numel
+
+    @property
+    def device(self) -> placement.device:
+        """Where the elements are: always 'cpu'."""
+        return placement.CPU
+
+    @property
+    def layout(self) -> placement.layout:
+        """How the memory is organised: always `strided`."""
+        return placement.strided
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self._dtype.itemsize
+
+    def element_size(self) -> int:
+        """Bytes of one element."""
+        return self._dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self._dtype.itemsize * self.numel()
+
+    def stride(self, dim: int | None = None) -> Any:
+        """How many elements lie between neighbours along each axis, or along one."""
+        array = self._array
+        if array.size or not isinstance(array, np.ndarray) or 0 not in array.strides:
+            strides = tuple(step // self.itemsize for step in array.strides)
+        else:  # fresh ones, in which NumPy has zeros
+            strides = tuple(math.prod([max(n, 1) for n in array.shape[axis:]]) for axis in range(1, array.ndim + 1))
+        return strides if dim is None else strides[dim]
+
+    def storage_offset(self) -> int:
+        """How many elements of the memory lie before the first of this tensor's."""
+        base = self._array if self._array.base is None else self._array.base
+        if not isinstance(base, np.ndarray):
+            return 0
+        start = base.__array_interface__["data"][0]
+        return int((self.data_ptr() - start) // self.itemsize)
+
+    def is_contiguous(self, memory_format: Any = None) -> bool:
+        """Whether the elements lie in memory in the order of the axes."""
+        return bool(self._array.flags.c_contiguous)
+
+    def data_ptr(self) -> int:
+        """The address of the first element."""
+        return int(self._array.__array_interface__["data"][0])
+
+    def is_floating_point(self) -> bool:
+        """Whether the elements are real floating-point numbers."""
+        return self._dtype.kind == "f"
+
+    def is_complex(self) -> bool:
+        """Whether the elements are complex numbers."""
+        return self._dtype.kind == "c"
+
+    def is_inference(self) -> bool:
+        """Whether the tensor was made under inference_mode."""
+        return self._inference
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether operations on this tensor are recorded; settable on leaves."""
+        return self._node is not None
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        if not isinstance(value, bool):
+            raise RuntimeError(f"requires_grad must be a bool, not {type(value).__name__}")
+        if not self.is_leaf:
+            raise RuntimeError(errors.non_leaf_flag(self, value))
+        _set_flag(self, value)
+
+    @requires_grad.deleter
+    def requires_grad(self) -> None:
+        raise RuntimeError("requires_grad must be a bool: set it to False instead of deleting it")
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether no recorded operation made this tensor."""
+        return self._node is None or type(self._node) is AccumulateGrad
+
+    @property
+    def grad_fn(self) -> Node | None:
+        """The node of the operation that made this tensor; None for a leaf."""
+        node = self._node
+        return None if node is None or type(node) is AccumulateGrad else node.endpoint[0]
+
+    @property
+    def output_nr(self) -> int:
+        """Which output of its operation this tensor is."""
+        return 0 if self._node is None else self._node.endpoint[1]
+
+    @property
+    def _version(self) -> int:
+        if self._inference:
+            raise RuntimeError("Inference tensors do not track version counter.")
+        return version(self)
+
+    def _is_view(self) -> bool:
+        return self._base is not None
+
+
+class Autograd(Attributes):
+    """What a tensor knows about gradients: torch's names and rules."""
+
+    __slots__ = ()
+
+    def backward(
+        self,
+        gradient: Any = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Any = None,
+        *,
+        retain_variables: bool | None = None,
+    ) -> None:
+        """Accumulate the vector-Jacobian product of `gradient` into the `.grad` of the leaves.
+
+        Parameters
+        ----------
+        gradient
+            The vector v of v @ J: a tensor, array, list or number with this tensor's shape. May be left out for a
+            tensor of one element (v = 1). A one-element tensor takes a v of any shape, each entry pulled back and
+            summed; axes of length 1 may be missing or extra.
+        retain_graph
+            Keep what the graph has saved, so that backward can run again; defaults to `create_graph`.
+        create_graph
+            Record the pass itself, for derivatives of derivatives.
+        inputs
+            Accumulate only into these tensors (also non-leaves).
+
+        Raises
+        ------
+        RuntimeError
+            If this tensor is not tracked, if `gradient` is missing or does not fit, or if the graph has been freed.
+            Nothing has changed then.
+
+        Examples
+        --------
+        >>> import pullback
+        >>> x = pullback.tensor([1.0, 2.0], requires_grad=True)
+        >>> y = 3 * x**2
+        >>> y.backward(pullback.tensor([1.0, 10.0]))
+        >>> x.grad
+        tensor([  6., 120.])
+        """
+        if retain_variables is not None:
+            warnings.warn("retain_variables is the old name: use retain_graph", FutureWarning, stacklevel=2)
+            retain_graph = retain_variables
+        _backward.backward(self, gradient, retain_graph=retain_graph, create_graph=create_graph, inputs=inputs)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Start (or stop) recording operations on this leaf, in place."""
+        if not isinstance(requires_grad, bool):
+            raise TypeError(
+                "requires_grad_(): argument 'requires_grad' (position 1) must be bool, "
+                f"not {type(requires_grad).__name__}"
+            )
+        if not self.is_leaf:
+            if not requires_grad:
+                raise RuntimeError(errors.non_leaf_flag(self, requires_grad))
+            return self
+        _set_flag(self, requires_grad)
+        return self
+
+    @property
+    def grad(self) -> Any:
+        """The gradient that passes have accumulated here: None before the first; settable.
+
+        A non-leaf has one only after `retain_grad()`; reading it otherwise warns once per place in the code.
+        """
+        node = self._node
+        leaf = node if type(node) is AccumulateGrad else self._leaf
+        if leaf is not None:
+            return leaf.grad
+        if self._kept_grad is None and node is not None and not self.retains_grad:
+            warnings.warn(errors.non_leaf_grad(self), UserWarning, stacklevel=2)
+        return self._kept_grad
+
+    @grad.setter
+    def grad(self, value: Any) -> None:
+        if value is not None:
+            _check_assigned_grad(self, value)
+        leaf = self._node if type(self._node) is AccumulateGrad else self._leaf
+        if leaf is not None:
+            leaf.grad = value
+        else:
+            self._kept_grad = value
+
+    @grad.deleter
+    def grad(self) -> None:
+        self.grad = None
+
+    _grad = grad  # as programs that share a model between processes write it
+
+    @property
+    def grad_dtype(self) -> Any:
+        """The dtype that `.grad` must have: the tensor's own unless set; None allows any."""
+        if type(self._node) is AccumulateGrad:
+            dtype = self._node.grad_dtype
+            return None if dtype is None else dtypes.from_numpy(dtype)
+        return self.dtype
+
+    @grad_dtype.setter
+    def grad_dtype(self, value: Any) -> None:
+        if type(self._node) is not AccumulateGrad:
+            raise RuntimeError("grad_dtype can only be set on leaf tensors that require grad")
+        self._node.grad_dtype = None if value is None else dtypes.as_dtype(value).numpy
+
+    def retain_grad(self) -> None:
+        """Have passes store this tensor's gradient in `.grad`, although it is not a leaf.
+
+        Raises
+        ------
+        RuntimeError
+            If the tensor does not require grad.
+
+        >>> import pullback
+        >>> x = pullback.tensor(2.0, requires_grad=True)
+        >>> y = x * 3
+        >>> y.retain_grad()
+        >>> (y * y).backward()
+        >>> y.grad
+        tensor(12.)
+        """
+        _backward.retain_grad(self)
+
+    @property
+    def retains_grad(self) -> bool:
+        """Whether `retain_grad()` has been called on this non-leaf."""
+        hooks = None if self._node is None else self._node.hooks
+        return hooks is not None and hooks.retained is not None
+
+    def register_hook(self, hook: Callable[[Any], Any]) -> RemovableHandle:
+        """Call `hook(grad)` when this tensor's gradient is computed; a tensor it returns takes its place.
+
+        Raises
+        ------
+        RuntimeError
+            If the tensor does not require grad.
+
+        >>> import pullback
+        >>> x = pullback.tensor(2.0, requires_grad=True)
+        >>> handle = x.register_hook(lambda g: g * 10)
+        >>> (x * x).backward()
+        >>> x.grad
+        tensor(40.)
+        """
+        if self._node is None:
+            raise RuntimeError(
+                f"cannot register a hook on a tensor that doesn't require gradient: this is a {errors.kind(self)}"
+            )
+        return hooks_of(self._node).add("tensor", hook)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Any], Any]) -> RemovableHandle:
+        """Call `hook(tensor)` after a pass has updated this leaf's `.grad`.
+
+        Raises
+        ------
+        RuntimeError
+            If the tensor is not a leaf that requires grad.
+
+        >>> import pullback
+        >>> w = pullback.tensor(2.0, requires_grad=True)
+        >>> handle = w.register_post_accumulate_grad_hook(lambda p: print(p.grad))
+        >>> (w * 3).backward()
+        tensor(3.)
+        """
+        if self._node is None:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if not isinstance(self._node, AccumulateGrad):
+            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+        return RemovableHandle(self._node.post, hook)
+
+    def detach(self) -> Any:
+        """The same values in the same memory, without the history."""
+        return _untracked_alias(self, "detach")
+
+    def detach_(self) -> Self:
+        """Forget this tensor's history, in place."""
+        if self._base is not None:
+            raise RuntimeError("Can't detach views in-place. Use detach() instead.")
+        if type(self._node) is AccumulateGrad:
+            return self.requires_grad_(False)
+        if self._node is not None:
+            self._cut = cut("detach", (self,))
+            self._detached = self._storage is not None
+        self._cut_off("detach")
+        return self
+
+    @property
+    def data(self) -> Any:
+        """The same values in the same memory, without the history; assigning exchanges the values.
+
+        Writes through it are neither recorded nor counted. Values that a graph has saved stay as they were.
+        """
+        return _untracked_alias(self, "data")
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        if not isinstance(value, Attributes):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+        if self._node is not None and value._dtype.kind not in "fc":
+            raise RuntimeError(
+                "data set to a tensor that requires gradients must be floating point or complex dtype, "
+                f"not {value.dtype}"
+            )
+        if value._array is self._array:
+            return
+        exchange(self, value._array)
+        if type(self._node) is AccumulateGrad:
+            self._node.grad_dtype = value._dtype
+        before = version(self)
+        alias(value, self, counted=False)
+        self._storage.version = before
+
+    @data.deleter
+    def data(self) -> None:
+        raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
+
+    def clone(self, *, memory_format: Any = None) -> Any:
+        """A recorded copy; inside a transform, one that can be written to with values of the transform."""
+        if memory_format is None:
+            made = ops.clone(self)
+        else:
+            placement.accept("clone", {"memory_format": memory_format})
+            made = ops.clone(self, order="C" if memory_format is placement.contiguous_format else "K")
+        interpreter = innermost.get()
+        return made if interpreter is None or made.level >= interpreter.level else interpreter.adopt(made)
+
+
+def _set_flag(tensor: Any, value: bool) -> None:
+    """Make a leaf collect gradients, or stop; `.grad` survives both."""
+    if value and tensor._dtype.kind not in "fc":
+        raise RuntimeError(f"only {DIFFERENTIABLE}: this is a {errors.kind(tensor)}")
+    if value and tensor._inference and not mode.get().inference:
+        raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+    if value == (tensor._node is not None):
+        return
+    if value and tensor._leaf is not None:
+        tensor._node = tensor._leaf  # the same leaf as before: graphs made then still reach it
+        exchange(tensor, tensor._array)
+    elif value:
+        # Threads may share a leaf: its cell is there before any of them saves the value.
+        if not tensor._inference:
+            tensor._cell = tensor._cell or cell_of(tensor)
+        node = leaf(tensor, tensor._array)
+        node.grad = tensor._kept_grad
+        tensor._node = node
+    else:
+        tensor._leaf = tensor._node
+        tensor._node = None
+
+
+def _untracked_alias(tensor: Any, reason: str) -> Any:
+    result = tensor._twin()
+    result._cut_off(reason)
+    if tensor._inference:
+        result._inference = True
+    if tensor.level:
+        result._origin = (tensor, ()) if tensor._base is None else (tensor._base, tensor._path)
+    if tensor._node is not None:
+        result._cut = cut_off(reason, (tensor,), asked=3)
+    elif tensor._cut is not None:
+        result._cut = tensor._cut
+    return alias(tensor, result, counted=reason != "data")
+
+
+def _check_assigned_grad(tensor: Any, value: Any) -> None:
+    if not isinstance(value, Attributes):
+        raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+    if value is tensor:
+        raise RuntimeError("can't assign Variable as its own grad: assign a clone")
+    if value.shape != tensor.shape:
+        raise RuntimeError(
+            f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size '{list(tensor.shape)}'. "
+            "Please ensure that the gradient and the tensor are the same size"
+        )
+    wanted = tensor.grad_dtype
+    if wanted is not None and value.dtype != wanted:
+        raise RuntimeError(
+            f"attempting to assign a gradient with dtype '{value._type_name.lower()}' to a tensor with grad_dtype "
+            f"'{dtypes.type_name(wanted)}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's "
+            "dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype."
+        )

@@ -1,0 +1,493 @@
+"""Making tensors: from data, from shapes, and from ranges.
+
+Python floats become the default dtype (float32 unless `set_default_dtype` says otherwise), Python ints int64; NumPy
+arrays keep their dtype.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._core import dtypes, errors
+from .._core.modes import innermost, quiet
+from .._core.placement import accept
+from .._core.primitives import Carrier
+from .._core.shapes import Shape, parse_sizes
+from .._core.values import require_tensor, untracked
+from .._tape.cuts import cut
+from .._tape.memory import storage_of
+from ..vocabulary import taking_out
+from ..vocabulary.promotion import common, limits, overflow
+from .nested import is_nested, numbers, read
+from .tensor import Tensor
+
+
+def made(array: Any, requires_grad: bool) -> Tensor:
+    """A leaf around an array, tracked if that is asked for; what a transform's tensor is already stays it."""
+    if isinstance(array, Carrier):
+        if requires_grad:
+            raise RuntimeError(errors.FLAG_INSIDE)
+        return array  # type: ignore[return-value]  # a tensor: the layers below know it as a carrier
+    tensor: Tensor = Tensor.interpreter.wrap(array, None)
+    if not isinstance(requires_grad, bool):
+        raise TypeError(f"argument 'requires_grad' must be bool, not {type(requires_grad).__name__}")
+    if requires_grad:
+        if tensor._dtype.kind not in "fc":
+            raise RuntimeError(
+                "Only Tensors of floating point and complex dtype can require gradients: this one would be "
+                f"{tensor.dtype}. Write floats (1. instead of 1), or pass dtype=pullback.float32"
+            )
+        tensor.requires_grad = True
+    elif (interpreter := innermost.get()) is not None:
+        return interpreter.adopt(tensor)  # type: ignore[no-any-return]  # a tensor of the interpreter
+    return tensor
+
+
+def chosen_dtype(dtype: Any) -> np.dtype[Any]:
+    """The dtype asked for, or the default one."""
+    return dtypes.default_numpy() if dtype is None else dtypes.as_dtype(dtype).numpy
+
+
+def _as(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    converted: np.ndarray[Any, Any] = quiet.run(array.astype, dtype, copy=False)
+    return converted
+
+
+def as_array(data: Any, dtype: Any) -> np.ndarray[Any, Any]:
+    """A new array from Python data, by torch's rules for its dtype."""
+    target = None if dtype is None else dtypes.as_dtype(dtype).numpy
+    if is_nested(data):
+        array, inferred = read(data, target)
+    else:
+        array = numbers(data, {int}, target) if type(data) is int else np.array(data)
+        inferred = _inferred(data, array)
+    if target is not None and array.dtype.kind == "c" and target.kind != "c":
+        raise RuntimeError(f"value cannot be converted to type {dtype} without overflow: it is complex")
+    wanted = inferred if target is None else target
+    _check_range(array, wanted)
+    return _as(array, wanted)
+
+
+def _inferred(data: Any, array: np.ndarray[Any, Any]) -> np.dtype[Any]:
+    """The dtype of a number, an array, or what NumPy made one of."""
+    if array.dtype.kind not in "buifc":
+        several = isinstance(data, np.ndarray)
+        name = data.dtype.name if isinstance(data, (np.ndarray, np.generic)) else type(data).__name__
+        if isinstance(data, (str, bytes)):
+            raise ValueError(f"too many dimensions '{name}': a tensor holds numbers, not {data!r}")
+        raise (TypeError if several else RuntimeError)(
+            f"Could not infer dtype of {name}: a tensor holds numbers, and cannot be made from {type(data).__name__}"
+        )
+    if isinstance(data, (np.ndarray, np.generic)):
+        dtypes.from_numpy(array.dtype)  # refuses what no tensor can have
+        return array.dtype  # type: ignore[no-any-return]  # an array's
+    own = {"f": dtypes.default_numpy(), "c": dtypes.default_complex().numpy, "i": np.dtype(np.int64)}
+    return own.get(array.dtype.kind, array.dtype)  # type: ignore[no-any-return]  # an array's
+
+
+def _check_range(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> None:
+    """Refuse integers that an integer dtype cannot hold."""
+    if array.dtype.kind in "iu" and dtype.kind in "iu" and array.size:
+        least, largest = limits(dtype)
+        for value in (int(array.min()), int(array.max())):
+            if not least <= value <= largest:
+                raise overflow(value, dtype)
+
+
+def tensor(data: Any, *, dtype: Any = None, requires_grad: bool = False, **placement: Any) -> Tensor:
+    """A new leaf tensor with a copy of the data: numbers, nested sequences, or an array.
+
+    Raises
+    ------
+    ValueError
+        If nested sequences have different lengths.
+    TypeError
+        If the data are not numbers.
+    RuntimeError
+        If `requires_grad` is set for integers or bools.
+
+    >>> import pullback
+    >>> pullback.tensor([[1.0, 2.0], [3.0, 4.0]])
+    tensor([[1., 2.],
+            [3., 4.]])
+    """
+    accept("tensor", placement)
+    if isinstance(data, Carrier):
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+            "sourceTensor.detach().clone().requires_grad_(True), rather than pullback.tensor(sourceTensor).",
+            UserWarning,
+            stacklevel=2,
+        )
+        if data._node is not None:
+            cut("tensor", (data,))
+        if data.level:
+            return data.detach().clone() if dtype is None else data.detach().clone().to(dtype)  # type: ignore[no-any-return]
+        data = data._array.copy()
+    return made(as_array(data, dtype), requires_grad)
+
+
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
+    """The data as a tensor, without a copy where that is possible: a tensor stays itself, an array is shared.
+
+    >>> import numpy
+    >>> import pullback
+    >>> pullback.as_tensor(numpy.ones(2))
+    tensor([1., 1.], dtype=pullback.float64)
+    """
+    accept("as_tensor", {"device": device})
+    if isinstance(data, Carrier):
+        return data if dtype is None else data.to(dtype)
+    if isinstance(data, np.ndarray) and (dtype is None or dtypes.as_dtype(dtype).numpy == data.dtype):
+        return from_numpy(data)
+    return tensor(data, dtype=dtype)
+
+
+def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
+    """A tensor that shares the memory of a NumPy array: writes to either are seen by both.
+
+    Raises
+    ------
+    TypeError
+        If the argument is no array, or one of a dtype that tensors do not have.
+
+    >>> import numpy
+    >>> import pullback
+    >>> a = numpy.zeros(2)
+    >>> t = pullback.from_numpy(a)
+    >>> a[0] = 5
+    >>> t
+    tensor([5., 0.], dtype=pullback.float64)
+    """
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(array).__name__}): use pullback.tensor or as_tensor")
+    dtypes.from_numpy(array.dtype)
+    shared = made(array.view(np.ndarray), False)
+    storage_of(shared)
+    return shared
+
+
+def sizes_of(function: str, sizes: tuple[Any, ...], size: Any = None) -> Shape:
+    """The shape that a call was given, as numbers, as one sequence, or under the name `size`."""
+    shape = parse_sizes(sizes if size is None else (size,), function)
+    if any(length < 0 for length in shape):
+        raise RuntimeError(f"Dimension size must be non-negative: got the sizes {list(shape)}")
+    if math.prod(shape) >= 1 << 59:  # of the widest numbers, more bytes than can be counted
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
+    return shape
+
+
+def _from_shape(name: str, fill: Callable[[Shape, np.dtype[Any]], Any], text: str) -> Callable[..., Any]:
+    def function(
+        *sizes: Any, size: Any = None, dtype: Any = None, requires_grad: bool = False, **placement: Any
+    ) -> Tensor:
+        if placement:
+            accept(name, placement)
+        return made(fill(sizes_of(name, sizes, size), chosen_dtype(dtype)), requires_grad)
+
+    function.__doc__ = text
+    return taking_out(named(name, function))
+
+
+def named(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function under its public name, which its pickles have."""
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = "pullback"
+    return function
+
+
+zeros = _from_shape(
+    "zeros",
+    np.zeros,
+    """Zeros of a shape.
+
+    >>> import pullback
+    >>> pullback.zeros(2, 2)
+    tensor([[0., 0.],
+            [0., 0.]])
+    """,
+)
+ones = _from_shape(
+    "ones",
+    np.ones,
+    """Ones of a shape.
+
+    >>> import pullback
+    >>> pullback.ones(3)
+    tensor([1., 1., 1.])
+    """,
+)
+empty = _from_shape(
+    "empty",
+    np.empty,
+    """A tensor of a shape whose elements are whatever the memory held.
+
+    >>> import pullback
+    >>> pullback.empty(2, 3).shape
+    pullback.Size([2, 3])
+    """,
+)
+
+
+@taking_out
+def full(
+    size: Sequence[int], fill_value: Any, *, dtype: Any = None, requires_grad: bool = False, **placement: Any
+) -> Tensor:
+    """One value everywhere; its type decides the dtype unless one is given.
+
+    >>> import pullback
+    >>> pullback.full((2,), 7)
+    tensor([7, 7])
+    """
+    accept("full", placement)
+    number = untracked("full", fill_value).item() if isinstance(fill_value, Carrier | np.generic) else fill_value
+    value = as_array(number, dtype)
+    return made(np.full(sizes_of("full", (size,)), value, value.dtype), requires_grad)
+
+
+@taking_out
+def eye(n: int, m: int | None = None, *, dtype: Any = None, requires_grad: bool = False, **placement: Any) -> Tensor:
+    """Ones on the diagonal, zeros elsewhere.
+
+    >>> import pullback
+    >>> pullback.eye(2)
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
+    accept("eye", placement)
+    if n < 0 or (m is not None and m < 0):
+        raise RuntimeError(f"n must be greater or equal to 0, got {n if n < 0 else m}")
+    return made(np.eye(n, m, dtype=chosen_dtype(dtype)), requires_grad)
+
+
+def bound(function: str, value: Any) -> Any:
+    """The bound of a range: a number, or the element of a tensor or array without axes."""
+    if isinstance(value, (bool, int, float, complex)):
+        return value
+    if not isinstance(value, (Carrier, np.ndarray, np.generic)):
+        raise TypeError(f"{function}(): a bound must be Number or Tensor, not {type(value).__name__}")
+    if value.ndim:
+        raise RuntimeError(
+            f"{function} only supports 0-dimensional start and end tensors, but got {value.ndim} dimension(s)"
+        )
+    return untracked(function, value).item()
+
+
+@taking_out
+def arange(
+    start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, requires_grad: bool = False, **placement: Any
+) -> Tensor:
+    """Numbers from start up to, not including, end; ints give int64.
+
+    >>> import pullback
+    >>> pullback.arange(3)
+    tensor([0, 1, 2])
+    """
+    accept("arange", placement)
+    if end is None:
+        start, end = 0, start
+    start, end, step = (bound("arange", value) for value in (start, end, step))
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {start} -> {end}")
+    whole = all(isinstance(value, (int, np.integer)) for value in (start, end, step))
+    chosen = np.dtype(np.int64) if dtype is None and whole else chosen_dtype(dtype)
+    if chosen.kind in "iu":
+        start, end, step = int(start), int(end), int(step)
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if (end - start) * step < 0:
+        raise RuntimeError(f"upper bound and lower bound inconsistent with step sign: arange({start}, {end}, {step})")
+    return made(np.arange(start, end, step).astype(chosen, copy=False), requires_grad)
+
+
+def _evenly(function: str, bounds: tuple[Any, Any], steps: int, dtype: Any) -> tuple[Any, np.dtype[Any]]:
+    """Evenly spaced numbers, with the dtype that they are to have; whole ones for whole dtypes come from whole bounds."""
+    start, end = (bound(function, value) for value in bounds)
+    if steps < 0:
+        raise RuntimeError(f"number of steps must be non-negative, got {steps}")
+    kind = chosen_dtype(dtype)
+    if isinstance(start, complex) or isinstance(end, complex):
+        if dtype is None:
+            kind = dtypes.default_complex().numpy
+        elif kind.kind != "c":
+            raise RuntimeError(
+                f"torch.{function}(): inferred dtype {dtypes.default_complex()} can't be safely cast to passed dtype "
+                f"{dtypes.as_dtype(dtype)}"
+            )
+    if kind.kind in "iub":
+        start, end = int(start), int(end)
+    return quiet.run(np.linspace, start, end, steps), kind
+
+
+@taking_out
+def linspace(
+    start: Any, end: Any, steps: int, *, dtype: Any = None, requires_grad: bool = False, **placement: Any
+) -> Tensor:
+    """`steps` numbers evenly spaced from start to end, both included.
+
+    >>> import pullback
+    >>> pullback.linspace(0, 1, 3)
+    tensor([0.0000, 0.5000, 1.0000])
+    """
+    accept("linspace", placement)
+    values, kind = _evenly("linspace", (start, end), steps, dtype)
+    return made(quiet.run(values.astype, kind), requires_grad)
+
+
+def logspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    base: float = 10.0,
+    *,
+    dtype: Any = None,
+    requires_grad: bool = False,
+    **placement: Any,
+) -> Tensor:
+    """`steps` powers of a base, whose exponents are evenly spaced from start to end, both included.
+
+    >>> import pullback
+    >>> pullback.logspace(0, 2, 3)
+    tensor([  1.,  10., 100.])
+    """
+    accept("logspace", placement)
+    exponents, kind = _evenly("logspace", (start, end), steps, dtype)
+    powers = quiet.run(np.power, np.asarray(base, np.result_type(exponents, type(base))), exponents)
+    return made(quiet.run(powers.astype, kind), requires_grad)
+
+
+def scalar_tensor(s: Any, *, dtype: Any = None, requires_grad: bool = False, **placement: Any) -> Tensor:
+    """A tensor without axes that holds a number, in the default dtype unless another is given.
+
+    >>> import pullback
+    >>> pullback.scalar_tensor(2)
+    tensor(2.)
+    """
+    accept("scalar_tensor", placement)
+    return made(as_array(s, dtypes.get_default_dtype() if dtype is None else dtype), requires_grad)
+
+
+def _triangle(function: str, places: Callable[..., Any], text: str, example: str) -> Callable[..., Any]:
+    def indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, **placement: Any) -> Tensor:
+        accept(function, placement)
+        for place, (name, number) in enumerate((("row", row), ("col", col), ("offset", offset)), 1):
+            if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
+                found = type(number).__name__
+                raise TypeError(f"{function}(): argument '{name}' (position {place}) must be int, not {found}")
+        for name, count in (("row", row), ("col", col)):
+            if count < 0:
+                raise RuntimeError(f"{name} must be non-negative, got{count}")
+        rows = np.stack(places(row, offset, col))
+        return made(rows.astype(np.int64 if dtype is None else chosen_dtype(dtype)), False)
+
+    indices.__doc__ = f"""The places {text} of a matrix: a row of row numbers over a row of column numbers.
+
+    >>> import pullback
+    >>> pullback.{function}(2, 2)
+    tensor({example})
+    """
+    return named(function, indices)
+
+
+tril_indices = _triangle(
+    "tril_indices", np.tril_indices, "on and below the diagonal", "[[0, 1, 1],\n            [0, 0, 1]]"
+)
+triu_indices = _triangle(
+    "triu_indices", np.triu_indices, "on and above the diagonal", "[[0, 0, 1],\n            [0, 1, 1]]"
+)
+
+
+def empty_strided(
+    size: Any, stride: Any, *, dtype: Any = None, requires_grad: bool = False, **placement: Any
+) -> Tensor:
+    """A tensor of a shape, with strides counted in elements, whose elements are whatever the memory held.
+
+    >>> import pullback
+    >>> pullback.empty_strided((2, 3), (1, 2)).stride()
+    (1, 2)
+    """
+    accept("empty_strided", placement)
+    shape, steps = sizes_of("empty_strided", (size,)), parse_sizes((stride,), "empty_strided", "stride")
+    if len(shape) != len(steps):
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides ({len(steps)}): {list(shape)} and "
+            f"{list(steps)}"
+        )
+    if any(step < 0 for step in steps):
+        raise RuntimeError(f"empty_strided: strides are not negative, got {list(steps)}")
+    kind = chosen_dtype(dtype)
+    count = 0 if 0 in shape else sum((length - 1) * step for length, step in zip(shape, steps, strict=True)) + 1
+    if not count:
+        return made(np.empty(shape, kind), requires_grad)
+    strides = [step * kind.itemsize for step in steps]
+    return made(np.ndarray(shape, kind, np.empty(count, kind), 0, strides), requires_grad)
+
+
+def empty_permuted(
+    size: Any, physical_layout: Any, *, dtype: Any = None, requires_grad: bool = False, **placement: Any
+) -> Tensor:
+    """A tensor of a shape whose axes lie in memory in a given order, outermost first.
+
+    >>> import pullback
+    >>> pullback.empty_permuted((2, 3), (1, 0)).stride()
+    (1, 2)
+    """
+    accept("empty_permuted", placement)
+    shape = sizes_of("empty_permuted", (size,))
+    order = parse_sizes((physical_layout,), "empty_permuted", "physical_layout")
+    if len(order) != len(shape):
+        raise RuntimeError(
+            "Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = "
+            f"{len(shape)} is not equal to len(physical_layout) = {len(order)}"
+        )
+    if sorted(order) != list(range(len(shape))):
+        raise RuntimeError(f"Duplicate dim not allowed, nor one that is not there: physical_layout is {list(order)}")
+    laid_out = np.empty([shape[axis] for axis in order], chosen_dtype(dtype))
+    return made(laid_out.transpose(np.argsort(order)), requires_grad)
+
+
+def alike(name: str, make: Callable[..., Any], text: str) -> Callable[..., Any]:
+    """`name_like`: the same, with the shape and dtype of another tensor."""
+
+    def function(input: Any, *args: Any, dtype: Any = None, **options: Any) -> Any:
+        require_tensor(name, "input", input)
+        return make(tuple(input.shape), *args, dtype=input.dtype if dtype is None else dtype, **options)
+
+    function.__doc__ = f"""{text} in the shape and dtype of another tensor.
+
+    >>> import pullback
+    >>> pullback.{name}(pullback.ones(2, 3){", 1" if name == "full_like" else ""}).shape
+    pullback.Size([2, 3])
+    """
+    return named(name, function)
+
+
+zeros_like = alike("zeros_like", zeros, "Zeros")
+ones_like = alike("ones_like", ones, "Ones")
+empty_like = alike("empty_like", empty, "Unset elements")
+full_like = alike("full_like", full, "One value everywhere")
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether a value is a tensor.
+
+    >>> import pullback
+    >>> pullback.is_tensor([1.0])
+    False
+    """
+    return isinstance(value, Tensor)
+
+
+def result_type(tensor: Any, other: Any) -> dtypes.dtype:
+    """The dtype that an operation on two tensors or numbers is computed in.
+
+    >>> import pullback
+    >>> pullback.result_type(pullback.tensor([1]), 1.5)
+    pullback.float32
+    """
+    return dtypes.from_numpy(common(tensor, other))

@@ -1,0 +1,540 @@
+"""Operations whose derivative the user wrote: how a call is dispatched, recorded, and pulled back.
+
+Such an operation is a primitive like any other to every interpreter: its tensors are its arguments, everything else its
+metadata. What differs is the node. It keeps what the user saved, and its `pull` hands tensors to the user's code and
+checks what comes back, argument by argument.
+
+A recorded pass runs that code once more as a program of its own. Where the program drops the history of a value, its
+own derivative would be silently wrong, so what it returned is given a node that refuses to be differentiated.
+"""
+
+from __future__ import annotations
+
+import contextvars
+from collections.abc import Iterator, Sequence
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import ops
+from .._core import xp as _xp
+from .._core.modes import FieldBlock, innermost, losses, mode
+from .._core.primitives import Carrier, Primitive
+from .._core.shapes import broadcast_shapes
+from .._core.sites import describe
+from .._tape.cuts import Cut
+from .._tape.memory import Cell
+from .._tape.node import AccumulateGrad, Node, Output, Parts, make, outputs
+from .._tape.recording import Obstacle, Tape, keep
+from .._tape.views import exchange_all, set_node
+from .tensor import Tensor
+
+ndarray = np.ndarray
+
+# 1. Calls
+#
+# The primitive's arguments are the tensors among the user's arguments; a `Call` has the rest, and learns from the first
+# run how the outputs nest. It travels as metadata.
+
+
+class Meta(NamedTuple):
+    """What must be known of a tensor after it is gone."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    @classmethod
+    def of(cls, value: Any) -> Meta | None:
+        """That of a tensor; None for anything else."""
+        return cls(tuple(value.shape), value._dtype) if isinstance(value, Carrier) else None
+
+    def zeros(self) -> Any:
+        """A constant tensor of zeros."""
+        return Tensor.interpreter.wrap(np.zeros(self.shape, self.dtype), None)
+
+
+class Call:
+    """One call: the arguments that are no tensors, and how the outputs nest once they are known."""
+
+    __slots__ = ("constants", "places", "template", "single", "aliases", "dirty", "context", "pushed", "rule")
+
+    template: list[Any]
+    single: bool
+    aliases: dict[int, int]
+    dirty: dict[int, int]
+    context: Any
+    pushed: tuple[Any, ...]
+    rule: Any
+
+    def __init__(self, args: Sequence[Any]) -> None:
+        self.places = [place for place, arg in enumerate(args) if isinstance(arg, Carrier)]
+        self.constants = [None if isinstance(arg, Carrier) else arg for arg in args]
+        self.aliases = {}
+        self.dirty = {}
+
+    def filled(self, tensors: Sequence[Any]) -> tuple[Any, ...]:
+        """All arguments, with these tensors in the tensors' places."""
+        args = list(self.constants)
+        for place, tensor in zip(self.places, tensors, strict=True):
+            args[place] = tensor_of(tensor)
+        return tuple(args)
+
+    def taken_apart(self, result: Any) -> list[Any]:
+        """The tensors among the outputs; the rest is remembered."""
+        self.single = not isinstance(result, tuple)
+        pieces = [result] if self.single else list(result)
+        self.template = [None if isinstance(piece, Carrier) else (piece,) for piece in pieces]
+        return [piece for piece in pieces if isinstance(piece, Carrier)]
+
+    def assembled(self, tensors: Sequence[Any]) -> Any:
+        """The outputs as the user's function returned them, with these tensors."""
+        rest = iter(tensors)
+        pieces = [tensor_of(next(rest)) if entry is None else entry[0] for entry in self.template]
+        return pieces[0] if self.single else tuple(pieces)
+
+    def positions(self) -> list[int]:
+        """Where the tensors stand among the outputs."""
+        return [place for place, entry in enumerate(self.template) if entry is None]
+
+
+def tensor_of(value: Any) -> Any:
+    """A value as users see it: an array as a constant tensor."""
+    return value if isinstance(value, Carrier) else Tensor.interpreter.wrap(value, None)
+
+
+class Custom(Primitive):
+    """A primitive with the user's derivative; it takes tensors and the `Call`, and gives a tuple of tensors.
+
+    An interpreter finds it by its kind, "custom".
+    """
+
+    def __init__(self, name: str, title: str) -> None:
+        super().__init__(f"custom.{name}", "custom", self.computed, ("*tensors",), title=title)
+        self.differentiable = True
+
+    def __call__(self, *args: Any, call: Call) -> Any:
+        """The outputs that are tensors, by the interpreter of the highest level among the arguments."""
+        top = max((arg for arg in args if isinstance(arg, Carrier)), key=attrgetter("level"), default=None)
+        if top is None:
+            return self.computed(*args, call=call)
+        if isinstance(top.interpreter, Tape):
+            results = self.recorded(top.interpreter, args, call)
+        else:
+            results = top.interpreter.process(self, args, {"call": call})
+        if top.level and call.dirty:
+            results = list(results)
+            for number, place in call.dirty.items():
+                if top.interpreter.holds(args[place]):
+                    exchange_all(args[place], results[number])
+                    results[number] = args[place]
+        return tuple(results)
+
+    def computed(self, *arrays: Any, call: Call) -> tuple[Any, ...]:
+        """The outputs for plain arrays, as arrays."""
+        raise NotImplementedError
+
+    def recorded(self, tape: Tape, args: Sequence[Any], call: Call) -> Sequence[Any]:
+        """The outputs on a tape, with their histories."""
+        raise NotImplementedError
+
+    def kept(self, count: int) -> list[tuple[str, int | None]]:
+        """All that the user saved is one thing to the pass."""
+        return [("saved", None)]
+
+
+class among:  # noqa: N801  # read as a statement
+    """A block in which tensors that are made, not computed, stand where the highest of these values stands."""
+
+    __slots__ = ("_interpreter", "_token")
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        top = max((value for value in values if isinstance(value, Carrier)), key=attrgetter("level"), default=None)
+        self._interpreter = top.interpreter if top is not None and top.level else None
+
+    def __enter__(self) -> None:
+        self._token = innermost.set(self._interpreter)
+
+    def __exit__(self, *exc: object) -> None:
+        innermost.reset(self._token)
+
+
+def edges_of(tape: Tape, args: Sequence[Any]) -> tuple[Node | None, ...]:
+    """The nodes of the arguments on a tape."""
+    return tuple(arg._node if isinstance(arg, Carrier) and arg.level == tape.level else None for arg in args)
+
+
+def beneath(primitive: Custom, tape: Tape, args: Sequence[Any], call: Call) -> Sequence[Any]:
+    """The outputs computed one level further in."""
+    values = [arg._array if isinstance(arg, Carrier) and arg.level == tape.level else arg for arg in args]
+    results: Sequence[Any] = tape.beneath(primitive, values, {"call": call})
+    return results
+
+
+# 2. What is saved
+
+
+class Slot(NamedTuple):
+    """A saved tensor: its value, what made it (a number for an output), and what of its history is lost."""
+
+    cell: Any
+    source: Node | int | None
+    lost: Cut | None
+
+
+class Kept:
+    """All that one node has saved, in the place of a cell."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, slots: Sequence[Slot | None]) -> None:
+        self.array = slots
+
+
+def slot(tape: Tape, tensor: Any, source: Node | int | None, lost: Cut | None = None) -> Slot:
+    """The place of a tensor in what a node keeps."""
+    return Slot(keep(tensor, tape.level, is_output=type(source) is int), source, lost)
+
+
+class Run:
+    """One run of a user's rule: its node, what the node kept, and what went wrong with histories."""
+
+    def __init__(self, node: CustomNode, slots: Sequence[Slot | None], connected: bool) -> None:
+        self.node = node
+        self.slots = slots
+        self.connected = connected
+        self.lost: list[Cut] = []
+        self.handed: list[Any] = []
+        self.refusal: str | None = None
+
+    def saved(self) -> tuple[Any, ...]:
+        """The saved tensors, connected to the graph again where the pass is on their own tape."""
+        tensors = tuple(map(self._unpacked, self.slots))
+        self.handed += tensors
+        return tensors
+
+    def _unpacked(self, entry: Slot | None) -> Any:
+        if entry is None:
+            return None
+        value = entry.cell.array
+        if entry.lost is not None:
+            self.lost.append(entry.lost)
+        if not self.connected:
+            return tensor_of(value)
+        source = entry.source
+        if isinstance(source, AccumulateGrad) and source.variable._array is value:
+            return source.variable
+        node = self.node
+        made_by: Any = source
+        if type(source) is int:
+            made_by = outputs(node, node.params["shapes"])[source] if "shapes" in node.params else node
+        tensor = node.tape.wrap(value, made_by)
+        if isinstance(entry.cell, Cell):
+            tensor._cell = entry.cell
+        return tensor
+
+
+running: contextvars.ContextVar[Run | None] = contextvars.ContextVar("pullback.run", default=None)
+
+# 3. The node
+
+
+class Arrived(Parts):
+    """The cotangents of a user's operation that have arrived: None for the others, which have dtypes of their own."""
+
+    def __add__(self, other: Parts) -> Arrived:
+        return Arrived(super().__add__(other))
+
+    def filled(self, xp: Any, shapes: Sequence[tuple[int, ...]]) -> list[Any]:
+        """One cotangent for each output, None where none has arrived."""
+        return [self.get(index) for index in range(len(shapes))]
+
+
+class CustomOutput(Output):
+    """One output of a user's operation that has several."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def pull(xp: Any, g: Any, edges: Any, saved: Any, params: Any) -> Sequence[Any]:
+        """The cotangent, marked with the output it belongs to."""
+        return (Arrived({params: g}),)
+
+
+class CustomNode(Node):
+    """A node that pulls back by the user's code."""
+
+    __slots__ = ("tape", "given", "made", "context")
+
+    foreign = True
+
+    tape: Tape
+    given: list[Meta | None]
+    made: list[Meta | None]
+    context: Any
+    primitive: Any
+
+    def gradients(self, run: Run, g: Sequence[Any]) -> Any:
+        """What the user's code answers to one cotangent for each output; None stands for one that has not arrived."""
+        raise NotImplementedError
+
+    def names(self) -> list[str]:
+        """What the user calls the arguments."""
+        raise NotImplementedError
+
+    def name(self) -> str:
+        """The node's name."""
+        return self.title
+
+    def pull(self, xp: Any, g: Any, edges: Any, saved: Any, params: Any) -> Sequence[Any]:
+        """The cotangents of the tensors among the arguments."""
+        raw = xp is _xp
+        given = g if type(g) is list else [g]
+        # A pass that is recorded on this very tape has connected what the node kept: it comes in a plain cell.
+        recorded = (
+            type(saved[0]) is Cell
+            if saved
+            else any(isinstance(g, Carrier) and g.level == self.tape.level for g in given)
+        )
+        run = Run(self, saved[0].array if saved else (), raw or recorded)
+        cotangents = [None if each is None else tensor_of(each) for each in given]
+        if raw:
+            with FieldBlock(grad=False), among(()):
+                answers = self._answers(run, cotangents)
+        elif mode.get().grad:
+            token = losses.set(run.lost)
+            try:
+                answers = self._answers(run, cotangents)
+            finally:
+                losses.reset(token)
+            answers = guarded(run, cotangents, answers)
+        else:
+            answers = self._answers(run, cotangents)
+        as_arrays = raw or not run.connected
+        return [
+            None if edge is None or r is None else _owned(r, raw, as_arrays, run.handed)
+            for edge, r in zip(edges, answers, strict=True)
+        ]
+
+    def _answers(self, run: Run, cotangents: Sequence[Any]) -> list[Any]:
+        """What the user's code answers, checked: a tensor or None for each tensor among the arguments."""
+        token = running.set(run)
+        try:
+            answer = self.gradients(run, cotangents)
+        finally:
+            running.reset(token)
+        return list(checked(self, answer))
+
+
+def _owned(r: Any, raw: bool, as_arrays: bool, handed: Sequence[Any]) -> Any:
+    """A result as the pass may use it: nothing that was handed out, nor its memory, becomes somebody's `.grad`."""
+    if as_arrays and type(r) is Tensor and (raw or r._node is None) and type(r._array) is ndarray:
+        return r._array.view()
+    return ops.clone(r) if any(r is tensor for tensor in handed) else r
+
+
+def record(
+    cls: type[CustomNode],
+    tape: Tape,
+    args: Sequence[Any],
+    edges: tuple[Node | None, ...],
+    call: Call,
+    outs: Sequence[Any],
+) -> CustomNode:
+    """The node of a call whose outputs are these tensors."""
+    metas = iter(map(Meta.of, args))
+    made = iter(map(Meta.of, outs))
+    node: CustomNode = make(cls, edges, (), {}, None)
+    node.tape = tape
+    node.given = [None] * len(call.constants)
+    for place in call.places:
+        node.given[place] = next(metas)
+    node.made = [next(made) if entry is None else None for entry in call.template]
+    if len(node.made) == 1:
+        node.shape = outs[0].shape
+    else:
+        node.params = {"shapes": [None if meta is None else meta.shape for meta in node.made]}
+    return node
+
+
+def places_of(node: CustomNode) -> list[Node]:
+    """For each output, the place where its cotangent arrives."""
+    if "shapes" not in node.params:
+        return [node]
+    return [make(CustomOutput, (node,), (), index, shape) for index, shape in enumerate(node.params["shapes"])]
+
+
+# 4. What the user returns
+
+
+def checked(node: CustomNode, answer: Any) -> Iterator[Any]:
+    """One gradient or None for each tensor among the arguments, in its dtype; refused by name where one does not fit."""
+    answers = answer if isinstance(answer, tuple) else (answer,)
+    count = len(node.given)
+    if len(answers) < count or any(extra is not None for extra in answers[count:]):
+        raise RuntimeError(
+            f"function {node.title} returned an incorrect number of gradients (expected {count}, got {len(answers)}): "
+            f"return one for each argument of forward, in order, as a tuple: {_listed(node.names())}. For an argument "
+            f"without a gradient return None.{_at(node)}"
+        )
+    index = 0
+    for place, (meta, r) in enumerate(zip(node.given, answers, strict=False)):
+        if meta is not None:
+            yield None if r is None else _fitted(node, index, place, meta, r)
+            index += 1
+        elif r is not None:
+            raise RuntimeError(
+                f"function {node.title} returned a gradient different than None at position {place + 1}, but the "
+                f"corresponding forward input was not a Variable: {node.names()[place]!r} was no tensor, so return None "
+                f"in its place.{_at(node)}"
+            )
+
+
+def _fitted(node: CustomNode, index: int, place: int, meta: Meta, r: Any) -> Any:
+    """A gradient in the dtype of its argument."""
+    if not isinstance(r, (Carrier, ndarray, np.generic)):
+        raise RuntimeError(
+            f"expected Variable or None (got {type(r).__name__}): the gradient of {node.names()[place]!r} that {node.title} "
+            f"returned must be a tensor of shape {meta.shape}, or None.{_at(node)}"
+        )
+    g = r if isinstance(r, Carrier) else Tensor.interpreter.wrap(np.asarray(r), None)
+    if node.edges[index] is None:
+        return g
+    if g.shape != meta.shape and not expandable(meta.shape, tuple(g.shape)):
+        name = node.names()[place]
+        raise RuntimeError(
+            f"Function {node.title} returned an invalid gradient at index {index} - got {list(g.shape)} but expected shape "
+            f"compatible with {list(meta.shape)}: the gradient of {name!r} has shape {tuple(g.shape)}, and {name!r} had "
+            f"{meta.shape}. A larger gradient is summed to that shape; another must be reshaped, summed or expanded in "
+            f"backward.{_at(node)}"
+        )
+    if g._dtype == meta.dtype:
+        return g
+    if g._dtype.kind == "c" and meta.dtype.kind != "c":
+        name = node.names()[place]
+        raise RuntimeError(
+            "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but got "
+            f"false: the gradient of {name!r} that {node.title} returned is {g.dtype}, and {name!r} is real. Return its "
+            f"real part, grad.real.{_at(node)}"
+        )
+    return ops.astype(g, dtype=meta.dtype, source=g._dtype)
+
+
+def expandable(small: tuple[int, ...], large: tuple[int, ...]) -> bool:
+    """Whether a shape broadcasts to a larger one."""
+    try:
+        return broadcast_shapes(small, large) == large
+    except RuntimeError:
+        return False
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"({', '.join(f'grad of {name}' for name in names)}{',' if len(names) == 1 else ''})"
+
+
+def _at(node: Node) -> str:
+    return f" Called at {describe(node.site)}."
+
+
+# 5. Histories that are lost
+#
+# A recorded pass must give results that can be differentiated. Three things are certain signs that one cannot: the
+# code took a value out of the graph, by detach(), .data, numpy(force=True) or no_grad; it read a value that forward
+# computed on the way and saved; or what it returned is not zero and yet no function of the gradient it was given.
+
+
+class Refused(Obstacle):
+    """Stands for the derivative of a value whose history is lost."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def error(self, node: Node) -> Exception:
+        """What was lost, and where."""
+        return RuntimeError(self.text)
+
+
+class RefusedNode(Node):
+    """The node of a value that must not be differentiated."""
+
+    __slots__ = ()
+
+    title = "Error"
+    primitive = Primitive("refused", "custom", tuple, ("*tensors",))
+
+
+def refused(tape: Tape, value: Any, edges: Sequence[Node], text: str) -> Any:
+    """A value that raises when it is differentiated by what the edges lead to."""
+    held = value._array if value.level == tape.level else value
+    node = make(RefusedNode, tuple(dict.fromkeys(edges)), Refused(text), None, tuple(value.shape))
+    return tape.wrap(held, node)
+
+
+def guarded(run: Run, cotangents: Sequence[Any], answers: Sequence[Any]) -> list[Any]:
+    """The answers of a recorded run; one whose history is lost refuses to be differentiated."""
+    node = run.node
+    tracked = [each for each in (*cotangents, *run.handed) if each is not None and each._node is not None]
+    tape = node.tape if run.connected else max((t.interpreter for t in tracked), key=attrgetter("level"), default=None)
+    if tape is None:
+        return list(answers)
+    edges = [each._node for each in tracked if each.level == tape.level]
+    if run.connected:
+        edges += [edge for edge in node.edges if edge is not None]
+    arrived = [g for g in cotangents if g is not None]
+    flowing = bool(arrived) and all(g._node is not None for g in arrived)
+    text = run.refusal or (_lost(node, run.lost) if run.lost else None)
+    return [
+        r
+        if r is None or r.level > tape.level or not (why := text or (flowing and _without_g(node, r)))
+        else refused(tape, r, edges, why)
+        for r in answers
+    ]
+
+
+SAVED = "saved"
+WAYS = {
+    "detach": "detach() was called",
+    "data": ".data was read",
+    "numpy": "numpy() was called",
+    "no_grad": "no_grad held",
+    "inference_mode": "inference_mode held",
+    SAVED: "a value was read that forward had computed on the way and saved, neither an input nor an output,",
+}
+
+
+def _lost(node: CustomNode, lost: Sequence[Cut]) -> str:
+    first = lost[0]
+    return (
+        f"trying to differentiate twice through {node.title}, whose backward drops the history of what it computes with: "
+        f"{WAYS.get(first.reason, first.reason)} at {describe(first.site)}. Its own derivative would be silently wrong. "
+        "Write backward with operations on tensors; save inputs and outputs, and return as an output what backward needs "
+        "besides; keep what is meant as a constant as an attribute of ctx." + _at(node)
+    )
+
+
+def _without_g(node: CustomNode, r: Any) -> str | None:
+    if r._node is not None or type(r._array) is not ndarray or not r._array.any():
+        return None
+    return (
+        f"trying to differentiate twice through {node.title}, whose backward returned a value with no history, although "
+        "the gradient it was given has one. Its own derivative would be silently wrong. Compute what backward returns from "
+        "its arguments, with operations on tensors." + _at(node)
+    )
+
+
+class CustomView:
+    """Marks an output that shares memory with another tensor: its history is the user's, and a write would belie it."""
+
+    def __init__(self, number: int, title: str) -> None:
+        self.refusal = (
+            f"Output {number} of {title.removesuffix('Backward')} is a view and is being modified inplace. This view was "
+            "created inside a custom Function (or because an input was returned as-is) and the autograd logic to handle view+inplace "
+            "would override the custom backward associated with the custom Function, leading to incorrect gradients. This "
+            "behavior is forbidden. You can fix this by cloning the output of the custom Function."
+        )
+
+    def spoil(self, view: Any) -> None:
+        """Refuse to differentiate a view whose base has been written."""
+        if view._node is not None:
+            text = self.refusal.replace("is being", "its base or another view of its base has been")
+            set_node(view, refused(view.interpreter, view, [view._node], text)._node)

@@ -1,0 +1,217 @@
+"""Nested sequences as arrays, by torch's rules for their shape and dtype.
+
+The shape is read off the first elements. A tensor in the place of a number is one, and must have one element; in the
+place of a row it is the row. The dtype is that to which all elements are promoted, Python's floats counting as the
+default dtype.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .._core import dtypes as _dtypes
+from .._core.primitives import Carrier
+from .._core.shapes import Shape, Size, parse_sizes
+from .._tape.cuts import cut
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_SEQUENCES = (list, tuple, range)
+_NUMBERS = frozenset({bool, int, float, complex})
+_SCALAR, _INDEX = (
+    "only one element tensors can be converted to Python scalars",
+    "only integer tensors of a single element can be converted to an index",
+)
+
+
+def is_nested(data: Any) -> bool:
+    """Whether data are a sequence of numbers or of sequences."""
+    return isinstance(data, _SEQUENCES)
+
+
+def sizes_of_old(data: tuple[Any, ...], size: Any = None) -> Shape | None:
+    """The sizes that one of torch's old constructors was given: one by one, as a `Size`, or by name; None for elements.
+
+    Any other tuple holds elements, as a list does.
+
+    Raises
+    ------
+    TypeError
+        If it was given one number that is no size.
+    RuntimeError
+        If a size is negative.
+    """
+    given = data[0] if len(data) == 1 else None
+    if isinstance(given, bool | float | complex | dict | None) and len(data) == 1:
+        raise TypeError(f"new(): data must be a sequence (got {type(given).__name__})")
+    if size is None and len(data) == 1 and not isinstance(given, Size | int | np.integer):
+        return None
+    sizes = parse_sizes((size,) if size is not None else data) if size is not None or data else (0,)
+    if any(length < 0 for length in sizes):
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(sizes)}: {list(sizes)}")
+    return sizes
+
+
+def read(data: Any, target: np.dtype[Any] | None) -> tuple[Array, np.dtype[Any]]:
+    """An array of the elements of nested sequences, and the dtype that torch gives them.
+
+    `target` is the dtype to which they will be converted, if one was asked for: integers are not made from tensors of
+    other kinds.
+
+    Raises
+    ------
+    ValueError
+        If rows have different lengths, a tensor in the place of a number has not one element, or there is text.
+    TypeError
+        If a row is missing, or stands in the place of a number.
+    RuntimeError
+        If an element is no number.
+    """
+    kinds: set[Any] = set()
+    lengths = _lengths(data)
+    values = _read(data, lengths, 0, kinds, target)
+    return numbers(values, kinds, target), _promoted(kinds)
+
+
+def numbers(values: Any, kinds: set[Any], target: np.dtype[Any] | None) -> Array:
+    """An array of what was read; Python's integers beyond those of 64 bits are held by uint64 and by floats alone.
+
+    NumPy would make floats of them beside others, which lose digits.
+    """
+    array = np.array(values)
+    if array.dtype.kind in "bi" or not kinds or kinds - {bool, int}:
+        if array.dtype.kind == "O":
+            raise RuntimeError(
+                "Could not infer dtype of int: a tensor holds 64-bit integers at most, and one is larger"
+            )
+        return array
+    if target is not None and target.kind in "fcb":
+        return np.array(values, np.float64)
+    if target != np.uint64:
+        wanted = "int64" if target is None else target
+        raise ValueError(
+            f"Overflow when unpacking long long: a number is no {wanted}; dtype=pullback.uint64 holds more"
+        )
+    exact = np.array(values, object)
+    if np.any(exact < 0):
+        raise OverflowError(f"can't convert negative int to unsigned: {exact.min()} for uint64")
+    if np.any(exact >= 1 << 64):
+        raise OverflowError(f"int too big to convert: {exact.max()} for uint64")
+    return exact.astype(np.uint64)
+
+
+def _lengths(data: Any) -> tuple[int, ...]:
+    """The shape of nested sequences, as the first elements have it."""
+    lengths: list[int] = []
+    while isinstance(data, _SEQUENCES):
+        lengths.append(len(data))
+        if not data:
+            break
+        data = data[0]
+    return (*lengths, *data.shape) if isinstance(data, np.ndarray) else tuple(lengths)
+
+
+def _read(data: Any, lengths: tuple[int, ...], depth: int, kinds: set[Any], target: np.dtype[Any] | None) -> Any:
+    """What stands at a depth, as something NumPy understands; notes which types and dtypes the numbers have."""
+    if isinstance(data, _SEQUENCES):
+        _check_length(data, len(data), lengths, depth)
+        types = {*map(type, data)}
+        if depth + 1 == len(lengths) and types <= _NUMBERS:
+            kinds |= types
+            return data
+        return [_read(item, lengths, depth + 1, kinds, target) for item in data]
+    if isinstance(data, Carrier):
+        kinds.add(data._dtype)
+        return _of_tensor(data, lengths, depth, target)
+    if isinstance(data, np.ndarray | np.generic):
+        kinds.add(data.dtype)
+        return _of_array(data, lengths, depth)
+    if isinstance(data, str | bytes):
+        raise ValueError(f"too many dimensions '{type(data).__name__}': a tensor holds numbers, not {data!r}")
+    if not isinstance(data, int | float | complex):
+        return _of_other(data, lengths, depth, kinds)
+    if depth < len(lengths):
+        raise TypeError(
+            f"not a sequence: {data!r} stands where other rows are sequences of length {lengths[depth]} at dim {depth}"
+        )
+    kinds.add(next(kind for kind in (bool, int, float, complex) if isinstance(data, kind)))
+    return data
+
+
+def _check_length(data: Any, length: int, lengths: tuple[int, ...], depth: int) -> None:
+    """Refuse what is longer or shorter than the first row, or no number where the first element is one."""
+    if depth == len(lengths):
+        raise TypeError(
+            f"'{type(data).__name__}' object cannot be interpreted as an integer: it stands at dim {depth}, where the first "
+            "element is a number"
+        )
+    if length != lengths[depth]:
+        raise ValueError(
+            f"expected sequence of length {lengths[depth]} at dim {depth} (got {length}): the rows of a tensor have one "
+            "length"
+        )
+
+
+def _of_tensor(data: Any, lengths: tuple[int, ...], depth: int, target: np.dtype[Any] | None) -> Any:
+    """The elements of a tensor among the data: one number, or a row of them."""
+    if data._node is not None:
+        warnings.warn(
+            "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+            "Consider using tensor.detach() first. To keep the gradient, join tensors with pullback.stack.",
+            UserWarning,
+            stacklevel=2,
+        )
+        cut("item", (data,))
+    array: Array = data._concrete("tensor")
+    axes = len(lengths) - depth
+    rest, inner = lengths[depth:], math.prod(array.shape[axes:])
+    if array.ndim < axes:
+        raise TypeError(f"not a sequence: a tensor of shape {tuple(array.shape)} stands where rows have shape {rest}")
+    for at, (length, wanted) in enumerate(zip(array.shape, rest, strict=False), depth):
+        if length != wanted:
+            raise ValueError(f"expected sequence of length {wanted} at dim {at} (got {length}): it is a tensor")
+    whole = array.dtype.kind in "iub" if target is None else target.kind in "iub"
+    if inner != 1 or (whole and array.dtype.kind not in "iub"):
+        raise (TypeError if whole else ValueError)(
+            f"{_INDEX if whole else _SCALAR}: there is a tensor of shape {tuple(data.shape)} and dtype {data.dtype} among the "
+            "data; join tensors with stack or cat"
+        )
+    return array.reshape(rest)
+
+
+def _of_array(data: Any, lengths: tuple[int, ...], depth: int) -> Any:
+    """A NumPy array or number among the data: refused where others have another shape."""
+    for at, length in enumerate(data.shape, depth):
+        _check_length(data, length, lengths, at)
+    if depth + data.ndim < len(lengths):
+        raise TypeError(
+            f"not a sequence: an array of shape {data.shape} stands where others have shape {lengths[depth:]}"
+        )
+    return data
+
+
+def _of_other(data: Any, lengths: tuple[int, ...], depth: int, kinds: set[Any]) -> Any:
+    """What NumPy may know as numbers though it is none of Python's: refused if it does not."""
+    array = np.asarray(data)
+    if array.dtype.kind not in "buifc":
+        name = type(data).__name__
+        raise RuntimeError(f"Could not infer dtype of {name}: a tensor holds numbers, not a {name}")
+    kinds.add(array.dtype)
+    return _of_array(array, lengths, depth)
+
+
+def _promoted(kinds: set[Any]) -> np.dtype[Any]:
+    """The dtype of elements of several kinds: Python's types and NumPy's dtypes."""
+    known = {
+        bool: np.dtype(np.bool_),
+        int: np.dtype(np.int64),
+        float: _dtypes.default_numpy(),
+        complex: _dtypes.default_complex().numpy,
+    }
+    dtypes = [known.get(kind, kind) for kind in kinds] or [_dtypes.default_numpy()]
+    return functools.reduce(lambda a, b: _dtypes.promote_types(a, b).numpy, dtypes)

@@ -1,0 +1,299 @@
+"""Making tensors at random: of a shape, and with parameters that are tensors, which get gradients of zero."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import ops
+from .._core import dtypes
+from .._core import xp as _xp
+from .._core.placement import accept
+from .._core.primitives import Carrier
+from .._core.shapes import Shape, broadcast_shapes
+from .._core.values import require_tensor
+from .._numerics import random
+from ..vocabulary.promotion import cast, common
+from .creation import alike, chosen_dtype, made, named, sizes_of
+from .tensor import Tensor
+
+
+def _drawn(name: str, draw: Callable[..., Any], text: str) -> Callable[..., Any]:
+    def function(
+        *sizes: Any,
+        size: Any = None,
+        generator: Any = None,
+        dtype: Any = None,
+        requires_grad: bool = False,
+        **placement: Any,
+    ) -> Tensor:
+        if placement:
+            accept(name, placement)
+        kind = chosen_dtype(dtype)
+        if kind.kind not in "fc":
+            raise NotImplementedError(
+                f"random numbers are real or complex: {dtypes.from_numpy(kind)} is neither; use randint"
+            )
+        return made(draw(sizes_of(name, sizes, size), kind, generator), requires_grad)
+
+    function.__doc__ = text
+    return named(name, function)
+
+
+rand = _drawn(
+    "rand",
+    random.uniform,
+    """Numbers drawn evenly from [0, 1).
+
+    >>> import pullback
+    >>> pullback.rand(2, 2).shape
+    pullback.Size([2, 2])
+    """,
+)
+randn = _drawn(
+    "randn",
+    random.normal,
+    """Numbers drawn from the normal distribution with mean 0 and variance 1.
+
+    >>> import pullback
+    >>> pullback.randn(3).dtype
+    pullback.float32
+    """,
+)
+rand_like = alike("rand_like", rand, "Numbers drawn evenly from [0, 1)")
+randn_like = alike("randn_like", randn, "Normally distributed numbers")
+
+
+def randint(
+    low: Any = 0,
+    high: Any = None,
+    size: Any = None,
+    *,
+    generator: Any = None,
+    dtype: Any = None,
+    requires_grad: bool = False,
+    **placement: Any,
+) -> Tensor:
+    """Whole numbers drawn evenly from [low, high); `randint(high, size)` starts at 0.
+
+    >>> import pullback
+    >>> pullback.randint(0, 5, (2,)).dtype
+    pullback.int64
+    """
+    accept("randint", placement)
+    if size is None:
+        low, high, size = 0, low, high
+    elif high is None:
+        low, high = 0, low
+    try:
+        low, high = operator.index(low), operator.index(high)
+    except TypeError:
+        raise TypeError(f"randint(): low and high must be ints, not {low!r} and {high!r}") from None
+    if high <= low:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    kind = np.int64 if dtype is None else chosen_dtype(dtype)
+
+    def draw(rng: np.random.Generator, shape: Shape) -> Any:
+        return np.asarray(rng.integers(low, high, shape)).astype(kind)
+
+    return made(random.sampled(draw, sizes_of("randint", (size,)), generator=generator), requires_grad)
+
+
+def randint_like(input: Any, low: Any = 0, high: Any = None, **options: Any) -> Tensor:
+    """Whole numbers drawn evenly from [low, high), in the shape and dtype of another tensor.
+
+    >>> import pullback
+    >>> pullback.randint_like(pullback.ones(2), 5).shape
+    pullback.Size([2])
+    """
+    require_tensor("randint_like", "input", input)
+    low, high = (0, low) if high is None else (low, high)
+    return randint(low, high, tuple(input.shape), **{"dtype": input.dtype, **options})
+
+
+def randperm(
+    n: int, *, generator: Any = None, dtype: Any = None, requires_grad: bool = False, **placement: Any
+) -> Tensor:
+    """The whole numbers from 0 to less than n in an order drawn at random.
+
+    >>> import pullback
+    >>> sorted(pullback.randperm(4).tolist())
+    [0, 1, 2, 3]
+    """
+    accept("randperm", placement)
+    if n < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
+    kind = np.int64 if dtype is None else chosen_dtype(dtype)
+
+    def draw(rng: np.random.Generator, shape: Shape) -> Any:
+        if len(shape) == 1:
+            return rng.permutation(n).astype(kind, copy=False)
+        return rng.permuted(np.broadcast_to(np.arange(n, dtype=kind), shape), axis=-1)
+
+    return made(random.sampled(draw, (n,), generator=generator), requires_grad)
+
+
+def _floating(name: str, tensor: Any) -> Any:
+    require_tensor(name, "input", tensor)
+    if tensor._dtype.kind != "f":
+        raise NotImplementedError(f'"{name}" not implemented for {tensor._type_name!r}: convert first, x.float()')
+    return tensor
+
+
+def normal(
+    mean: Any = 0.0,
+    std: Any = 1.0,
+    size: Any = None,
+    *,
+    generator: Any = None,
+    dtype: Any = None,
+    requires_grad: bool = False,
+    **placement: Any,
+) -> Any:
+    """Normally distributed numbers: of a size, or one for each mean and standard deviation of a tensor.
+
+    >>> import pullback
+    >>> pullback.normal(0.0, pullback.ones(3)).shape, pullback.normal(2, 3, (2, 2)).shape
+    (pullback.Size([3]), pullback.Size([2, 2]))
+    """
+    accept("normal", placement)
+    tensors = [value for value in (mean, std) if isinstance(value, Carrier)]
+    if isinstance(std, Carrier) and std._dtype.kind == "c":
+        raise RuntimeError("normal expects standard deviation to be non-complex")
+    if not isinstance(std, Carrier) and std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
+    if not tensors:
+        if size is None:
+            raise TypeError("normal() missing 1 required positional argument: 'size', which numbers alone do not have")
+        kind = chosen_dtype(dtype)
+        noise = random.normal(sizes_of("normal", (size,)), kind, generator)
+        return made(noise * kind.type(std) + kind.type(mean), requires_grad)
+    if size is not None or dtype is not None:
+        raise TypeError("normal() takes its size and dtype from tensors: leave size and dtype out")
+    kind = common(*tensors)
+    if kind.kind not in "fc":
+        raise NotImplementedError(f'"normal_kernel_cpu" not implemented for {tensors[0]._type_name!r}: convert first')
+    mean, std = cast(mean, kind), cast(std, kind)
+    shape = tuple(broadcast_shapes(mean.shape, std.shape))
+    values = random.sampled(_normal, shape, mean, std, generator=generator)
+    parameters = [value for value in (mean, std) if isinstance(value, Carrier)]
+    return ops.drawn(values, *parameters, label="NormalBackward0")
+
+
+def _normal(rng: np.random.Generator, shape: Shape, mean: Any, std: Any) -> Any:
+    if (smallest := np.real(std).min(initial=0)) < 0:
+        raise RuntimeError(f"normal expects all elements of std >= 0.0: the smallest is {smallest}")
+    return random.real(rng, "standard_normal", shape, mean.dtype) * std + mean
+
+
+def bernoulli(input: Any, p: Any = None, *, generator: Any = None) -> Any:
+    """1 with the probability that each element gives, or with probability p, else 0.
+
+    >>> import pullback
+    >>> pullback.bernoulli(pullback.tensor([0.0, 1.0]))
+    tensor([0., 1.])
+    """
+    chances = _floating("bernoulli_tensor_cpu_p_", input) if p is None else np.asarray(p)
+    kind = input._dtype
+
+    def draw(rng: np.random.Generator, shape: Shape, chances: Any) -> Any:
+        if not (np.all(chances >= 0) and np.all(chances <= 1)):
+            raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false: p is a probability")
+        return np.asarray(rng.random(shape) < chances).astype(kind)
+
+    values = random.sampled(draw, tuple(input.shape), chances, generator=generator)
+    return ops.drawn(values, input, label="BernoulliBackward0")
+
+
+def poisson(input: Any, generator: Any = None) -> Any:
+    """Counts of events, for each element the rate of them.
+
+    >>> import pullback
+    >>> pullback.poisson(pullback.zeros(2))
+    tensor([0., 0.])
+    """
+
+    def draw(rng: np.random.Generator, shape: Shape, rates: Any) -> Any:
+        if not np.all(rates >= 0):
+            raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
+        return np.asarray(rng.poisson(rates, shape)).astype(rates.dtype)
+
+    values = random.sampled(draw, tuple(_floating("poisson_cpu", input).shape), input, generator=generator)
+    return ops.drawn(values, input, label="PoissonBackward0")
+
+
+def binomial(count: Any, prob: Any, generator: Any = None) -> Any:
+    """How many of so many trials succeed, each with a probability.
+
+    >>> import pullback
+    >>> pullback.binomial(pullback.tensor([3.0, 5.0]), pullback.tensor([0.0, 1.0]))
+    tensor([0., 5.])
+    """
+
+    def draw(rng: np.random.Generator, shape: Shape, trials: Any, chances: Any) -> Any:
+        if not (np.all(chances >= 0) and np.all(chances <= 1) and np.all(trials >= 0)):
+            raise RuntimeError("binomial expects count >= 0 and probabilities between 0 and 1")
+        return np.asarray(rng.binomial(trials.astype(np.int64), chances, shape)).astype(chances.dtype)
+
+    shape = broadcast_shapes(*(tuple(_floating("binomial_cpu", value).shape) for value in (count, prob)))
+    values = random.sampled(draw, shape, count, prob, generator=generator)
+    return ops.drawn(values, prob, label="BinomialBackward0")
+
+
+def multinomial(input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Any:
+    """Places drawn at random from each row of weights, each with a probability in proportion to its weight.
+
+    Without replacement, no place is drawn twice.
+
+    >>> import pullback
+    >>> pullback.multinomial(pullback.tensor([0.0, 3.0, 0.0]), 2, replacement=True)
+    tensor([1, 1])
+    """
+    if input.ndim not in (1, 2):
+        raise RuntimeError(f"prob_dist must be 1 or 2 dim, not {input.ndim}")
+    if input._dtype.kind != "f":
+        raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {input._type_name}")
+    if num_samples <= 0:
+        raise RuntimeError(f"cannot sample n_sample <= 0 samples: num_samples is {num_samples}")
+    if not replacement and num_samples > input.shape[-1]:
+        raise RuntimeError(
+            f"cannot sample n_sample > prob_dist.size(-1) samples without replacement: {num_samples} of {input.shape[-1]}"
+        )
+
+    def draw(rng: np.random.Generator, shape: Shape, weights: Any) -> Any:
+        wide = np.broadcast_to(weights, (*shape[:-1], weights.shape[-1])).astype(np.float64)
+        rows = wide.reshape(math.prod(shape[:-1]), weights.shape[-1])
+        if not np.all(np.isfinite(rows) & (rows >= 0)):
+            raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+        totals = rows.sum(axis=1, keepdims=True)
+        if not np.all(totals > 0):
+            raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+        found = _with_replacement(rows / totals, shape[-1], rng) if replacement else _race(rows, shape[-1], rng)
+        return _xp.in_order(found.reshape(shape))
+
+    return made(random.sampled(draw, (*input.shape[:-1], num_samples), input, generator=generator), False)
+
+
+def _with_replacement(chances: Any, count: int, rng: np.random.Generator) -> Any:
+    """Where uniform numbers fall between the cumulative sums, those of each row raised by its number."""
+    rows, length = chances.shape
+    raised = np.arange(rows)[:, None]
+    sums = np.minimum(np.cumsum(chances, axis=1), 1.0) + raised
+    found = np.searchsorted(sums.reshape(-1), (rng.random((rows, count)) + raised).reshape(-1), side="right")
+    places = found.reshape(rows, count) - raised * length
+    last = length - 1 - np.argmax(chances[:, ::-1] > 0, axis=1)
+    return np.minimum(places, last[:, None])
+
+
+def _race(weights: Any, count: int, rng: np.random.Generator) -> Any:
+    """The first to arrive, when each place takes a time drawn from the exponential distribution of its weight.
+
+    Places of weight 0 come last; they are drawn, as torch draws them, when there are no others left.
+    """
+    with np.errstate(divide="ignore"):
+        arrivals = rng.standard_exponential(weights.shape) / weights
+    return np.argsort(arrivals, axis=1)[:, :count]

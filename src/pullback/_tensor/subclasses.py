@@ -1,0 +1,48 @@
+"""Tensors of a user's own class: `as_subclass`, and its older form, which makes a leaf.
+
+They have the methods of the class. What is computed from them is an ordinary tensor.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .attributes import DIFFERENTIABLE
+from .tensor import Tensor
+
+
+def _checked(name: str, cls: Any) -> None:
+    if not (isinstance(cls, type) and issubclass(cls, Tensor)):
+        raise TypeError(f"{name}(): expected a subclass of Tensor, got {cls!r}")
+
+
+def as_subclass(self: Tensor, cls: Any) -> Any:
+    """The tensor as one of a class derived from Tensor, on the same memory and with the same history.
+
+    Raises
+    ------
+    TypeError
+        If it is no such class.
+
+    >>> import pullback
+    >>> class Price(pullback.Tensor):
+    ...     def rounded(self):
+    ...         return self.round(decimals=2)
+    >>> pullback.tensor([1.006]).as_subclass(Price).rounded()
+    tensor([1.0100])
+    """
+    _checked("as_subclass", cls)
+    made = self.view_as(self)
+    made.__class__ = cls
+    return made
+
+
+def _make_subclass(cls: Any, data: Tensor, require_grad: bool = False) -> Any:
+    """A leaf of a class derived from Tensor, on the memory of a tensor; called as `Tensor._make_subclass(cls, data)`."""
+    _checked("_make_subclass", cls)
+    made = data.detach()
+    if require_grad and made._dtype.kind not in "fc":
+        raise RuntimeError(f"Only {DIFFERENTIABLE}: this is a {made.dtype} tensor")
+    made.__class__ = cls
+    made.requires_grad = bool(require_grad)
+    return made

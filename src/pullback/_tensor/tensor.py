@@ -1,0 +1,535 @@
+"""Tensor: an array that remembers what was done to it, in torch's words.
+
+Its operations are the functions of `vocabulary`; the hottest of them go the short way of `_eager`.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable, Iterator
+from sys import _getframe
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from .. import ops, vocabulary
+from .._core import dtypes, errors
+from .._core import placement as _placement
+from .._core.modes import RECORD, mode, quiet
+from .._core.primitives import Carrier, Primitive
+from .._core.shapes import broadcast_shapes, expand_shape
+from .._core.sites import function_of
+from .._core.values import concrete
+from .._tape import shortcuts
+from .._tape.cuts import cut, cut_off
+from .._tape.memory import storage_of
+from .._tape.node import AccumulateGrad, Node, new
+from .._tape.recording import Tape
+from .._tape.views import write
+from ..vocabulary import arithmetic, fills, indexing, numpy_protocol, products, reductions, shapes
+from ..vocabulary.promotion import cast
+from .attributes import Autograd
+from .nested import is_nested, read, sizes_of_old
+
+ndarray = np.ndarray
+
+
+class Eager(Tape):
+    """The tape every program runs on."""
+
+    def wrap(self, value: Any, node: Node | None) -> Tensor:
+        """A tensor around an array."""
+        tensor: Tensor = new(Tensor)
+        tensor._array = value if type(value) is ndarray or isinstance(value, Carrier) else np.asarray(value)
+        tensor._node = node
+        tensor._cell = None
+        current = mode.get()
+        if current is not RECORD:
+            if current.inference:
+                tensor._inference = True
+            if current.born is not None:
+                current.born(tensor)
+        return tensor
+
+
+OPERANDS = (Carrier, np.ndarray, np.generic, int, float, complex)
+
+
+class Conversions(Autograd):
+    """Ways out of a tensor: to NumPy, to Python numbers, to text, and to other dtypes."""
+
+    __slots__ = ()
+
+    def numpy(self, *, force: bool = False) -> Any:
+        """The NumPy array in which the elements lie; with `force`, also of a tensor that requires grad."""
+        if self._node is not None and not force:
+            raise errors.tracked_numpy(self, "numpy()")
+        if self._node is not None or (self._cut is not None and self._cut.hides):
+            cut_off("numpy", (self,), asked=2)
+        storage_of(self)  # from here on others can see the memory: it is written in place, never exchanged
+        return self._array.view()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        if self._node is not None:
+            raise errors.tracked_numpy(self, "numpy()")
+        array = self.numpy()
+        if dtype is not None and array.dtype != dtype:
+            if copy is False:
+                raise ValueError(f"cannot convert from {array.dtype} to {dtype} without a copy")
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __dlpack__(self, **options: Any) -> Any:
+        if self._node is not None:
+            raise errors.tracked_numpy(self, "__dlpack__()")
+        return self.numpy().__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+    def item(self) -> Any:
+        """The only element, as a Python number."""
+        if self.numel() != 1:
+            raise RuntimeError(
+                f"a Tensor with {self.numel()} elements cannot be converted to Scalar: index it, or reduce it first"
+            )
+        if self._node is not None:
+            cut("item", (self,))
+        return self._array.item()
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers; a number for a 0-d tensor."""
+        if self._node is not None:
+            cut("tolist", (self,))
+        return self._array.tolist()
+
+    def _scalar(self, convert: Callable[[Any], Any]) -> Any:
+        if self._node is not None:
+            if (function := function_of(_getframe(2))) is not None:
+                raise errors.tracked_number(function, self)
+            warnings.warn(
+                "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+                "Consider using tensor.detach() first.",
+                UserWarning,
+                stacklevel=3,
+            )
+        if self.numel() != 1:
+            raise ValueError(
+                "only one element tensors can be converted to Python scalars: a Tensor with "
+                f"{self.numel()} elements cannot be converted to Scalar"
+            )
+        number = self.item()
+        if isinstance(number, complex) and convert is not complex:
+            if number.imag:
+                kind = "double" if convert is float else "int64_t"
+                raise RuntimeError(
+                    f"value cannot be converted to type {kind} without overflow: {number} is complex, take x.real or x.abs()"
+                )
+            number = number.real
+        return convert(number)
+
+    def __float__(self) -> float:
+        return float(self._scalar(float))
+
+    def __int__(self) -> int:
+        return int(self._scalar(int))
+
+    def __complex__(self) -> complex:
+        return complex(self._scalar(complex))
+
+    def __index__(self) -> int:
+        if self._dtype.kind not in "biu" or self.numel() != 1:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self._array.item())
+
+    def __bool__(self) -> bool:
+        if self.numel() == 0:
+            raise RuntimeError("Boolean value of Tensor with no values is ambiguous: use .numel() or .any()")
+        if self.numel() > 1:
+            raise RuntimeError(
+                "Boolean value of Tensor with more than one value is ambiguous: "
+                f"this one has shape {tuple(self.shape)}; use .any() or .all()"
+            )
+        return bool(self._array.item())
+
+    def __len__(self) -> int:
+        if self.ndim == 0:
+            raise TypeError("len() of a 0-d tensor")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.ndim == 0:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(shapes.unbind(self))
+
+    def __contains__(self, element: Any) -> bool:
+        if not isinstance(element, OPERANDS):
+            raise RuntimeError(
+                f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
+            )
+        found: Any = self == element
+        return bool(found.any())
+
+    def __reversed__(self) -> Any:
+        return shapes.flip(self, 0) if self.ndim else self
+
+    def __repr__(self) -> str:
+        suffixes = []
+        shows_its_kind = self.numel() > 0 and self.dtype in (dtypes.default_complex(), dtypes.int64, dtypes.bool_)
+        if not shows_its_kind and self.dtype != dtypes.get_default_dtype():
+            suffixes.append(f"dtype={self.dtype}")
+        if self.grad_fn is not None:
+            suffixes.append(f"grad_fn=<{self.grad_fn.title}>")
+        elif self._node is not None:
+            suffixes.append("requires_grad=True")
+        heading = "" if self._role is None else self._role.heading
+        text: str = vocabulary.load("_numerics.printing", "format_tensor")(self._array, suffixes=suffixes)
+        return heading + text
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if self.ndim == 0 else object.__format__(self, spec)
+
+    def __copy__(self) -> Any:
+        return self._copied_to(self.detach())
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        copied = self._copied()
+        memo[id(self)] = copied
+        return copied
+
+    def _copied(self) -> Any:
+        """A tensor with this one's values and flag, in memory of its own: a leaf, with its gradient."""
+        return self._copied_to(self.interpreter.wrap(self._array.copy(order="K"), None))
+
+    def _copied_to(self, copied: Any) -> Any:
+        if self.is_leaf and self._node is not None:
+            copied.requires_grad = True
+        if self._role is not None:  # torch leaves the gradient of a parameter behind
+            return self._role.mark(copied)
+        leaf = self._node if isinstance(self._node, AccumulateGrad) else self._leaf
+        grad = self._kept_grad if leaf is None else leaf.grad
+        if grad is not None:
+            copied.grad = grad._copied()
+        return copied
+
+    def __reduce__(self) -> Any:
+        return rebuild, (self._array, self._node is not None, self._role)
+
+    def to(self, *args: Any, dtype: Any = None, copy: bool = False, **options: Any) -> Any:
+        """This tensor in another dtype (that of another tensor, too); itself when nothing changes.
+
+        The device may be named, and must be 'cpu'. After the dtype or device may stand `non_blocking` and `copy`.
+        """
+        flags = [value for value in args if isinstance(value, bool)]
+        named = [options.pop(name, None) for name in ("device", "other")]
+        for value in (*args, *named):
+            if isinstance(value, Carrier):
+                dtype = value.dtype
+            elif isinstance(value, str) and not hasattr(np, value):
+                _placement.here(value)
+            elif value is not None and not isinstance(value, bool):
+                dtype = value
+        options.pop("non_blocking", None)
+        _placement.accept("to", options)
+        converted = self if dtype is None else cast(self, dtypes.as_dtype(dtype).numpy)
+        if converted is not self and options.get("memory_format") is _placement.contiguous_format:
+            return converted.contiguous()
+        return ops.clone(converted) if (copy or flags[1:] == [True]) and converted is self else converted
+
+    def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
+        """The name of this tensor's type, or the tensor in another dtype: torch's old tensor types stand for theirs.
+
+        `Tensor` itself stands for the default dtype.
+        """
+        if dtype is None:
+            return dtypes.qualified(f"{self._type_name}Tensor")
+        return self.to(dtypes.get_default_dtype() if dtype is Tensor else dtypes.of_tensor_type(dtype))
+
+    def type_as(self, other: Any) -> Any:
+        """This tensor in the dtype of another."""
+        return self.to(other)
+
+    def cpu(self) -> Any:
+        """This tensor."""
+        return self
+
+    def contiguous(self, memory_format: Any = None) -> Any:
+        """This tensor, or a copy whose elements lie in the order of the axes."""
+        _placement.accept("contiguous", {"memory_format": memory_format})
+        return self if self.is_contiguous() else ops.clone(self, order="C")
+
+
+def rebuild(array: Any, requires_grad: bool, role: Any = None) -> Tensor:
+    """A tensor from what pickle kept of it: a leaf."""
+    tensor = Tensor.interpreter.wrap(array, None)
+    tensor.requires_grad = requires_grad
+    return tensor if role is None else role.mark(tensor)  # type: ignore[no-any-return]  # wrap makes tensors
+
+
+def in_place(general: Callable[..., Any]) -> Callable[..., Any]:
+    """The in-place form of an operation: computed as usual, then written to the first operand."""
+
+    def method(self: Any, *args: Any, **options: Any) -> Any:
+        result = general(self, *args, **options)
+        return result if result is NotImplemented else write(self, result, f"{general.__name__}_")
+
+    method.__name__ = method.__qualname__ = f"{general.__name__}_"
+    method.__doc__ = f"In place: {general.__doc__}"
+    return fills(method) if method.__name__ in vocabulary.FILLS else method
+
+
+def operator(general: Callable[[Any, Any], Any], *, swapped: bool = False) -> Callable[[Any, Any], Any]:
+    """A binary operator: operands of unknown types are left to the other side; `swapped` for `number - tensor`."""
+
+    def method(self: Any, other: Any) -> Any:
+        if not isinstance(other, OPERANDS):
+            return NotImplemented
+        return general(other, self) if swapped else general(self, other)
+
+    method.__name__ = method.__qualname__ = general.__name__
+    method.__doc__ = general.__doc__
+    return method
+
+
+class Tensor(Conversions):
+    """An array of numbers that records what is done to it when it, or what it came from, requires grad.
+
+    Made by `tensor`, `zeros`, `randn`, ...; `Tensor(nested list)` and `Tensor(2, 3)` are torch's old constructors,
+    always of the default dtype. `shape`, `dtype`, indexing, arithmetic and `@` are as in torch and NumPy.
+
+    >>> import pullback
+    >>> x = pullback.tensor([1.0, 2.0], requires_grad=True)
+    >>> y = (x * x).sum()
+    >>> y
+    tensor(5., grad_fn=<SumBackward0>)
+    >>> y.backward()
+    >>> x.grad
+    tensor([2., 4.])
+    """
+
+    __slots__ = ()
+    __array_ufunc__ = numpy_protocol.array_ufunc
+    __array_function__ = numpy_protocol.array_function
+    __hash__ = object.__hash__
+
+    def __new__(cls, *data: Any, size: Any = None, **placement: Any) -> Any:
+        """A tensor of the default dtype from nested lists, an array or a tensor, or an empty one of some sizes."""
+        _placement.accept("tensor", placement)
+        dtype = dtypes.default_numpy()
+        sizes = sizes_of_old(data, size)
+        if sizes is not None:
+            return Tensor.interpreter.wrap(np.empty(sizes, dtype), None)
+        if isinstance(data[0], Carrier):
+            return data[0].view_as(data[0])
+        values = read(data[0], dtype)[0] if is_nested(data[0]) else np.array(concrete(data[0], "tensor"))
+        if values.dtype.kind not in "buif":
+            raise TypeError(f"new(): expected real numbers to make a tensor of {dtype}, not {type(data[0]).__name__}")
+        return Tensor.interpreter.wrap(quiet.run(values.astype, dtype), None)
+
+    # Operators
+    __add__ = __radd__ = operator(arithmetic.add)
+    __sub__ = operator(arithmetic.sub)
+    __rsub__ = operator(arithmetic.rsub)
+    __mul__ = __rmul__ = operator(arithmetic.mul)
+    __truediv__ = operator(arithmetic.div)
+    __rtruediv__ = __rdiv__ = operator(arithmetic.div, swapped=True)
+    __floordiv__ = operator(arithmetic.floor_divide)
+    __rfloordiv__ = operator(arithmetic.floor_divide, swapped=True)
+    __mod__ = operator(arithmetic.remainder)
+    __rmod__ = operator(arithmetic.remainder, swapped=True)
+    __pow__ = operator(arithmetic.pow)
+    __rpow__ = operator(arithmetic.pow, swapped=True)
+    __matmul__ = operator(products.matmul)
+    __rmatmul__ = operator(products.matmul, swapped=True)
+    __and__ = __rand__ = operator(arithmetic.bitwise_and)
+    __or__ = __ror__ = operator(arithmetic.bitwise_or)
+    __xor__ = __rxor__ = operator(arithmetic.bitwise_xor)
+    __eq__ = operator(arithmetic.eq)
+    __ne__ = operator(arithmetic.ne)
+    __lt__ = operator(arithmetic.lt)
+    __le__ = operator(arithmetic.le)
+    __gt__ = operator(arithmetic.gt)
+    __ge__ = operator(arithmetic.ge)
+    __neg__ = arithmetic.neg
+    __abs__ = arithmetic.abs
+
+    def __invert__(self) -> Any:
+        if self._dtype.kind in "fc":
+            raise TypeError(
+                "~ (operator.invert) is only implemented on integer and Boolean-type tensors: compare first, as ~(x > 0)"
+            )
+        return arithmetic.bitwise_not(self)
+
+    __lshift__ = operator(arithmetic.bitwise_left_shift)
+    __rlshift__ = operator(arithmetic.bitwise_left_shift, swapped=True)
+    __rshift__ = operator(arithmetic.bitwise_right_shift)
+    __rrshift__ = operator(arithmetic.bitwise_right_shift, swapped=True)
+    __getitem__ = indexing.getitem
+    __setitem__ = indexing.setitem
+    __delitem__ = indexing.delitem
+    __iadd__ = in_place(__add__)
+    __isub__ = in_place(__sub__)
+    __imul__ = in_place(__mul__)
+    __itruediv__ = in_place(__truediv__)
+    __ifloordiv__ = in_place(__floordiv__)
+    __imod__ = in_place(__mod__)
+    __ipow__ = in_place(__pow__)
+    __iand__ = in_place(__and__)
+    __ior__ = in_place(__or__)
+    __ixor__ = in_place(__xor__)
+    __ilshift__ = in_place(__lshift__)
+    __irshift__ = in_place(__rshift__)
+
+    def __pos__(self) -> Any:
+        return vocabulary.load("vocabulary.functions", "positive")(self)
+
+    @property
+    def real(self) -> Any:
+        """The real part, as a view; assigning writes to it."""
+        return vocabulary.load("vocabulary.complexes", "real")(self)
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        self.real[...] = value.real if isinstance(value, Carrier) else value
+
+    @property
+    def imag(self) -> Any:
+        """The imaginary part of a complex tensor, as a view; assigning writes to it."""
+        return vocabulary.load("vocabulary.complexes", "imag")(self)
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        self.imag[...] = value.real if isinstance(value, Carrier) else value
+
+    # Elementwise
+    add, sub, mul, div = arithmetic.add, arithmetic.sub, arithmetic.mul, arithmetic.div
+    subtract, multiply, divide, true_divide = sub, mul, div, div
+    floor_divide, remainder, pow = arithmetic.floor_divide, arithmetic.remainder, arithmetic.pow
+    neg = negative = arithmetic.neg
+    exp, expm1, log, log1p, sqrt = arithmetic.exp, arithmetic.expm1, arithmetic.log, arithmetic.log1p, arithmetic.sqrt
+    rsqrt, square, reciprocal = arithmetic.rsqrt, arithmetic.square, arithmetic.reciprocal
+    abs = absolute = arithmetic.abs
+    sin, cos, tan = arithmetic.sin, arithmetic.cos, arithmetic.tan
+    sinh, cosh, tanh = arithmetic.sinh, arithmetic.cosh, arithmetic.tanh
+    sigmoid, relu, sign = arithmetic.sigmoid, arithmetic.relu, arithmetic.sign
+    floor, ceil, round, trunc = arithmetic.floor, arithmetic.ceil, arithmetic.round, arithmetic.trunc
+    maximum, minimum = arithmetic.maximum, arithmetic.minimum
+    clamp = clip = arithmetic.clamp
+    eq, ne, lt, le, gt, ge = (
+        arithmetic.eq, arithmetic.ne, arithmetic.lt, arithmetic.le, arithmetic.gt, arithmetic.ge)  # fmt: skip
+    logical_and, logical_or = arithmetic.logical_and, arithmetic.logical_or
+    logical_xor, logical_not = arithmetic.logical_xor, arithmetic.logical_not
+    isnan, isinf, isfinite = arithmetic.isnan, arithmetic.isinf, arithmetic.isfinite
+    nonzero = arithmetic.nonzero
+
+    def where(self, condition: Any, other: Any) -> Any:
+        """This tensor where the condition holds, other elsewhere."""
+        return arithmetic.where(condition, self, other)
+
+    # Reductions
+    sum, mean, var, std, norm = reductions.sum, reductions.mean, reductions.var, reductions.std, reductions.norm
+    max, min, amax, amin = reductions.max, reductions.min, reductions.amax, reductions.amin
+    argmax, argmin, all, any = reductions.argmax, reductions.argmin, reductions.all, reductions.any
+    logsumexp, softmax, log_softmax = reductions.logsumexp, reductions.softmax, reductions.log_softmax
+    cumsum = reductions.cumsum
+
+    # Shapes
+    reshape, view, flatten, ravel = shapes.reshape, shapes.view, shapes.flatten, shapes.ravel
+    view_as, reshape_as = shapes.view_as, shapes.reshape_as
+    permute, transpose, t, movedim = shapes.permute, shapes.transpose, shapes.t, shapes.movedim
+    expand, expand_as, broadcast_to = shapes.expand, shapes.expand_as, shapes.broadcast_to
+    squeeze, unsqueeze, flip = shapes.squeeze, shapes.unsqueeze, shapes.flip
+    split, chunk, unbind = shapes.split, shapes.chunk, shapes.unbind
+    T = property(shapes.reversed_axes, doc="The axes in reverse order.")
+    mT = property(shapes.matrix_transpose, doc="The last two axes exchanged.")  # noqa: N815  # torch's name
+
+    # Products
+    mm, matmul, dot, mv, bmm, outer = (
+        products.mm, products.matmul, products.dot, products.mv, products.bmm, products.outer)  # fmt: skip
+
+    # In place
+    add_, sub_, mul_, div_ = map(in_place, (add, sub, mul, div))
+
+    @fills
+    def zero_(self) -> Any:
+        """In place: zeros."""
+        return write(self, ops.zeros_like(self), "zero_")
+
+    @fills
+    def fill_(self, value: Any) -> Any:
+        """In place: one value everywhere, a number or a 0-d tensor."""
+        if isinstance(value, complex) and not self.is_complex():
+            raise RuntimeError(f"value cannot be converted to type {self.dtype} without overflow: it is complex")
+        if getattr(value, "ndim", 0):
+            raise RuntimeError(
+                f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions: use copy_"
+            )
+        return write(self, ops.fill(self, cast(value, self._dtype)), "fill_")
+
+    def copy_(self, other: Any, non_blocking: bool = False) -> Any:
+        """In place: the elements of another tensor or array, broadcast and converted."""
+        if not isinstance(other, (Carrier, np.ndarray)):
+            raise errors.no_tensor("copy_", "other", 1, other)
+        broadcast_shapes(tuple(self.shape), tuple(other.shape))
+        expand_shape(tuple(other.shape), tuple(self.shape), "copy_")
+        return write(self, ops.copy(self, cast(other, self._dtype)), "copy_")
+
+
+def loaded_in_place(module: str, name: str) -> Any:
+    """The in-place form of a function that is imported now."""
+    return in_place(vocabulary.public(module, name))
+
+
+class Later:
+    """A method that is imported when it is first asked for, and then stands in its own place."""
+
+    __slots__ = ("name", "load")
+
+    def __init__(self, name: str, load: Callable[[], Any]) -> None:
+        self.name, self.load = name, load
+
+    def __get__(self, tensor: Any, owner: type) -> Any:
+        setattr(Tensor, self.name, self.load())
+        return getattr(owner if tensor is None else tensor, self.name)
+
+
+for name, module in vocabulary.LATER_METHODS.items():
+    setattr(Tensor, name, Later(name, functools.partial(vocabulary.public, module, name)))
+for name, module in vocabulary.LATER_IN_PLACE.items():
+    setattr(Tensor, f"{name}_", Later(f"{name}_", functools.partial(loaded_in_place, module, name)))
+
+Tensor.interpreter = Eager()
+Primitive.short = functools.partial(shortcuts.past_bind, Tensor)
+vocabulary.short_way = functools.partial(shortcuts.short, Tensor)
+
+IN_PLACE = {
+    "add_": ops.add, "sub_": ops.subtract, "mul_": ops.multiply, "div_": ops.divide,
+    "__iadd__": ops.add, "__isub__": ops.subtract, "__imul__": ops.multiply, "__itruediv__": ops.divide,
+}  # fmt: skip
+HOT = {
+    "__add__": ops.add, "__radd__": ops.add, "__sub__": ops.subtract, "__truediv__": ops.divide,
+    "__mul__": ops.multiply, "__rmul__": ops.multiply, "mul": ops.multiply, "__neg__": ops.negative,
+    "neg": ops.negative, "maximum": ops.maximum, "minimum": ops.minimum, "exp": ops.exp, "log": ops.log,
+    "sqrt": ops.sqrt, "abs": ops.abs, "square": ops.square, "reciprocal": ops.reciprocal, "sin": ops.sin,
+    "cos": ops.cos, "tanh": ops.tanh, "sigmoid": ops.sigmoid, "relu": ops.relu,
+    "__eq__": ops.equal, "__ne__": ops.not_equal, "__lt__": ops.less, "__le__": ops.less_equal,
+    "__gt__": ops.greater, "__ge__": ops.greater_equal,
+}  # fmt: skip
+SHORT_WAYS: dict[Callable[..., Any], dict[str, Primitive]] = {
+    shortcuts.method: HOT,
+    functools.partial(shortcuts.method, number="exponent"): {"__pow__": ops.power, "pow": ops.power},
+    functools.partial(shortcuts.method, whole=True): {"sum": ops.sum, "mean": ops.mean},
+    functools.partial(shortcuts.method, ndim=2): {"__matmul__": ops.matmul, "matmul": ops.matmul, "mm": ops.matmul},
+    shortcuts.in_place: IN_PLACE,
+}
+Tensor.copy_ = shortcuts.copying(Tensor, Tensor.copy_)  # type: ignore[method-assign]
+Tensor.zero_ = shortcuts.zeroing(Tensor, Tensor.zero_)  # type: ignore[method-assign]
+for short_way, methods in SHORT_WAYS.items():
+    for name, primitive in methods.items():
+        setattr(Tensor, name, short_way(Tensor, primitive, getattr(Tensor, name)))
+once = functools.cache(vocabulary.short_way)  # other names are the same method
+for name, function in [*vars(Tensor).items()]:
+    if isinstance(function, FunctionType) and not hasattr(function, "__wrapped__"):
+        setattr(Tensor, name, once(function))

@@ -1,0 +1,611 @@
+"""Checkpoints: memory saved by computing again what the backward pass needs.
+
+A checkpointed call keeps its arguments, and of what its operations save for backward only the order in which they do.
+The first value that a pass asks for runs the call again, and values are told apart by their place in that order. So
+both runs must do the same: random numbers, modes and arguments are put back as they were, and each value is compared
+by shape and dtype with the one of the first run.
+
+The reentrant form, torch's older one, records nothing in the first run; its node runs the call again and starts a
+backward pass of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import functools
+import warnings
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from .._core import errors
+from .._core import xp as _xp
+from .._core.modes import FieldBlock, debugging, innermost, is_grad_enabled, no_grad, running
+from .._core.modes import early_stop as _early_stop
+from .._core.primitives import Carrier, general
+from .._core.sites import Site, caller, describe
+from .._core.trees import Structure, flatten, unflatten
+from .._numerics.random import Moment, sources
+from .._tape import backward
+from .._tape.memory import Cell, version
+from .._tape.node import count, hooks_of
+from .._tape.recording import keep
+from .._tape.views import alias
+from .graph import saved_tensors_hooks
+
+Function = Callable[..., Any]
+Contexts = Callable[[], tuple[Any, Any]]
+
+
+class CheckpointError(RuntimeError):
+    """What is raised when a checkpointed function does something else when it is run again."""
+
+    __module__ = "pullback.utils.checkpoint"
+
+
+# 1. What is needed to run a call again
+
+
+class Kept:
+    """A tensor kept as graphs keep values: later writes do not reach it, and hooks on saved values pack it."""
+
+    __slots__ = ("shell", "cell")
+
+    def __init__(self, tensor: Any) -> None:
+        self.cell = keep(tensor, tensor.level)
+        self.shell = tensor._twin()
+        self.shell._array = None
+
+    @property
+    def tracked(self) -> bool:
+        """Whether the tensor has a history."""
+        return self.shell._node is not None
+
+    def tensor(self, *, tracked: bool = False) -> Any:
+        """The tensor again, with or without its history."""
+        made = self.shell._twin()
+        made._array = self.cell.array
+        if not tracked:
+            made._node = None
+        if isinstance(self.cell, Cell):
+            made._cell = self.cell
+        return made
+
+
+class Call:
+    """A call that can be made again, under the modes and with the random numbers of the first time."""
+
+    def __init__(self, function: Function, args: Any, kwargs: Any, preserve_rng_state: bool) -> None:
+        self.function = function
+        leaves, self.structure = flatten((args, kwargs))
+        self.leaves = [Kept(leaf) if isinstance(leaf, Carrier) else leaf for leaf in leaves]
+        self.context = contextvars.copy_context()
+        self.moment = Moment(sources(leaves) if preserve_rng_state else ())
+
+    def first(self, *args: Any, **kwargs: Any) -> Any:
+        """What the function returns the first time."""
+        result = self.function(*args, **kwargs)
+        self.moment.limit(self.moment.moved())
+        return result
+
+    def arguments(self, *, tracked: bool) -> list[Any]:
+        """The leaves of the arguments; tensors with their history, or cut off from it but requiring grad as before."""
+        made = []
+        for leaf in self.leaves:
+            tensor = leaf.tensor(tracked=tracked) if isinstance(leaf, Kept) else leaf
+            made.append(tensor.requires_grad_() if isinstance(leaf, Kept) and leaf.tracked and not tracked else tensor)
+        return made
+
+    def again(self, leaves: Sequence[Any], around: contextlib.AbstractContextManager[Any]) -> Any:
+        """What the function returns now, inside another block."""
+        args, kwargs = unflatten(self.structure, leaves)
+        with self.moment.again():
+            return self.context.copy().run(_within, around, self.function, args, kwargs)
+
+
+def _within(around: contextlib.AbstractContextManager[Any], function: Function, args: Any, kwargs: Any) -> Any:
+    with around:
+        return function(*args, **kwargs)
+
+
+# 2. The form that is not reentrant
+
+
+class Saved(NamedTuple):
+    """What is remembered of a value that an operation saved for backward."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+    site: Site
+    tensor: weakref.ref[Any]
+    version: int
+
+    @classmethod
+    def of(cls, tensor: Any) -> Saved:
+        """What to remember of a tensor."""
+        return cls(tuple(tensor.shape), tensor.dtype, caller(3), weakref.ref(tensor), version(tensor))
+
+    @property
+    def metadata(self) -> str:
+        """Shape, dtype and device as torch writes them."""
+        return f"{{'shape': {errors.size(self.shape)}, 'dtype': {self.dtype}, 'device': device(type='cpu')}}"
+
+
+class Place:
+    """What a graph holds of a value: its place among those that the call saves."""
+
+    __slots__ = ("block", "number", "__weakref__")
+
+    def __init__(self, block: Block, number: int) -> None:
+        self.block = block
+        self.number = number
+
+    def tensor(self) -> Any:
+        """The value that belongs here."""
+        return self.block.value(self).tensor()
+
+
+def _unpack(held: Place | Kept) -> Any:
+    return held.tensor()
+
+
+Recomputed = weakref.WeakKeyDictionary[Place, Kept]
+
+
+class Block:
+    """A checkpointed call: places for what it saves, and how to fill them."""
+
+    def __init__(self, call: Call, around: Any, *, early_stop: bool, compare: bool, debug: bool) -> None:
+        self.call = call
+        self.around = around
+        self.early_stop = early_stop
+        self.compare = compare
+        self.debug = debug
+        self.places: list[weakref.ref[Place]] = []
+        self.saved: list[Saved] = []
+        self.level = 0 if (transform := innermost.get()) is None else transform.level
+        self.first = next(count)
+        self.last: float = float("inf")  # while the first run lasts
+
+    def pack(self, tensor: Any) -> Place | Kept:
+        """A place for a value that the first run saves; transforms inside the call keep their own."""
+        if tensor.level != self.level:
+            return Kept(tensor)
+        place = Place(self, len(self.places))
+        self.places.append(weakref.ref(place))
+        self.saved.append(Saved.of(tensor))
+        return place
+
+    def value(self, place: Place) -> Kept:
+        """The value for a place, from the run that was made for this pass.
+
+        A pass goes through the nodes of one call before it comes to those of an earlier one, so it keeps the values of
+        the latest, and of calls around it. They go when the graph lets go of their places, or the pass ends.
+        """
+        walker = running.get(None)
+        if walker is None:
+            return self.rerun()[place]
+        if walker.recomputed is None:
+            walker.recomputed = weakref.WeakKeyDictionary()
+        blocks: weakref.WeakKeyDictionary[Block, Recomputed] = walker.recomputed
+        found = blocks.get(self)
+        if found is None or place not in found:
+            for block in list(blocks):
+                if block.first > self.last:
+                    del blocks[block]
+            found = blocks[self] = self.rerun()
+        return found[place]
+
+    def rerun(self) -> Recomputed:
+        """Run the call again, as far as values are still asked for."""
+        live = [number for number, place in enumerate(self.places) if place() is not None]
+        second = SecondRun(self, live[-1])
+        with contextlib.suppress(Enough):
+            self.call.again(self.call.arguments(tracked=True), second)
+        second.check(live)
+        return second.found
+
+    def error(self, text: str, second: Sequence[Saved]) -> CheckpointError:
+        """The refusal of a second run, with all that both runs have saved if asked for."""
+        if not self.debug:
+            return CheckpointError(
+                f"torch.utils.checkpoint: {text}\n\nTip: To see a more detailed error message, either pass `debug=True` "
+                "to `pullback.utils.checkpoint.checkpoint(...)` or wrap the code block with `with "
+                "pullback.utils.checkpoint.set_checkpoint_debug_enabled(True):`. A function must do the same when it is "
+                "run again: it must not depend on anything that has changed since."
+            )
+        runs = [
+            "\n".join(f"  {number}: {saved.metadata}, at {describe(saved.site)}" for number, saved in enumerate(run))
+            for run in (self.saved, second)
+        ]
+        return CheckpointError(
+            f"torch.utils.checkpoint: {text}\n\nTensors saved during the original forward:\n{runs[0]}\n"
+            f"Tensors saved during recomputation:\n{runs[1]}"
+        )
+
+
+class Enough(BaseException):
+    """Ends a second run when all that is asked for has been computed; functions that catch errors let it pass."""
+
+
+class SecondRun:
+    """A block in which a call is run again, and values find their places."""
+
+    def __init__(self, block: Block, last: int) -> None:
+        self.block = block
+        self.stop = last if block.early_stop or block.last == float("inf") else -1
+        self.saved: list[Saved] = []
+        self.found: Recomputed = weakref.WeakKeyDictionary()
+        self.hooks = contextlib.ExitStack()
+
+    def __enter__(self) -> None:
+        self.hooks.enter_context(saved_tensors_hooks(self.pack, _unpack))
+        self.hooks.enter_context(self.block.around)
+
+    def __exit__(self, *exc: object) -> bool | None:
+        return self.hooks.__exit__(*exc)  # type: ignore[arg-type]
+
+    def pack(self, tensor: Any) -> Kept:
+        """Keep a value, for its place and for passes inside the call itself."""
+        kept = Kept(tensor)
+        if tensor.level != self.block.level:
+            return kept
+        number = len(self.saved)
+        saved = Saved.of(tensor)
+        self.saved.append(saved)
+        if number >= len(self.block.places):
+            raise self.block.error(
+                "trying to save more tensors during recomputation than during the original forward pass.\n"
+                f"The first one too many is saved at {describe(saved.site)}",
+                self.saved,
+            )
+        before = self.block.saved[number]
+        if before.tensor() is tensor and saved.version != before.version:
+            raise errors.modified(
+                tensor,
+                before.version,
+                saved.version,
+                f"A checkpointed function uses it at {describe(before.site)}, and would compute something else now. Pass it "
+                "to the function as an argument (arguments are kept as they were), or write to it after backward",
+            )
+        if (place := self.block.places[number]()) is not None:
+            self.found[place] = kept
+        if number == self.stop:
+            raise Enough
+        return kept
+
+    def check(self, live: Sequence[int]) -> None:
+        """Refuse a run that differs from the first."""
+        block, seen = self.block, len(self.saved)
+        if seen <= live[-1] or (self.stop < 0 and seen != len(block.places)):
+            raise block.error(
+                "A different number of tensors was saved during the original forward and recomputation.\n"
+                f"Number of tensors saved during forward: {len(block.places)}\n"
+                f"Number of tensors saved during recomputation: {seen}.\n"
+                f"The first one missing was saved at {describe(block.saved[seen].site)}",
+                self.saved,
+            )
+        differing = [
+            f"tensor at position {number}:\nsaved metadata: {first.metadata}, at {describe(first.site)}\n"
+            f"recomputed metadata: {second.metadata}, at {describe(second.site)}"
+            for number, (first, second) in enumerate(zip(block.saved, self.saved, strict=False))
+            if first[:2] != second[:2]
+        ]
+        if differing and block.compare:
+            raise block.error(
+                "Recomputed values for the following tensors have different metadata than during the forward pass.\n"
+                + "\n".join(differing),
+                self.saved,
+            )
+
+
+# 3. The reentrant form
+
+
+class Reentrant:
+    """A call of which nothing was recorded, as its node keeps it."""
+
+    def __init__(self, call: Call, structure: Structure, tracked: Sequence[int]) -> None:
+        self.call = call
+        self.structure = structure
+        self.tracked = tracked  # which leaves of the outputs have a gradient
+
+    def pull(self, cotangents: Sequence[Any]) -> list[Any]:
+        """Run the call again and start a backward pass in it; the gradients that arrive at its arguments."""
+        leaves = self.call.arguments(tracked=False)
+        recorded = FieldBlock(grad=True, pack=None, unpack=None)
+        outputs, structure = flatten(self.call.again(leaves, recorded))
+        if structure != self.structure:
+            raise CheckpointError(
+                f"torch.utils.checkpoint: the function returned {self.structure} in the original forward, and {structure} "
+                "when it was run again: a leaf is shown as *"
+            )
+        roots, given = [], []
+        for number, g in zip(self.tracked, cotangents, strict=True):
+            if isinstance(outputs[number], Carrier) and outputs[number].requires_grad:
+                roots.append(outputs[number])
+                given.append(roots[-1].interpreter.wrap(g, None))
+        if not roots:
+            raise RuntimeError(
+                "none of output has requires_grad=True, this checkpoint() is not necessary: nothing that the function "
+                f"{_name(self.call.function)} returns depends on a tensor that requires grad"
+            )
+        backward.backward(roots, given)
+        return [leaf.grad for leaf in leaves if isinstance(leaf, Carrier)]
+
+
+def _pull_reentrant(xp: Any, g: Any, call: Reentrant, *, needs: Sequence[bool]) -> list[Any]:
+    walker = running.get(None)
+    if walker is not None and walker.targeted:
+        raise RuntimeError(
+            "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` parameter "
+            "to .backward(). To resolve this error, you can either set use_reentrant=False, or call .backward() without "
+            "passing the `inputs` argument."
+        )
+    if xp is not _xp:
+        raise RuntimeError(
+            "a checkpoint with use_reentrant=True has no second derivative: the pass that it starts is not recorded. Pass "
+            "use_reentrant=False to use create_graph=True"
+        )
+    gradients = call.pull(g)
+    return [None, *(g if g is None else g._array for g in gradients)]
+
+
+_REENTRANT = general(
+    "checkpoint",
+    forward=lambda call, *inputs: call,
+    inputs=("call", "*inputs"),
+    joint=_pull_reentrant,
+    title="CheckpointFunctionBackward",
+    complex="as written",
+)
+
+
+def _reentrant(function: Function, args: Any, preserve_rng_state: bool) -> Any:
+    call = Call(function, args, {}, preserve_rng_state)
+    inputs = [leaf for leaf in flatten(args)[0] if isinstance(leaf, Carrier)]
+    for tensor in inputs:
+        if tensor.level:
+            raise RuntimeError(
+                "a checkpoint with use_reentrant=True does not work inside a transform such as func.grad: pass "
+                "use_reentrant=False"
+            )
+    check_backward_validity(inputs)
+    with no_grad():
+        outputs, structure = flatten(call.first(*args))
+    if not is_grad_enabled() or not any(tensor.requires_grad for tensor in inputs):
+        return unflatten(structure, outputs)
+    tracked = [i for i, each in enumerate(outputs) if isinstance(each, Carrier) and each._dtype.kind in "fc"]
+    if tracked:
+        edges = (None, *(tensor._node for tensor in inputs))
+        arrays = tuple(outputs[i]._array for i in tracked)
+        kept = Reentrant(call, structure, tracked)
+        tape = inputs[0].interpreter
+        conjugated = outputs[tracked[0]]._dtype.kind == "c"
+        results = tape.record(_REENTRANT, (kept, *inputs), edges, arrays, {}, conjugated=conjugated)
+        hooks_of(results[0].grad_fn)  # it runs the user's code
+        for i, result in zip(tracked, results, strict=True):
+            outputs[i] = alias(outputs[i], result)
+    return unflatten(structure, outputs)
+
+
+def _name(function: Function) -> str:
+    return getattr(function, "__name__", repr(function))
+
+
+# 4. What users call
+
+
+def noop_context_fn() -> tuple[Any, Any]:
+    """Two blocks that do nothing: the default of `context_fn`.
+
+    >>> from pullback.utils.checkpoint import noop_context_fn
+    >>> with noop_context_fn()[0]:
+    ...     pass
+    """
+    return contextlib.nullcontext(), contextlib.nullcontext()
+
+
+def checkpoint(
+    function: Function,
+    *args: Any,
+    use_reentrant: bool | None = None,
+    context_fn: Contexts = noop_context_fn,
+    determinism_check: str = "default",
+    debug: bool = False,
+    early_stop: bool = True,
+    **kwargs: Any,
+) -> Any:
+    """What `function(*args, **kwargs)` returns, without keeping for backward what it computes on the way.
+
+    Backward runs the function again, so that memory is needed for the arguments, and for one checkpointed call at a
+    time. The second run gets the values that the arguments had, nested or not, the modes of the first, and, unless
+    `preserve_rng_state=False`, its random numbers: pullback's, NumPy's, and those of generators among the arguments.
+
+    Parameters
+    ----------
+    use_reentrant
+        False is recommended. True, the default with a warning, is torch's older form: its node starts a backward pass
+        of its own. It takes positional arguments, and works with `backward()` alone: no `inputs`, no second derivatives.
+    context_fn
+        Makes two blocks, the first around the first run, the second around each further one.
+    determinism_check
+        "default" compares shapes and dtypes of what the two runs save, "none" only its number.
+    debug
+        Let the error for runs that differ list all that they have saved.
+    early_stop
+        End the second run as soon as all that is needed is there.
+
+    Raises
+    ------
+    RuntimeError
+        In backward: a CheckpointError with the lines, if the second run saves other values than the first; or if the
+        function uses a tensor, not one of its arguments, that has been written to since.
+    ValueError
+        For options that are unknown, or do not go together.
+
+    >>> import pullback
+    >>> x = pullback.tensor([1.0, 2.0], requires_grad=True)
+    >>> pullback.utils.checkpoint.checkpoint(lambda t: (t * t).exp().sum(), x, use_reentrant=False).backward()
+    """
+    preserve = kwargs.pop("preserve_rng_state", True)
+    if use_reentrant is None:
+        _warn("", "Starting in PyTorch 2.9, calling checkpoint without use_reentrant will raise an exception.")
+    if use_reentrant is None or use_reentrant:
+        _check_reentrant(kwargs, context_fn, debug)
+        return _reentrant(function, args, preserve)
+    options = _options(context_fn, determinism_check, debug, early_stop)
+    return _blocked(Call(function, args, kwargs, preserve), args, kwargs, context_fn(), options)
+
+
+def _blocked(call: Call, args: Any, kwargs: Any, contexts: tuple[Any, Any], options: dict[str, bool]) -> Any:
+    """What a call returns, made in a block."""
+    first, second = contexts
+    block = Block(call, second, **options)
+    with saved_tensors_hooks(block.pack, _unpack), first:
+        result = call.first(*args, **kwargs)
+    block.last = next(count)
+    return result
+
+
+def _check_reentrant(kwargs: dict[str, Any], context_fn: Contexts, debug: bool) -> None:
+    if kwargs:
+        raise ValueError(
+            f"Unexpected keyword arguments: {','.join(kwargs)}. With use_reentrant=True the function gets positional "
+            "arguments only"
+        )
+    if context_fn is not noop_context_fn or debug:
+        raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
+
+
+CHECKS = ["default", "none"]
+
+
+def _options(context_fn: Contexts, determinism_check: str, debug: bool, early_stop: bool) -> dict[str, bool]:
+    """The options of a block, as the settings around it have them."""
+    if determinism_check not in CHECKS:
+        raise ValueError(f"determinism_check should be one of {CHECKS}, but got {determinism_check}")
+    debug, early_stop = _forced(debugging, debug), _forced(_early_stop, early_stop)
+    if debug and context_fn is not noop_context_fn:
+        raise ValueError("debug=True is incompatible with non-default context_fn")
+    return {"early_stop": early_stop, "compare": determinism_check == "default", "debug": debug}
+
+
+def _forced(setting: contextvars.ContextVar[bool | None], otherwise: bool) -> bool:
+    forced = setting.get()
+    return otherwise if forced is None else forced
+
+
+def _warn(name: str, announcement: str) -> None:
+    warnings.warn(
+        f"torch.utils.checkpoint{name}: the use_reentrant parameter should be passed explicitly. {announcement} "
+        "use_reentrant=False is recommended, but if you need to preserve the current default behavior, you can pass "
+        "use_reentrant=True. Refer to docs for more details on the differences between the two variants.",
+        UserWarning,
+        stacklevel=3,
+    )
+
+
+def checkpoint_sequential(
+    functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, **kwargs: Any
+) -> Any:
+    """What a chain of functions makes of an input, with all segments of it checkpointed but the last.
+
+    `functions` is a list, or has `children()`, as a module with several layers in a row does. `preserve_rng_state` as
+    for `checkpoint`.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer functions than segments, or other keyword arguments.
+
+    >>> import pullback
+    >>> from pullback.utils.checkpoint import checkpoint_sequential
+    >>> x = pullback.tensor([0.0, 1.0], requires_grad=True)
+    >>> layers = [pullback.exp, pullback.sin, pullback.sum]
+    >>> checkpoint_sequential(layers, 3, x, use_reentrant=False).backward()
+    >>> x.grad
+    tensor([ 0.5403, -2.4784])
+    """
+    preserve = kwargs.pop("preserve_rng_state", True)
+    if kwargs:
+        raise ValueError(f"Unexpected keyword arguments: {','.join(kwargs)}")
+    if use_reentrant is None:
+        _warn(".checkpoint_sequential", "In version 2.9 we will raise an exception if use_reentrant is not passed.")
+        use_reentrant = True
+    chain = list(functions.children()) if hasattr(functions, "children") else list(functions)
+    if not 1 <= segments <= len(chain):
+        raise ValueError(f"checkpoint_sequential(): {len(chain)} functions cannot be cut into {segments} segments")
+    length = len(chain) // segments
+    last = length * (segments - 1)
+    for start in range(0, last, length):
+        part = functools.partial(_in_a_row, chain[start : start + length])
+        input = checkpoint(part, input, use_reentrant=use_reentrant, preserve_rng_state=preserve)
+    return _in_a_row(chain[last:], input)
+
+
+def _in_a_row(functions: Iterable[Function], value: Any) -> Any:
+    for function in functions:
+        value = function(value)
+    return value
+
+
+@contextlib.contextmanager
+def _setting(setting: contextvars.ContextVar[bool | None], value: bool | None) -> Iterator[None]:
+    token = setting.set(value)
+    try:
+        yield
+    finally:
+        setting.reset(token)
+
+
+def set_checkpoint_early_stop(enable: bool) -> contextlib.AbstractContextManager[None]:
+    """A block whose checkpoints all end their second run early, or all run to the end, whatever their `early_stop` says.
+
+    >>> from pullback.utils.checkpoint import set_checkpoint_early_stop
+    >>> with set_checkpoint_early_stop(False):
+    ...     pass
+    """
+    return _setting(_early_stop, enable)
+
+
+def set_checkpoint_debug_enabled(enabled: bool | None) -> contextlib.AbstractContextManager[None]:
+    """A block whose checkpoints all have this `debug`; None leaves it to them.
+
+    >>> from pullback.utils.checkpoint import set_checkpoint_debug_enabled
+    >>> with set_checkpoint_debug_enabled(True):
+    ...     pass
+    """
+    return _setting(debugging, enabled)
+
+
+def check_backward_validity(inputs: Iterable[Any]) -> None:
+    """Warn if no input requires grad: a reentrant checkpoint of them has no gradient.
+
+    >>> import pullback
+    >>> from pullback.utils.checkpoint import check_backward_validity
+    >>> check_backward_validity([pullback.ones(2, requires_grad=True)])
+    """
+    if not any(isinstance(value, Carrier) and value.requires_grad for value in inputs):
+        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", UserWarning, stacklevel=2)
+
+
+def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The tensors of a tuple cut off from their history, requiring grad as they did; other values as they are.
+
+    Raises
+    ------
+    RuntimeError
+        If `inputs` is no tuple.
+
+    >>> import pullback
+    >>> from pullback.utils.checkpoint import detach_variable
+    >>> detach_variable((pullback.ones(2, requires_grad=True) * 2, 3))
+    (tensor([2., 2.], requires_grad=True), 3)
+    """
+    if not isinstance(inputs, tuple):
+        raise RuntimeError(f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}")
+    return tuple(
+        value.detach().requires_grad_(value.requires_grad) if isinstance(value, Carrier) else value for value in inputs
+    )

@@ -1,0 +1,181 @@
+"""Selective checkpoints: a checkpointed call some of whose results are kept, and not computed again.
+
+The two blocks that `create_selective_checkpoint_contexts` makes take the tape's place in computing an operation. The
+first asks a policy about each result and keeps some; in the second, what has been kept is recorded as if it had just
+been computed. Results are told apart by their operation, and by their number among its results.
+"""
+
+from __future__ import annotations
+
+import collections
+import enum
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._core.modes import FieldBlock, ModeBlock, innermost
+from .._core.primitives import Primitive
+from .._tape.memory import cell_of
+from .checkpointing import CheckpointError
+
+Policy = Callable[..., Any]
+
+
+class CheckpointPolicy(enum.Enum):
+    """What to do with a result: keep it, or compute it again.
+
+    MUST and PREFER differ for compilers only, and there is nothing but the CPU to offload to: what these say to save or
+    offload is kept.
+
+    >>> from pullback.utils.checkpoint import CheckpointPolicy
+    >>> CheckpointPolicy.MUST_SAVE
+    <CheckpointPolicy.MUST_SAVE: 0>
+    """
+
+    MUST_SAVE = 0
+    PREFER_SAVE = 1
+    MUST_RECOMPUTE = 2
+    PREFER_RECOMPUTE = 3
+    MUST_CPU_OFFLOAD = 4
+    PREFER_CPU_OFFLOAD = 5
+
+
+RECOMPUTED = {CheckpointPolicy.MUST_RECOMPUTE, CheckpointPolicy.PREFER_RECOMPUTE}
+
+
+class SelectiveCheckpointContext:
+    """What a policy is told besides the operation: its result, `op_output`; `is_recompute` is always False."""
+
+    def __init__(self, *, is_recompute: bool, op_output: Any = None) -> None:
+        self.is_recompute = is_recompute
+        self.op_output = op_output
+
+
+class Selection:
+    """The results that a policy has chosen to keep."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        transform = innermost.get()
+        self.level = 0 if transform is None else transform.level
+        self.kept: dict[Primitive, list[Any]] = collections.defaultdict(list)
+
+    def first(
+        self, tape: Any, primitive: Primitive, args: Sequence[Any], edges: Any, values: Any, params: Any, tracked: bool
+    ) -> Any:
+        """Compute an operation, and keep its result if the policy says so."""
+        result = tape.beneath(primitive, values, params)
+        out = tape.finish(primitive, args, edges, result, params, tracked)
+        if tape.level == self.level:
+            with FieldBlock(grad=False, pack=None, unpack=None, compute=None):
+                told = SelectiveCheckpointContext(is_recompute=False, op_output=out)
+                keeps = _keeps(self.policy(told, primitive, *args, **params)) and not _shares(result, values)
+            self.kept[primitive].append(_each(lambda piece: piece._cell or cell_of(piece), out) if keeps else None)
+        return out
+
+
+def _each(function: Callable[[Any], Any], result: Any) -> Any:
+    return tuple(map(function, result)) if type(result) is tuple else function(result)
+
+
+def _shares(result: Any, values: Sequence[Any]) -> bool:
+    """Whether a result lies in the memory of an argument: it must then be made again, to lie there again."""
+    pieces = result if type(result) is tuple else (result,)
+    arrays = [value for value in values if isinstance(value, np.ndarray)]
+    return any(np.may_share_memory(piece, array) for piece in pieces for array in arrays)
+
+
+class Again(ModeBlock):
+    """A block in which what a selection has kept is not computed."""
+
+    def __init__(self, selection: Selection) -> None:
+        super().__init__()
+        self.selection = selection
+
+    def _fields(self) -> dict[str, Any]:
+        seen: dict[Primitive, int] = collections.defaultdict(int)
+
+        def compute(
+            tape: Any, primitive: Primitive, args: Any, edges: Any, values: Any, params: Any, tracked: bool
+        ) -> Any:
+            kept = None
+            if tape.level == self.selection.level:
+                kept = self.taken(primitive, seen[primitive])
+                seen[primitive] += 1
+            if kept is None:
+                result = tape.beneath(primitive, values, params)
+                return tape.finish(primitive, args, edges, result, params, tracked)
+            out = tape.finish(primitive, args, edges, _each(_array, kept), params, tracked)
+            cells = kept if type(kept) is tuple else (kept,)
+            for piece, cell in zip(out if type(out) is tuple else (out,), cells, strict=True):
+                piece._cell = cell  # a write leaves it its value
+            return out
+
+        return {"compute": compute}
+
+    def taken(self, primitive: Primitive, number: int) -> Any:
+        """What has been kept of a result, None for what is to be computed."""
+        kept = self.selection.kept[primitive]
+        if number >= len(kept):
+            raise CheckpointError(
+                f"torch.utils.checkpoint: {primitive.name} was called {len(kept)} times in the original forward, and is "
+                "called more often in the recomputation. This can happen if the function depends on anything that has "
+                "changed since"
+            )
+        return kept[number]
+
+
+_array = operator.attrgetter("array")
+
+
+def _keeps(answer: Any) -> bool:
+    if isinstance(answer, bool):
+        return answer
+    if not isinstance(answer, CheckpointPolicy):
+        raise TypeError(f"a policy function returns a CheckpointPolicy, not {type(answer).__name__}: {answer!r}")
+    return answer not in RECOMPUTED
+
+
+def create_selective_checkpoint_contexts(
+    policy_fn_or_list: Any, allow_cache_entry_mutation: bool = False
+) -> tuple[Any, Any]:
+    """Two blocks for the `context_fn` of `checkpoint`, which keep the results of some operations.
+
+    `policy_fn(ctx, op, *args, **params)` is asked about each operation, a primitive of `pullback.ops`, and returns a
+    `CheckpointPolicy`; or a list names the operations whose results are kept. What is kept is protected from later
+    writes, so `allow_cache_entry_mutation` has no effect.
+
+    Raises
+    ------
+    TypeError
+        If given neither a function nor a list.
+    ValueError
+        If the list holds anything but primitives.
+
+    >>> import functools, pullback
+    >>> from pullback.utils.checkpoint import checkpoint, create_selective_checkpoint_contexts
+    >>> keep = functools.partial(create_selective_checkpoint_contexts, [pullback.ops.matmul])
+    >>> x = pullback.eye(2).requires_grad_()
+    >>> checkpoint(lambda t: (t @ t).exp().sum(), x, use_reentrant=False, context_fn=keep).backward()
+    >>> x.grad
+    tensor([[5.4366, 2.0000],
+            [2.0000, 5.4366]])
+    """
+    policy = policy_fn_or_list
+    if isinstance(policy_fn_or_list, list):
+        for op in policy_fn_or_list:
+            if not isinstance(op, Primitive):
+                raise ValueError(
+                    f"Expected op in `op_list` to be an OpOverload but got: {op} of type {type(op)}. Name a primitive, "
+                    "such as pullback.ops.matmul"
+                )
+
+        def policy(_: Any, op: Primitive, *args: Any, **params: Any) -> bool:
+            return op in policy_fn_or_list
+
+    elif not callable(policy_fn_or_list):
+        raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
+    selection = Selection(policy)
+    return FieldBlock(compute=selection.first), Again(selection)

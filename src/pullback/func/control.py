@@ -1,0 +1,509 @@
+"""Branches and loops as single operations: cond, while_loop, scan, fori_loop.
+
+Python's own `if` and `for` work on tensors, and the tape unrolls them. These functions say the same to whoever reads a
+program otherwise: `vmap`, whose examples may go different ways, and a compiler, which writes a loop once. Each checks
+what it is given, takes it apart into leaves, and calls one method of the `Runner` that holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._core.modes import FieldBlock
+from .._core.primitives import Carrier
+from .._core.trees import LEAF, Structure, flatten, paths, unflatten
+from .._tensor.creation import arange, as_tensor, zeros
+from .._tensor.custom import Meta, tensor_of
+from ..vocabulary.arithmetic import ne, where
+from ..vocabulary.shapes import movedim, reshape, stack, unbind
+
+Function = Callable[..., Any]
+Leaves = list[Any]
+
+# 1. Leaves
+#
+# A leaf is a tensor or None: arrays and numbers become tensors when they are taken in. A loop's carry keeps its
+# structure, shapes and dtypes from one step to the next, and both sides of a branch return the same.
+
+
+def _taken(tree: Any, name: str, message: str) -> tuple[Leaves, Structure]:
+    """The leaves of a tree as tensors, and how they nest; refused by the way to it if one is nothing of the kind."""
+    leaves, structure = flatten(tree)
+    for place, leaf in enumerate(leaves):
+        if leaf is None or isinstance(leaf, Carrier):
+            continue
+        if not isinstance(leaf, (bool, int, float, complex, np.ndarray, np.generic)):
+            path = paths(structure, name)[place]
+            raise RuntimeError(f"{message}, but got a {type(leaf).__name__} for {path}")
+        leaves[place] = as_tensor(leaf)
+    return leaves, structure
+
+
+def _described(meta: Meta | None) -> str:
+    return "None" if meta is None else f"{meta.dtype} of shape {meta.shape}"
+
+
+class Pattern(NamedTuple):
+    """What leaves must be like: how they nest, and the name, shape and dtype of each."""
+
+    structure: Structure
+    names: list[str]
+    metas: list[Meta | None]
+
+    @classmethod
+    def of(cls, name: str, leaves: Leaves, structure: Structure) -> Pattern:
+        """That of some leaves, which together have a name."""
+        return cls(structure, paths(structure, name), list(map(Meta.of, leaves)))
+
+    def require(self, leaves: Leaves, structure: Structure, nesting: str, change: str, fix: str) -> None:
+        """Refuse leaves that are different; the texts say whose structure differs, what of a leaf, and what helps."""
+        if structure != self.structure:
+            raise RuntimeError(f"{nesting} {self.structure} vs {structure}. {fix}")
+        for leaf, name, meta in zip(leaves, self.names, self.metas, strict=True):
+            if (now := Meta.of(leaf)) != meta:
+                raise RuntimeError(f"{change} {name}: {_described(meta)} vs {_described(now)}. {fix}")
+
+
+class Side:
+    """One side of a branch, from leaves to leaves; what it returned last is remembered as a pattern."""
+
+    def __init__(self, function: Function, name: str, structure: Structure) -> None:
+        self.function = function
+        self.name = name
+        self.nesting = structure
+        self.pattern: Pattern | None = None
+
+    def __call__(self, operands: Leaves) -> Leaves:
+        """The leaves of what the function returns."""
+        result = self.function(*unflatten(self.nesting, operands))
+        leaves, structure = _taken(result, "output", f"cond: {self.name} must return tensors or numbers")
+        self.pattern = Pattern.of("output", leaves, structure)
+        return leaves
+
+    def agree(self, other: Side, leaves: Leaves) -> None:
+        """Refuse leaves of the other side that are not like those of this one."""
+        assert self.pattern is not None
+        assert other.pattern is not None
+        self.pattern.require(
+            leaves,
+            other.pattern.structure,
+            f"Unmatched output spec from cond branches: {self.name} vs {other.name},",
+            f"cond: mismatched tensor metadata of the branches, {self.name} vs {other.name}, for",
+            "Return the same structure, shapes and dtypes from both",
+        )
+
+
+class Step:
+    """One step of a loop, from the leaves of its carry to those of the next.
+
+    `spread` says that the parts of the carry are arguments of their own.
+    """
+
+    def __init__(self, who: str, function: Function, carry: Pattern, *, spread: bool = False) -> None:
+        self.who = who
+        self.function = function
+        self.carry = carry
+        self.spread = spread
+
+    def __call__(self, carry: Leaves) -> Leaves:
+        """The leaves of the next carry."""
+        state = unflatten(self.carry.structure, carry)
+        result = self.unwritten(carry, *(state if self.spread else (state,)))
+        if self.spread:
+            if not isinstance(result, (tuple, list)):
+                raise RuntimeError(
+                    f"{self.who} should return a tuple but got {type(result)}: an entry for each of its arguments"
+                )
+            if len(result) != len(state):
+                raise RuntimeError(
+                    f"{self.who} should return the same number of elements as carried_inputs, got {len(result)} vs "
+                    f"{len(state)}"
+                )
+            result = type(state)(result)
+        return self.next(result)
+
+    def unwritten(self, leaves: Leaves, *args: Any) -> Any:
+        """What the function returns; refused if it wrote to what it was given."""
+        given = [leaf for leaf in leaves if leaf is not None]
+        versions = [leaf._version for leaf in given]
+        result = self.function(*args)
+        if versions != [leaf._version for leaf in given]:
+            raise RuntimeError(
+                f"{self.who} might be modifying the input: it wrote in place to what it was given, which others see. Write "
+                "carry = carry + 1 instead of carry += 1, or clone it first"
+            )
+        return result
+
+    def next(self, tree: Any) -> Leaves:
+        """The leaves of a carry, which fits the one before."""
+        leaves, structure = _taken(tree, "carry", f"{self.who} must return tensors or numbers")
+        self.carry.require(
+            leaves,
+            structure,
+            f"{self.who} changed the structure of the carry,",
+            f"{self.who} changed the tensor metadata of",
+            "A carry keeps its structure, shapes and dtypes: convert what is returned, or start from what it has to be",
+        )
+        return leaves
+
+
+class ScanStep(Step):
+    """One step of a scan: from the leaves of the carry and of a slice to those of the next carry and of an output."""
+
+    def __init__(self, who: str, function: Function, carry: Pattern, slices: Structure) -> None:
+        super().__init__(who, function, carry)
+        self.slices = slices
+        self.output: Pattern | None = None
+
+    def __call__(self, carry: Leaves, operands: Sequence[Any] = ()) -> Any:
+        """The leaves of the next carry and of the output, whose pattern is that of the first."""
+        args = unflatten(self.carry.structure, carry), unflatten(self.slices, operands)
+        answer = self.unwritten([*carry, *operands], *args)
+        if not isinstance(answer, (tuple, list)) or len(answer) != 2:
+            raise RuntimeError(f"{self.who} must return two values, (carry, y), but got {type(answer)}")
+        leaves, structure = _taken(answer[1], "y", f"{self.who} must return tensors or numbers")
+        if self.output is None:
+            self.output = Pattern.of("y", leaves, structure)
+        self.output.require(
+            leaves,
+            structure,
+            f"{self.who} changed the structure of its output between steps,",
+            f"{self.who} changed between steps",
+            "The outputs of all steps are stacked, and have to be alike",
+        )
+        return self.next(answer[0]), leaves
+
+
+# 2. Conditions of many examples
+#
+# Under vmap a condition may hold for some examples and not for others. Then both sides are computed for all, and each
+# example takes its own. On the side that is not its own an example is stood in for by one whose own it is, as a
+# constant: so neither side meets a value that it was not meant for, and no NaN from there reaches a gradient.
+
+
+def _bared(value: Any) -> tuple[list[Any], Any]:
+    """The batches that a value varies in, in the order of the axes that they have in front of its bare array."""
+    batches: list[Any] = []
+    while isinstance(value, Carrier):
+        if getattr(value, "batched", False):
+            batches.insert(0, value.interpreter)
+            value = value.interpreter.spread(value)
+        value = value._array
+    return batches, value
+
+
+class Mask(NamedTuple):
+    """A condition that the examples of one or more batches disagree about."""
+
+    condition: Any
+    batches: list[Any]
+    values: Any
+
+    def stand_in(self, leaf: Any, side: bool) -> Any:
+        """The value of a leaf for an example that goes to one side, as a constant; for what they share, itself."""
+        batches, array = _bared(leaf)
+        if not any(batch in self.batches for batch in batches):
+            return leaf
+        found = np.argwhere(np.asarray(self.values) == side)[0]
+        place = dict(zip(self.batches, found, strict=True))
+        return tensor_of(np.array(array[tuple(place.get(batch, 0) for batch in batches)]))
+
+    def kept(self, leaves: Leaves, side: bool) -> Leaves:
+        """Leaves with stand-ins for the examples that do not go to one side."""
+        others = [leaf if leaf is None else self.stand_in(leaf, side) for leaf in leaves]
+        return self.chosen(leaves, others) if side else self.chosen(others, leaves)
+
+    def chosen(self, leaves: Leaves, others: Leaves) -> Leaves:
+        """Each example's own: of the first leaves where the condition holds, else of the others."""
+        pairs = zip(leaves, others, strict=True)
+        return [a if a is b else where(self.condition, a, b) for a, b in pairs]
+
+
+def _decided(predicate: Any) -> bool | Mask:
+    """The answer of a predicate, or who has which."""
+    batches, array = _bared(predicate)
+    if not batches:
+        return bool(predicate)
+    values = np.reshape(array, tuple(batch.size for batch in batches)) != 0
+    if values.all() or not values.any():
+        return bool(values.any())
+    condition = reshape(predicate, ())
+    return Mask(condition if condition._dtype.kind == "b" else ne(condition, 0), batches, values)
+
+
+# 3. Runners
+
+
+class Runner:
+    """How branches and loops are run: here, step by step, every operation for itself, on the tape and all else around.
+
+    A compiler puts a subclass into `runner`, which writes down the operation instead: `side`, `test` and `step` go from
+    leaves to leaves, and may be run on values of its own.
+    """
+
+    def cond(self, predicate: Any, first: Side, second: Side, operands: Leaves) -> Leaves:
+        """The leaves of the first side if the predicate holds, else of the second."""
+        decided = _decided(predicate)
+        if isinstance(decided, bool):
+            return first(operands) if decided else second(operands)
+        results = first(decided.kept(operands, True))
+        others = second(decided.kept(operands, False))
+        first.agree(second, others)
+        return decided.chosen(results, others)
+
+    def while_loop(self, test: Function, step: Step, carry: Leaves) -> Leaves:
+        """The leaves of the carry after as many steps as the test of it holds."""
+        while True:
+            decided = _decided(test(carry))
+            if decided is False:
+                return carry
+            carry = step(carry) if decided is True else decided.chosen(step(decided.kept(carry, True)), carry)
+
+    def scan(self, step: ScanStep, carry: Leaves, columns: Leaves, count: int, reverse: bool) -> tuple[Leaves, Leaves]:
+        """The last carry, and the outputs of all steps, stacked; a column has what each step is given along axis 0."""
+        slices = [[None] * count if column is None else unbind(column) for column in columns]
+        outputs: list[Leaves] = []
+        for number in reversed(range(count)) if reverse else range(count):
+            carry, output = step(carry, [column[number] for column in slices])
+            outputs.append(output)
+        if not count:
+            return carry, self._outputs_of_no_steps(step, carry, columns)
+        if reverse:
+            outputs.reverse()
+        return carry, [None if parts[0] is None else stack(parts) for parts in zip(*outputs, strict=True)]
+
+    def _outputs_of_no_steps(self, step: ScanStep, carry: Leaves, columns: Leaves) -> Leaves:
+        """Outputs of length 0, of the shapes that a step on zeros has."""
+
+        def blank(leaf: Any, shape: Sequence[int]) -> Any:
+            return zeros(tuple(shape), dtype=leaf.dtype)
+
+        with FieldBlock(grad=False):
+            carry = [leaf if leaf is None else blank(leaf, leaf.shape) for leaf in carry]
+            outputs = step(carry, [leaf if leaf is None else blank(leaf, leaf.shape[1:]) for leaf in columns])[1]
+        return [leaf if leaf is None else blank(leaf, (0, *leaf.shape)) for leaf in outputs]
+
+
+runner: ContextVar[Runner] = ContextVar("runner", default=Runner())  # noqa: B039  # it has no state
+
+
+# 4. The functions
+
+
+def cond(pred: Any, true_fn: Any, false_fn: Any, operands: Any = ()) -> Any:
+    """What true_fn(*operands) returns where pred holds, and otherwise what false_fn(*operands) does.
+
+    Parameters
+    ----------
+    pred
+        A bool, a number, or a tensor of one element.
+    true_fn, false_fn
+        Functions of the operands, which return nested tuples, lists, dicts and dataclasses of tensors; both the same
+        structure, shapes and dtypes.
+    operands
+        A tuple or list of what they are given, nested likewise.
+
+    Only one side is run, and differentiated. Under `vmap`, where the examples disagree, both are, each with the operands
+    of those examples that go there, and each example takes its own.
+
+    Raises
+    ------
+    RuntimeError
+        If pred is no such thing, a branch cannot be called, or both run and return results that do not fit each other.
+
+    >>> import pullback
+    >>> x = pullback.tensor(4.0, requires_grad=True)
+    >>> pullback.cond(x > 0, pullback.sqrt, lambda x: 0 * x, (x,))
+    tensor(2., grad_fn=<SqrtBackward0>)
+    >>> f = lambda x: pullback.cond(x > 0, pullback.sqrt, lambda x: 0 * x, (x,))
+    >>> pullback.func.vmap(pullback.func.grad(f))(pullback.tensor([4.0, 0.0]))
+    tensor([0.2500, 0.0000])
+    """
+    if isinstance(pred, Carrier):
+        if pred.numel() != 1:
+            raise RuntimeError(
+                f"Expected pred to be bool or single-element tensor, but got one of shape {tuple(pred.shape)}: use "
+                "pullback.where to choose element by element, or .any() or .all() to decide once"
+            )
+    elif not isinstance(pred, (bool, int, float, np.generic, np.ndarray)) or np.size(pred) != 1:
+        raise RuntimeError(f"Expected pred to be bool or tensor, but got {pred!r}")
+    if not callable(true_fn) or not callable(false_fn):
+        raise RuntimeError(f"Expect both branches to be callable, but got {type(true_fn)} and {type(false_fn)}")
+    message = "Expect operands to be a tuple of possibly nested dict/list/tuple that only consists of tensor leaves"
+    if not isinstance(operands, (tuple, list)):
+        raise RuntimeError(f"{message}, but got a {type(operands).__name__}: write operands=(x,)")
+    leaves, structure = _taken(operands, "operands", message)
+    first, second = Side(true_fn, "true_fn", structure), Side(false_fn, "false_fn", structure)
+    results = runner.get().cond(pred, first, second, leaves)
+    pattern = second.pattern if first.pattern is None else first.pattern
+    assert pattern is not None
+    return unflatten(pattern.structure, results)
+
+
+def while_loop(cond_fn: Any, body_fn: Any, carried_inputs: Any) -> Any:
+    """The last of the values that body_fn makes of the ones before, as long as cond_fn of them holds.
+
+    Parameters
+    ----------
+    cond_fn
+        A function of the carried values that returns a bool, or a boolean tensor of one element.
+    body_fn
+        A function of the carried values that returns the next ones, with the same structure, shapes and dtypes.
+    carried_inputs
+        The first of them: a tuple or list, whose entries are separate arguments; or a single tensor or dict, say, which
+        is one argument. Numbers become tensors.
+
+    The steps are recorded one by one, and can be differentiated. Under `vmap` the loop runs until it has ended for every
+    example, and each example keeps what it had when it ended for it.
+
+    Raises
+    ------
+    RuntimeError
+        If body_fn returns what does not fit the values before it, which are named, or writes to them; or cond_fn returns
+        anything but one truth value.
+
+    >>> import pullback
+    >>> halve = lambda n, x: (n + 1, x / 2)
+    >>> pullback.while_loop(lambda n, x: x > 1, halve, (0, pullback.tensor(10.0)))
+    (tensor(4), tensor(0.6250))
+    >>> steps = lambda x: pullback.while_loop(lambda n, x: x > 1, halve, (0, x))[0]
+    >>> pullback.func.vmap(steps)(pullback.tensor([10.0, 0.5, 3.0]))
+    tensor([4, 0, 2])
+    """
+    if not callable(cond_fn) or not callable(body_fn):
+        raise RuntimeError(f"Expect cond_fn and body_fn to be callable, but got {type(cond_fn)} and {type(body_fn)}")
+    leaves, structure = _taken(
+        carried_inputs,
+        "carried_inputs",
+        "Expect carried_inputs to be a tuple of possibly nested dict/list/tuple that only consists of tensor or int leaves",
+    )
+    spread = structure.kind in (tuple, list)
+    pattern = Pattern.of("carried_inputs", leaves, structure)
+
+    def test(carry: Leaves) -> Any:
+        state = unflatten(structure, carry)
+        return _truth(cond_fn(*state) if spread else cond_fn(state))
+
+    step = Step("body_fn", body_fn, pattern, spread=spread)
+    return unflatten(structure, runner.get().while_loop(test, step, leaves))
+
+
+def _truth(answer: Any) -> Any:
+    """The answer of a condition: a bool, or a boolean tensor of one element."""
+    tensor = isinstance(answer, Carrier)
+    if isinstance(answer, (bool, np.bool_)) or (tensor and answer.numel() == 1 and answer._dtype.kind == "b"):
+        return answer
+    got = _described(Meta.of(answer)) if tensor else repr(answer)
+    raise RuntimeError(f"cond_fn must return a boolean scalar tensor or a boolean but got {got}")
+
+
+def scan(
+    combine_fn: Any, init: Any, xs: Any = None, length: int | None = None, reverse: bool = False, *, dim: int = 0
+) -> tuple[Any, Any]:
+    """The last carry and all outputs of `carry, y = combine_fn(carry, x)`, run for each slice x of xs in turn.
+
+    Parameters
+    ----------
+    combine_fn
+        A function of the carry and of one slice, which returns the next carry, like the one before in structure, shapes
+        and dtypes, and an output, which may be None.
+    init
+        The first carry: a tensor, a number, or a nesting of them.
+    xs
+        What is cut into slices along `dim`: a tensor, or a nesting of tensors of one length; None for nothing.
+    length
+        The number of steps, if there is no xs to tell.
+    reverse
+        From the last slice to the first; outputs stand where their slices did.
+    dim
+        The axis of xs that is cut, and along which the outputs are stacked.
+
+    Raises
+    ------
+    RuntimeError
+        If the tensors in xs differ in length, a carry does not fit the one before, or an output those before; what
+        differs is named, with both shapes.
+
+    >>> import pullback
+    >>> pullback.scan(lambda total, x: (total + x, total * x), 0.0, pullback.tensor([1.0, 2.0, 3.0]))
+    (tensor(6.), tensor([0., 2., 9.]))
+    """
+    if not callable(combine_fn):
+        raise RuntimeError(f"Combine_fn must be a callable, but got {combine_fn!r}")
+    if not isinstance(reverse, bool):
+        raise RuntimeError(f"Reverse must be a bool, but got {type(reverse)}")
+    leaves, structure = _taken(init, "init", "All init leaves must be a Tensor")
+    columns, rest = _taken(xs, "xs", "All xs leaves must be a Tensor")
+    count = _step_count(columns, paths(rest, "xs"), length, dim)
+    if dim:
+        columns = [column if column is None else movedim(column, dim, 0) for column in columns]
+    step = ScanStep("combine_fn", combine_fn, Pattern.of("init", leaves, structure), rest)
+    carry, outputs = runner.get().scan(step, leaves, columns, count, reverse)
+    assert step.output is not None
+    if dim:
+        outputs = [y if y is None or not -y.ndim <= dim < y.ndim else movedim(y, 0, dim) for y in outputs]
+    return unflatten(structure, carry), unflatten(step.output.structure, outputs)
+
+
+def _step_count(columns: Leaves, names: list[str], length: Any, dim: Any) -> int:
+    """The number of steps that a scan has, on which all must agree."""
+    if not isinstance(dim, int) or isinstance(dim, bool):
+        raise RuntimeError(f"Dim must be an int, but got {type(dim)}")
+    if length is not None and (not isinstance(length, int) or length < 0):
+        raise RuntimeError(f"scan: length must be a number of steps, but got {length!r}")
+    counts = {} if length is None else {"length": length}
+    for column, name in zip(columns, names, strict=True):
+        if column is None:
+            continue
+        if not -column.ndim <= dim < column.ndim:
+            raise RuntimeError(
+                "All xs leaves must at least have 'dim' number of dimensions and scan dimension > 0: dim is "
+                f"{dim}, and {name} has shape {tuple(column.shape)}"
+            )
+        counts[name] = column.shape[dim]
+    if not counts:
+        raise RuntimeError("scan: xs holds no tensor, and length= does not say how many steps there are")
+    if len(set(counts.values())) > 1:
+        listed = ", ".join(f"{name} has {count}" for name, count in counts.items())
+        raise RuntimeError(f"scan: xs must have one length along dim {dim}: {listed}")
+    return int(next(iter(counts.values())))
+
+
+def fori_loop(lower: Any, upper: Any, body_fun: Any, init_val: Any) -> Any:
+    """The value after `value = body_fun(i, value)` for each i from lower up to, but not including, upper.
+
+    The bounds are ints, or integer tensors of one element, which under `vmap` may differ between the examples. `i` is an
+    integer tensor. The value keeps its structure, shapes and dtypes.
+
+    Raises
+    ------
+    RuntimeError
+        If a bound is no whole number, or body_fun returns what does not fit the value before, which is named.
+
+    >>> import pullback
+    >>> pullback.fori_loop(1, 5, lambda i, product: product * i, 1)
+    tensor(24)
+    """
+    if not callable(body_fun):
+        raise RuntimeError(f"fori_loop: body_fun must be callable, but got {type(body_fun)}")
+    for name, bound in (("lower", lower), ("upper", upper)):
+        tensor = isinstance(bound, Carrier) and bound.numel() == 1 and bound._dtype.kind in "iu"
+        if not tensor and (not isinstance(bound, (int, np.integer)) or isinstance(bound, bool)):
+            raise RuntimeError(
+                f"fori_loop: {name} must be an int or an integer tensor of one element, but got {bound!r}"
+            )
+    leaves, structure = _taken(init_val, "init_val", "fori_loop: init_val must consist of tensors or numbers")
+    carry, who = Pattern.of("init_val", leaves, structure), "body_fun of fori_loop"
+    if isinstance(lower, Carrier) or isinstance(upper, Carrier):
+        start, end = (reshape(as_tensor(bound), ()) for bound in (lower, upper))
+        counted = Pattern(flatten((0, init_val))[1], ["i", *carry.names], [Meta.of(start), *carry.metas])
+        step = Step(who, lambda i, value: (i + 1, body_fun(i, value)), counted, spread=True)
+        leaves = runner.get().while_loop(lambda state: state[0] < end, step, [start, *leaves])[1:]
+    elif lower < upper:
+        scanned = ScanStep(who, lambda value, i: (body_fun(i, value), None), carry, LEAF)
+        leaves = runner.get().scan(scanned, leaves, [arange(int(lower), int(upper))], int(upper) - int(lower), False)[0]
+    return unflatten(structure, leaves)

@@ -1,0 +1,398 @@
+"""Functions with a rule for their derivative: how a call is recorded, pulled back, pushed forwards and batched.
+
+Each call has a rule of its own that deals with lists of leaves, the trees being taken apart before. A tape runs the
+pullback's forward part beneath itself, where it is an ordinary program; so is the rule, where its derivative is wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import ops
+from .._core.errors import kind
+from .._core.modes import mode
+from .._core.primitives import Carrier, Primitive
+from .._core.shapes import sum_to
+from .._tape.node import Node
+from .._tape.recording import Tape
+from .._tape.views import alias
+from .._tensor.custom import (
+    Call,
+    Custom,
+    CustomNode,
+    Kept,
+    Meta,
+    Run,
+    Slot,
+    among,
+    beneath,
+    edges_of,
+    expandable,
+    places_of,
+    record,
+    slot,
+    tensor_of,
+)
+from .arguments import Argument, Params
+from .custom import RULES, Rules
+from .levels import Level, inner
+from .mapping import vmap
+
+Function = Callable[..., Any]
+Leaves = Sequence[Any]
+
+# 1. Rules
+#
+# The rule of a call on a batch is the same rule under vmap.
+
+
+class Rule:
+    """A function on leaves with its derivative."""
+
+    def value(self, leaves: Leaves) -> list[Any]:
+        """The leaves of the result."""
+        raise NotImplementedError
+
+    def names(self) -> list[str]:
+        """How the user spells each leaf of the arguments."""
+        raise NotImplementedError
+
+    def on_batches(self, dims: Sequence[int | None]) -> Rule:
+        """The rule for a batch of examples, along these axes of the leaves."""
+        raise NotImplementedError
+
+
+class Backward(Rule):
+    """A function with its pullback."""
+
+    def forward(self, leaves: Leaves) -> tuple[list[Any], list[Any]]:
+        """The leaves of the result, and those of what the pullback needs."""
+        raise NotImplementedError
+
+    def backward(self, residuals: Leaves, g: Leaves) -> list[Any]:
+        """A cotangent or None for each leaf of the arguments, from one for each leaf of the result."""
+        raise NotImplementedError
+
+    def on_batches(self, dims: Sequence[int | None]) -> Rule:
+        """This rule under vmap."""
+        return BackwardOnBatches(self, dims)
+
+
+class Forward(Rule):
+    """A function with its pushforward."""
+
+    def push(self, leaves: Leaves, tangents: Leaves) -> list[Any]:
+        """A tangent or None for each leaf of the result, from one for each leaf of the arguments."""
+        raise NotImplementedError
+
+    def on_batches(self, dims: Sequence[int | None]) -> Rule:
+        """This rule under vmap."""
+        return ForwardOnBatches(self, dims)
+
+
+def _mapped(function: Callable[..., Leaves], in_dims: Any, *args: Any) -> list[Any]:
+    """What a function of leaves gives for a batch: its tensors with the batch in front, the rest as it is."""
+    nest = Call(())
+    outs = vmap(lambda *examples: nest.taken_apart(tuple(function(*examples))), in_dims=in_dims)(*args)
+    return list(nest.assembled(outs))
+
+
+def _fronted(leaves: Leaves) -> list[int | None]:
+    return [0 if isinstance(leaf, Carrier) else None for leaf in leaves]
+
+
+class BackwardOnBatches(Backward):
+    """A function with its pullback, on a batch."""
+
+    def __init__(self, rule: Backward, dims: Sequence[int | None]) -> None:
+        self.rule, self.dims = rule, list(dims)
+        self.metas: list[Meta | None] = []
+
+    def names(self) -> list[str]:
+        """Those of the rule."""
+        return self.rule.names()
+
+    def value(self, leaves: Leaves) -> list[Any]:
+        """The results of all examples."""
+        return _mapped(self.rule.value, (self.dims,), list(leaves))
+
+    def forward(self, leaves: Leaves) -> tuple[list[Any], list[Any]]:
+        """The results of all examples, and what each pullback needs."""
+        counts: list[int] = []
+
+        def both(leaves: Leaves) -> list[Any]:
+            self.metas = list(map(Meta.of, leaves))
+            outs, residuals = self.rule.forward(leaves)
+            counts.append(len(outs))
+            return [*outs, *residuals]
+
+        found = _mapped(both, (self.dims,), list(leaves))
+        return found[: counts[0]], found[counts[0] :]
+
+    def backward(self, residuals: Leaves, g: Leaves) -> list[Any]:
+        """The cotangents of all examples; summed for what they share."""
+
+        def one(residuals: Leaves, g: Leaves) -> list[Any]:
+            return [
+                r if not isinstance(r, Carrier) or meta is None or not expandable(meta.shape, tuple(r.shape))
+                else sum_to(ops, r, meta.shape)
+                for r, meta in zip(self.rule.backward(residuals, g), self.metas, strict=True)
+            ]  # fmt: skip
+
+        found = _mapped(one, (_fronted(residuals), _fronted(g)), list(residuals), list(g))
+        return [
+            r.sum(0) if isinstance(r, Carrier) and dim is None else r for r, dim in zip(found, self.dims, strict=True)
+        ]
+
+
+class ForwardOnBatches(Forward):
+    """A function with its pushforward, on a batch."""
+
+    def __init__(self, rule: Forward, dims: Sequence[int | None]) -> None:
+        self.rule, self.dims = rule, list(dims)
+
+    def names(self) -> list[str]:
+        """Those of the rule."""
+        return self.rule.names()
+
+    def value(self, leaves: Leaves) -> list[Any]:
+        """The results of all examples."""
+        return _mapped(self.rule.value, (self.dims,), list(leaves))
+
+    def push(self, leaves: Leaves, tangents: Leaves) -> list[Any]:
+        """The tangents of all examples."""
+        moved = [None if t is None else dim for t, dim in zip(tangents, self.dims, strict=True)]
+        return _mapped(self.rule.push, (self.dims, moved), list(leaves), list(tangents))
+
+
+# 2. The node and the primitive
+
+
+class RuleNode(CustomNode):
+    """The node of a function with a custom rule."""
+
+    __slots__ = ("rule", "leaves", "residuals", "count")
+
+    rule: Any
+    leaves: list[Any]
+    residuals: list[Any]
+    count: int
+
+    def names(self) -> list[str]:
+        """How the user spells the leaves of the arguments."""
+        return self.rule.names()  # type: ignore[no-any-return]  # duck-typed: a slot
+
+    def gradients(self, run: Run, g: Sequence[Any]) -> Any:
+        """A cotangent or None for each leaf of the arguments."""
+        g = [
+            made.zeros() if each is None and made is not None else each for each, made in zip(g, self.made, strict=True)
+        ]
+        saved = run.saved()
+        inputs = _with(self.leaves, saved[: self.count])
+        if isinstance(self.rule, Forward):
+            return tuple(_transposed(self.rule, inputs, g))
+        residuals = _with(self.residuals, saved[self.count :])
+        if run.connected and mode.get().grad:  # recorded on this very tape: what the pullback needs has a history too
+            residuals = self.rule.forward(inputs)[1]
+        return tuple(self.rule.backward(residuals, g))
+
+
+def _with(template: Leaves, tensors: Leaves) -> list[Any]:
+    """Leaves with tensors in the places left for them."""
+    rest = iter(tensors)
+    return [next(rest) if entry is None else entry[0] for entry in template]
+
+
+def _without(leaves: Leaves) -> list[Any]:
+    return [None if isinstance(leaf, Carrier) else (leaf,) for leaf in leaves]
+
+
+def _transposed(rule: Forward, leaves: Leaves, g: Leaves) -> list[Any]:
+    """What cotangents pull back to: the pushforward is linear in its tangents, and is recorded as a function of them."""
+    with Level() as level:
+        tangents = [
+            level.variable(tensor_of(np.zeros(tuple(leaf.shape), leaf._dtype)))
+            if isinstance(leaf, Carrier) and leaf._dtype.kind in "fc"
+            else None
+            for leaf in leaves
+        ]
+        pushed = rule.push(leaves, tangents)
+    moved = [
+        (out, cotangent) for out, cotangent in zip(pushed, g, strict=True) if level.holds(out) and cotangent is not None
+    ]
+    variables = [tangent for tangent in tangents if tangent is not None]
+    pulled = iter(level.pull([out for out, _ in moved], [inner(c) for _, c in moved], variables, retain_graph=False))
+    return [None if tangent is None else next(pulled) for tangent in tangents]
+
+
+class RulePrimitive(Custom):
+    """The primitive of one function with a custom rule."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, f"{''.join(word.title() for word in name.split('_'))}Backward")
+        self.label = name
+        members = {"__slots__": (), "title": self.title, "primitive": self}
+        self.node = type(str(self.title), (RuleNode,), members)
+
+    def computed(self, *arrays: Any, call: Call) -> tuple[Any, ...]:
+        """The results for plain arrays, as arrays."""
+        with among(()):
+            outs = call.taken_apart(tuple(call.rule.value(call.filled(arrays))))
+        return tuple(map(inner, outs))
+
+    def recorded(self, tape: Tape, args: Sequence[Any], call: Call) -> Sequence[Any]:
+        """The results on a tape."""
+        edges = edges_of(tape, args)
+        if not mode.get().grad or all(edge is None for edge in edges):
+            if tape.level:
+                return [tape.wrap(piece, None) for piece in beneath(self, tape, args, call)]
+            return call.taken_apart(tuple(call.rule.value(call.filled(args))))
+        lower = [_lowered(tape, arg) for arg in args]
+        leaves = call.filled(lower)
+        residuals: list[Any] = []
+
+        def run(*_: Any) -> list[Any]:
+            with among(lower):
+                if isinstance(call.rule, Forward):
+                    return call.rule.value(leaves)
+                outs, needed = call.rule.forward(leaves)
+                residuals.extend(needed)
+                return list(outs)
+
+        below: Any = tape.beneath  # which calls anything
+        if tape.level and isinstance(call.rule, Forward):  # to the levels beneath it is this same operation
+            outs = list(map(tensor_of, beneath(self, tape, args, call)))
+        else:
+            outs = call.taken_apart(tuple(below(run, lower, {}) if tape.level else run()))
+        for out in outs:
+            if not tape.level and out._node is not None:
+                raise RuntimeError(
+                    f"{self.label} depends on a {kind(out)} that requires grad and is no argument: its gradient would be "
+                    "lost. Pass it as an argument"
+                )
+        return self._finished(tape, args, edges, lower, outs, residuals, call)
+
+    def _finished(
+        self,
+        tape: Tape,
+        args: Sequence[Any],
+        edges: tuple[Node | None, ...],
+        lower: Sequence[Any],
+        outs: Sequence[Any],
+        residuals: Sequence[Any],
+        call: Call,
+    ) -> list[Any]:
+        """The results with their histories, and what the node keeps."""
+        node: Any = record(self.node, tape, args, edges, call, outs)
+        places = places_of(node)
+        smooth = [out._dtype.kind in "fc" for out in outs]
+        results = [
+            tape.wrap(_apart(inner(out), lower), places[position] if has else None)
+            for out, position, has in zip(outs, call.positions(), smooth, strict=True)
+        ]
+        node.rule, node.count = call.rule, len(lower)
+        node.leaves, node.residuals = _without(call.filled(lower)), _without(residuals)
+        slots = [slot(tape, tensor_of(arg), edge) for arg, edge in zip(args, edges, strict=True)]
+        for residual in residuals:
+            if isinstance(residual, Carrier):
+                slots.append(self._slot(tape, residual, lower, slots, outs, results, call))
+        node.saved = (Kept(slots),)
+        return results
+
+    def _slot(
+        self,
+        tape: Tape,
+        residual: Any,
+        lower: Sequence[Any],
+        inputs: Sequence[Slot],
+        outs: Sequence[Any],
+        results: Sequence[Any],
+        call: Call,
+    ) -> Slot:
+        """The place of one tensor that the pullback needs: that of an input or a result where it is one."""
+        for value, known in zip(lower, inputs, strict=False):
+            if value is residual:
+                return known
+        for out, result, position in zip(outs, results, call.positions(), strict=True):
+            if out is residual and result._node is not None:
+                return slot(tape, result, position)
+        return slot(tape, residual, None)
+
+
+def _lowered(tape: Tape, arg: Any) -> Any:
+    """What an argument is beneath a tape; on the lowest, the same memory without the history."""
+    if not isinstance(arg, Carrier) or arg.level != tape.level:
+        return tensor_of(arg)
+    return tensor_of(arg._array) if tape.level else alias(arg, tape.wrap(arg._array, None))
+
+
+def _apart(value: Any, lower: Sequence[Any]) -> Any:
+    """A result that shares no memory with an input."""
+    if isinstance(value, np.ndarray) and any(
+        isinstance(other._array, np.ndarray) and np.may_share_memory(value, other._array) for other in lower
+    ):
+        return value.copy()
+    return value
+
+
+# 3. Under the transforms
+
+
+def pushed(primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: Params) -> Any:
+    """The tangents of the results, by the pushforward, or by transposing the pullback."""
+    call = params["call"]
+    leaves = list(call.filled(primals))
+    moves: list[Any] = [None] * len(leaves)
+    for place, tangent in zip(call.places, tangents, strict=True):
+        if tangent is not None:
+            moves[place] = tensor_of(tangent)
+        elif leaves[place]._dtype.kind in "fc":
+            moves[place] = tensor_of(np.zeros(tuple(leaves[place].shape), leaves[place]._dtype))
+    with among((*primals, *moves)):
+        answers = (
+            call.rule.push(leaves, moves) if isinstance(call.rule, Forward) else _pushed_back(call, leaves, moves, y)
+        )
+    return tuple(answers[position] for position in call.positions())
+
+
+def _pushed_back(call: Call, leaves: Leaves, moves: Leaves, y: Sequence[Any]) -> list[Any]:
+    """The tangents of the results: the pullback is linear in its cotangents, and its own pullback is the derivative."""
+    residuals = call.rule.forward(leaves)[1]
+    metas = [Meta.of(tensor_of(piece)) for piece in y]
+    with Level() as level:
+        variables = [
+            level.variable(meta.zeros()) if meta is not None and meta.dtype.kind in "fc" else None for meta in metas
+        ]
+        rest = iter(variables)
+        g = [next(rest) if entry is None else None for entry in call.template]
+        answers = call.rule.backward(residuals, g)
+    pairs = [(r, t) for r, t in zip(answers, moves, strict=True) if level.holds(r) and t is not None]
+    known = [variable for variable in variables if variable is not None]
+    pulled = iter(
+        level.pull(
+            [sum_to(ops, r, tuple(t.shape)) for r, t in pairs], [inner(t) for _, t in pairs], known, retain_graph=False
+        )
+    )
+    return [None if each is None else next(pulled) for each in g]
+
+
+def batched(count: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """The results for all examples of a batch."""
+    assert isinstance(primitive, RulePrimitive)
+    call = params["call"]
+    values = [arg.value for arg in args]
+    dims: list[int | None] = [None] * len(call.constants)
+    for place, arg in zip(call.places, args, strict=True):
+        dims[place] = 0 if arg.batched else None
+    below = Call(call.filled(values))
+    below.rule = call.rule.on_batches(dims)
+    with among(values):
+        results = primitive(*map(tensor_of, values), call=below)
+    call.template, call.single = below.template, below.single
+    return tuple(map(inner, map(tensor_of, results)))
+
+
+RULES[RulePrimitive] = Rules(pushed, batched)

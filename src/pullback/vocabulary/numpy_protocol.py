@@ -1,0 +1,224 @@
+"""NumPy's own functions on tensors: `np.sin(t)` is recorded like `t.sin()`.
+
+NumPy asks an operand how a ufunc or function is to be computed (`__array_ufunc__`, `__array_function__`). The tables of
+`vocabulary.numpy_names`, and of `vocabulary.scipy_names` for SciPy's ufuncs, answer with an operation of pullback. A
+function that is in no table is computed by NumPy on the values of tensors that are not tracked, and refused by name for
+the others: no result silently loses its gradient.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import ops
+from .._core.primitives import Carrier
+from .._tape.views import write
+from .promotion import cast, category
+
+Function = Callable[..., Any]
+
+VARARGS, VARKEYWORDS = 4, 8
+"""Flags of code objects: `inspect` has them, which need not be imported for them."""
+
+# Arguments that say no more than leaving them out does.
+UNCHANGING: dict[str, tuple[Any, ...]] = {
+    "where": (True,), "order": ("C", "K"), "casting": ("same_kind",), "subok": (True, False), "dtype": (None,),
+    "initial": (None,), "copy": (None,), "device": (None, "cpu"), "like": (None,), "axes": (None,), "axis": (None,),
+    "keepdims": (False,),
+}  # fmt: skip
+
+
+@functools.cache
+def _module(name: str) -> Any:
+    """A module of the vocabulary, read when NumPy first asks: they are import time that most programs do not need."""
+    return importlib.import_module(f"pullback.vocabulary.{name}")
+
+
+def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+    """A ufunc of NumPy or SciPy, or one of its methods, of which an operand or `out` is a tensor."""
+    outs = options.pop("out", ())
+    for value in (*inputs, *outs):
+        if hasattr(type(value), "__array_ufunc__") and not isinstance(value, (Carrier, np.ndarray, np.generic)):
+            return NotImplemented
+    name, translation = _operation(ufunc)
+    if method == "at":
+        return _module("numpy_writing").at(f"{name}.at", ufunc, *inputs)
+    function: Function = ufunc
+    where = options.pop("where", True) if method == "__call__" else True
+    if method != "__call__":
+        name, function = f"{name}.{method}", getattr(ufunc, method)
+        translation = translation and _module("numpy_methods").method(ufunc, translation, method)
+        if method == "reduceat":
+            inputs, options["indices"] = inputs[:1], inputs[1]
+    operands = _module("numpy_operands")
+    inputs = tuple(map(operands.operand, inputs))
+    if not any(map(operands.holds_tensor, inputs)):
+        translation = None  # only `out` is a tensor: what NumPy computes, with all its options, is written to it
+    if translation is not None and method in ("__call__", "outer"):
+        translation = _in_options(name, ufunc, translation, options)
+    if translation is not None:
+        options = _accepted(name, options, translation if method in ("reduce", "accumulate", "reduceat") else None)
+    if where is not True:
+        return _masked(self, name, function, translation, inputs, options, outs, where)
+    return _computed(self, name, function, translation, inputs, options, outs)
+
+
+def _operation(ufunc: np.ufunc) -> tuple[str, Function | None]:
+    """The name of a ufunc with its module, and the operation that it is."""
+    name = ufunc.__name__
+    if getattr(np, name, None) is ufunc:
+        return f"numpy.{name}", _module("numpy_names").UFUNCS.get(ufunc)
+    if (own := _module("scipy_names").name(ufunc)) is not None:
+        return f"scipy.special.{own}", _module("scipy_names").FUNCTIONS.get(own)
+    return name, None
+
+
+def _in_options(name: str, ufunc: np.ufunc, translation: Function, options: dict[str, Any]) -> Function:
+    """An operation with `dtype`, and with `axes`, `axis` and `keepdims` of generalised ufuncs."""
+    if options.get("dtype") is not None:
+        translation = _module("numpy_methods").in_dtype(name, translation, options.pop("dtype"))
+    places = {key: options.pop(key, default) for key, default in (("axes", None), ("axis", None), ("keepdims", False))}
+    if ufunc.signature is None:
+        options.update(places)
+    elif any(value is not None and value is not False for value in places.values()):
+        translation = _module("numpy_methods").along_axes(ufunc, translation, **places)
+    return translation
+
+
+def array_function(self: Any, function: Function, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A function of NumPy that has a tensor among its arguments."""
+    if not all(issubclass(kind, (Carrier, np.ndarray)) for kind in types):
+        return NotImplemented
+    name = f"{function.__module__}.{function.__name__}"
+    tables = _module("numpy_names")
+    if (asked := tables.OF_SHAPES.get(function)) is not None:
+        return asked(*args, **kwargs)
+    if function in tables.VALUES_ONLY:
+        args, kwargs = _module("numpy_operands").constants(name, (args, kwargs), tracked=True)
+        return function(*args, **kwargs)
+    options = dict(kwargs)
+    out = options.pop("out", None)
+    translation = tables.FUNCTIONS.get(function) or tables.BY_NAME.get(name)
+    if translation is not None:
+        options = _accepted(name, options, translation)
+        names = _parameters(translation)
+        if not _takes_more(translation, VARARGS) and len(args) > translation.__code__.co_argcount:
+            raise TypeError(f"{name} takes {', '.join(names)} on tensors, and was given {len(args)} arguments")
+        place = names.index("out") if "out" in names else len(args)
+        if place < len(args):
+            out, args = args[place], (*args[:place], None, *args[place + 1 :])
+    return _computed(self, name, function, translation, args, options, () if out is None else (out,))
+
+
+def _parameters(translation: Function) -> tuple[str, ...]:
+    code = translation.__code__
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def _takes_more(translation: Function, flag: int) -> bool:
+    return bool(translation.__code__.co_flags & flag)
+
+
+def _accepted(name: str, options: dict[str, Any], translation: Function | None) -> dict[str, Any]:
+    """The keyword arguments, without those that change nothing; refused if others are unknown here."""
+    options = {key: value for key, value in options.items() if value is not np._NoValue}
+    names = () if translation is None else _parameters(translation)
+    if translation is not None and _takes_more(translation, VARKEYWORDS):
+        return options
+    for key, value in options.items():
+        plain = isinstance(value, (str, bool, type(None)))
+        if key not in names and not (plain and value in UNCHANGING.get(key, ())):
+            raise TypeError(
+                f"{name} has no derivative here with {key}=: leave it out, or compute it in steps of your own"
+            )
+    if options.get("axis") == ():
+        raise TypeError(f"{name} over no axis at all, axis=(), changes nothing: leave the call out")
+    return {key: value for key, value in options.items() if key in names}
+
+
+def _computed(
+    self: Any,
+    name: str,
+    function: Function,
+    translation: Function | None,
+    args: tuple[Any, ...],
+    options: dict[str, Any],
+    outs: tuple[Any, ...],
+) -> Any:
+    """The result by the table's operation, or else by NumPy from the values; written to `out` if there is one."""
+    operands = _module("numpy_operands")
+    if translation is not None and any(map(operands.holds_tensor, (*args, *options.values()))):
+        result = translation(*args, **options)
+    else:
+        why = _module("numpy_names").REFUSED.get(name, operands.UNKNOWN)
+        args, options = operands.constants(name, (args, options), why=why)
+        if outs and all(isinstance(out, np.ndarray) for out in outs):
+            return function(*args, **options, out=outs if len(outs) > 1 else outs[0])
+        result = function(*args, **options)
+    if not outs:
+        return result
+    results = result if isinstance(result, tuple) else (result,)
+    written = [_written(self, name, out, part) for out, part in zip(outs, results, strict=True)]
+    return tuple(written) if len(written) > 1 else written[0]
+
+
+def _written(self: Any, name: str, out: Any, result: Any) -> Any:
+    """A result, in `out` unless that is None."""
+    if out is None:
+        return result
+    if not isinstance(result, Carrier):
+        result = self.interpreter.wrap(np.asarray(result), None)
+    if not isinstance(out, Carrier):
+        return _in_array(name, out, result)
+    fits = result.shape == out.shape and np.can_cast(result._dtype, out._dtype, "same_kind")
+    if fits and result._node is None and out._node is not None:
+        result = ops.copy(out, cast(result, out._dtype))  # a constant: the history of what stood there ends
+    return write(out, result, name)
+
+
+def _in_array(name: str, out: np.ndarray[Any, Any], result: Any) -> np.ndarray[Any, Any]:
+    """An array that now holds the values of a result which is not tracked."""
+    if not _module("numpy_operands").is_plain(result):
+        raise TypeError(
+            f"{name} would write a tensor that requires grad to a NumPy array, which cannot hold its history. Write "
+            "a = a + t instead of a += t, leave out= away, or use t.detach()."
+        )
+    if out.shape != result._array.shape:
+        raise ValueError(f"{name} gives shape {result._array.shape}, which does not fit into out, of shape {out.shape}")
+    np.copyto(out, result._array, casting="same_kind")
+    return out
+
+
+def _masked(
+    self: Any,
+    name: str,
+    function: Function,
+    translation: Function | None,
+    inputs: tuple[Any, ...],
+    options: dict[str, Any],
+    outs: tuple[Any, ...],
+    where: Any,
+) -> Any:
+    """A ufunc computed where a mask is True, and written there: the rest of `out` stays, with its history."""
+    operands = _module("numpy_operands")
+    if len(outs) == 1 and isinstance(outs[0], np.ndarray):
+        inputs, where = operands.constants(name, (inputs, where), why="it would write to a NumPy array")
+        return function(*inputs, **options, out=outs[0], where=where)
+    if len(outs) != 1:
+        raise TypeError(
+            f"{name} has no derivative here with where= and without out=, which leaves elements undefined: use "
+            "np.where(mask, result, other), or pass out="
+        )
+    (out,) = outs
+    mask = np.broadcast_to(operands.concrete(where), tuple(out.shape))
+    chosen = tuple(np.broadcast_to(value, mask.shape)[mask] for value in inputs)
+    result = _computed(self, name, function, translation, chosen, options, ())
+    if not np.can_cast(category(result)[0], out._dtype, "same_kind"):
+        raise TypeError(f"{name} gives {category(result)[0]}, which can't be cast to out, of dtype {out._dtype}")
+    out[mask] = result
+    return out

@@ -1,0 +1,170 @@
+"""Operands: what stands beside a tensor in an operation, brought to one dtype by torch's rules.
+
+Promotion is an explicit cast before the operation, so that rules see one dtype. Python numbers are weaker than 0-d
+tensors, and those weaker than tensors with axes; NumPy scalars count as numbers, NumPy arrays as tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import ops
+from .._core import dtypes
+from .._core.modes import quiet
+from .._core.primitives import Carrier, Primitive
+from .._core.shapes import broadcast_shapes
+
+ndarray = np.ndarray
+_NUMBERS = {
+    bool: np.dtype(bool),
+    int: np.dtype(np.int64),
+    float: np.dtype(np.float64),
+    complex: np.dtype(np.complex128),
+}
+
+
+def category(operand: Any) -> tuple[np.dtype[Any], str]:
+    """An operand's dtype, and how strong that is: 'dim', 'zero' or 'scalar'."""
+    if isinstance(operand, Carrier):
+        return operand._dtype, "dim" if operand.ndim else "zero"
+    if type(operand) in _NUMBERS:
+        return _NUMBERS[type(operand)], "scalar"
+    if isinstance(operand, np.generic) and operand.dtype.kind in "buifc":
+        return _NUMBERS[type(operand.item())], "scalar"
+    if isinstance(operand, np.ndarray) and operand.dtype.kind in "buifc":
+        return operand.dtype, "dim" if operand.ndim else "zero"
+    for number in (int, float, complex):
+        if isinstance(operand, number):
+            return _NUMBERS[number], "scalar"
+    raise TypeError(
+        f"unsupported operand of type {type(operand).__name__}: operands are tensors, NumPy arrays and numbers; "
+        "for a list, use pullback.tensor(list)"
+    )
+
+
+def common(*operands: Any) -> np.dtype[Any]:
+    """The dtype in which an operation on these operands is computed."""
+    return dtypes.result_dtype([category(operand) for operand in operands])
+
+
+def cast(operand: Any, dtype: np.dtype[Any]) -> Any:
+    """An operand in a dtype: a recorded cast for a tensor, an array for anything else."""
+    if isinstance(operand, Carrier):
+        source = operand._dtype
+        return operand if source == dtype else ops.astype(operand, dtype=dtype, source=source)
+    if hasattr(operand, "within"):  # a number that is recorded: see compile
+        return operand.within(dtype)
+    array = np.asarray(operand)
+    return array if array.dtype == dtype else quiet.run(array.astype, dtype)
+
+
+CALLED = {"e": "c10::Half", "f": "float", "d": "double", "i": "int"}
+"""What torch's errors call dtypes whose names do not end in _t."""
+
+
+def overflow(value: Any, dtype: np.dtype[Any]) -> RuntimeError:
+    """What becomes of a number that a dtype cannot hold."""
+    name = CALLED.get(dtype.char, f"{dtype.name}_t")
+    return RuntimeError(f"value cannot be converted to type {name} without overflow: {value} for {dtype.name}")
+
+
+def limits(dtype: np.dtype[Any]) -> tuple[int, int]:
+    """The least and the largest number that an integer dtype holds.
+
+    Bytes and the like hold negative numbers down to that of their largest, counted from their end, as in torch.
+    """
+    own = np.iinfo(dtype)
+    return own.min or -own.max, own.max
+
+
+def held(value: Any, dtype: np.dtype[Any]) -> Any:
+    """A number as an array of the dtype of what it is written to; RuntimeError if that cannot hold it."""
+    source, number = category(value)[0], np.asarray(value)
+    if source.kind == "c" and dtype.kind != "c":
+        raise overflow(value, dtype)
+    with np.errstate(over="ignore", invalid="ignore"):
+        made = number.astype(dtype)
+    if dtype.kind == "f":
+        lost = np.isinf(made) and not np.isinf(number)
+    elif dtype.kind in "iu":
+        least, largest = limits(dtype)
+        lost = not least <= number.item() <= largest
+    else:
+        lost = False
+    if lost:
+        raise overflow(value, dtype)
+    return made
+
+
+def _plain(operand: Any) -> Any:
+    """The dtype of a tensor or an array of numbers, to be compared by identity; None for other operands."""
+    if isinstance(operand, Carrier):
+        return operand._dtype
+    return operand.dtype if type(operand) is ndarray and operand.dtype.kind in "buifc" else None
+
+
+def _agreed(operands: Sequence[Any]) -> Any:
+    """The dtype that all operands have, floating-point ones also beside Python's numbers; None where it is to be found."""
+    dtype, numbers = None, False
+    for operand in operands:
+        if type(operand) is float or type(operand) is int:
+            numbers = True
+            continue
+        own = _plain(operand)
+        if own is None or (dtype is not None and own is not dtype):
+            return None
+        dtype = own
+    return dtype if dtype is not None and (dtype.kind == "f" or not numbers) else None
+
+
+def together(*operands: Any) -> Sequence[Any]:
+    """Operands brought to their common dtype."""
+    dtype = _plain(operands[0])
+    if dtype is not None:
+        for operand in operands:
+            if _plain(operand) is not dtype:
+                break
+        else:
+            return operands
+    dtype = _agreed(operands)
+    if dtype is None:
+        dtype = common(*operands)
+    return [cast(operand, dtype) for operand in operands]
+
+
+def fractional(*operands: Any) -> Sequence[Any]:
+    """Operands brought to their common dtype, integers and bools to the default one, without a stop at that of integers."""
+    dtype = _agreed(operands)
+    if dtype is None:
+        dtype = common(*operands)
+    if dtype.kind not in "fc":
+        dtype = dtypes.default_numpy()
+    return [cast(operand, dtype) for operand in operands]
+
+
+def inexact(operand: Any) -> Any:
+    """An operand for a function of real or complex numbers: integers and bools become the default dtype."""
+    source = _plain(operand) or category(operand)[0]
+    return operand if source.kind in "fc" else cast(operand, dtypes.default_numpy())
+
+
+def binary(primitive: Primitive, a: Any, b: Any) -> Any:
+    """A primitive of two operands, promoted; a clear error when their shapes do not fit."""
+    dtype = _plain(a)
+    if dtype is not None and type(b) is float and dtype.kind == "f":
+        b = cast(b, dtype)
+    elif dtype is None or _plain(b) is not dtype:
+        a, b = together(a, b)
+    return broadcast(primitive, a, b)
+
+
+def broadcast(primitive: Callable[..., Any], *operands: Any) -> Any:
+    """A primitive of operands of one dtype whose shapes broadcast."""
+    try:
+        return primitive(*operands)
+    except ValueError:
+        broadcast_shapes(*(tuple(operand.shape) for operand in operands))  # says which shapes do not fit
+        raise
