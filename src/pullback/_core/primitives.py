@@ -40,7 +40,7 @@ class Primitive:
 
     __slots__ = (
         "name", "kind", "title", "forward", "inputs", "rules", "joint", "saved", "variadic", "differentiable",
-        "complex", "halves", "outputs", "keeps", "_pull", "_way",
+        "complex", "halves", "outputs", "push", "keeps", "_pull", "_way",
     )  # fmt: skip
 
     def __init__(
@@ -56,7 +56,9 @@ class Primitive:
         complex: str = "refused",
         halves: str = "as they are",
         outputs: int = 1,
+        push: Callable[..., Any] | None = None,
     ) -> None:
+        self.push = push
         self.complex = complex
         self.halves = halves
         self.outputs = outputs
@@ -223,8 +225,12 @@ def general(
     complex: str = "refused",
     halves: str = "as they are",
     outputs: int = 1,
+    push: Callable[..., Any] | None = None,
 ) -> Primitive:
-    """Anything else: the pullback is stated as it is, per input or jointly; `y` of several outputs is their list."""
+    """Anything else: the pullback is stated as it is, per input or jointly; `y` of several outputs is their list.
+
+    `push(xp, primals, tangents, y, **metadata)` is the derivative in forward mode, where transposing the rule is not it.
+    """
     return Primitive(
         name,
         "general",
@@ -236,6 +242,7 @@ def general(
         complex=complex,
         halves=halves,
         outputs=outputs,
+        push=push,
     )
 
 

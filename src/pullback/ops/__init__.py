@@ -27,6 +27,7 @@ LATER: tuple[str, ...] = (
     "indexing",
     "convolution",
     "decompositions",
+    "spectra",
     "special",
     "pooling",
     "resampling",

@@ -238,14 +238,20 @@ def eigh(A: Any, UPLO: str = "L") -> EigResult:
     is NaN or infinite.
     """
     require_square("linalg.eigh", A)
-    if str(UPLO).upper() not in ("L", "U"):
-        raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
-    return EigResult(*ops.eigh(A, lower=UPLO.upper() == "L"))
+    return EigResult(*ops.eigh(A, lower=reads_lower(UPLO)))
+
+
+def reads_lower(triangle: str) -> bool:
+    """Whether 'L' is named as the triangle to be read, not 'U'."""
+    if str(triangle).upper() not in ("L", "U"):
+        raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {triangle}")
+    return triangle.upper() == "L"
 
 
 def eigvalsh(A: Any, UPLO: str = "L") -> Any:
     """The eigenvalues of Hermitian matrices, ascending; one triangle is read."""
-    return eigh(A, UPLO).eigenvalues
+    require_square("linalg.eigvalsh", A)
+    return ops.eigvalsh(A, lower=reads_lower(UPLO))[0]
 
 
 # Singular values

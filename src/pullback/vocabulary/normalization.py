@@ -25,9 +25,9 @@ HALF, SINGLE = np.dtype(np.float16), np.dtype(np.float32)
 def _statistics(input: Any, axis: tuple[int, ...], eps: float) -> Known | None:
     """What is known of a tensor's elements over axes, if it is a plain tensor that holds an array."""
     array = data(input)
-    if type(array) is not np.ndarray:
-        return None
-    return quiet.copy().run(statistics, array.astype(SINGLE) if array.dtype == HALF else array, axis, eps)
+    if type(array) is np.ndarray and array.dtype == HALF:
+        array = array.astype(SINGLE)
+    return quiet.copy().run(statistics, array, axis, eps) if type(array) is np.ndarray else None
 
 
 def _standardized(

@@ -265,8 +265,8 @@ def _reduced(input: Any, src: Any, index: Any, axis: int, reduce: str, include_s
     if reduce != "mean":
         return REDUCTIONS[reduce](input, src, index, axis=axis, label=label)
     if input._dtype == np.float16:  # which has no count above 65 504
-        parts = [cast(x, np.dtype(np.float32)) for x in (input, src)]
-        return cast(_reduced(*parts, index, axis, reduce, include_self, label), input._dtype)
+        wide, added = (cast(x, np.dtype(np.float32)) for x in (input, src))
+        return cast(_reduced(wide, added, index, axis, reduce, include_self, label), input._dtype)
     total = ops.scatter_add(input, src, index, axis=axis)
     one = np.ones((), input._dtype)
     count: Any = np.ones(tuple(input.shape), input._dtype)
