@@ -144,8 +144,9 @@ def _transposed(
     conjugated = any(dtype_of(piece).kind == "c" for piece in pieces)
     pull = node_class(primitive, primitive.node_name(params), conjugated).pull
     with Level() as level:
-        zeros = [tensor_of(np.zeros(piece.shape, dtype_of(piece))) for piece in pieces]
-        g = [level.variable(zero) if zero._dtype.kind in "fc" else zero for zero in zeros]
+        # a rule of several outputs may ask which are used: of the outputs themselves, all are
+        points = [tensor_of(piece if several else np.zeros(piece.shape, dtype_of(piece))) for piece in pieces]
+        g = [level.variable(point) if point._dtype.kind in "fc" else point for point in points]
         pulled = pull(ops, g if several else g[0], edges, saved, params)
         reached = [
             (sum_to(ops, result, edge.shape), t)
