@@ -24,6 +24,7 @@ LAYERS = [
     ["_tensor", "_tensor.*", "interpreters"],
     ["files", "files.*"],
     ["nn", "nn.*", "linalg", "fft", "special", "masked", "signal", "signal.*"],
+    ["_numpy", "_numpy.*"],
     ["func", "func.*", "optim", "optim.*", "sparsity", "sparsity.*"],
     ["autograd", "autograd.*", "compile", "compile.*"],
     ["distributions", "distributions.*", "utils", "utils.*"],
@@ -235,6 +236,7 @@ EAGER = """
     _core.halves
     _core.dtypes
     _core.errors
+    _core.lazy
     _core.machine
     _core.modes
     _core.placement
@@ -249,6 +251,7 @@ EAGER = """
     _tape.memory
     _tape.node
     _tape.recording
+    _tape.seeds
     _tape.shortcuts
     _tape.views
     _tape.walk

@@ -40,6 +40,7 @@ from ._core.dtypes import (
 )
 from ._core.dtypes import float_ as float
 from ._core.dtypes import int_ as int
+from ._core.lazy import PROVIDERS as _PROVIDERS
 from ._core.modes import (
     enable_grad,
     inference_mode,
@@ -204,6 +205,15 @@ _LATER_MODULES = (
     "special",
     "testing",
     "utils",
+)
+
+
+_PROVIDERS.update(
+    {
+        "machine code": "pullback.compile.machine",
+        "batches of cotangents": "pullback.func.rows",
+        "numpy functions": "pullback._numpy",
+    }
 )
 
 

@@ -7,11 +7,7 @@ torch = pytest.importorskip("torch", reason="torch==2.13.0 is not installed: not
 
 import importlib  # noqa: E402
 
-from .compare import parity, raises, warns  # noqa: E402
-
-
-def leaf(t, *values, **options):
-    return t.tensor([float(value) for value in values], requires_grad=True, **options)
+from .compare import leaf, parity, raises, warns  # noqa: E402
 
 
 def module(t, name):

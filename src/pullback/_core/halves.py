@@ -1,8 +1,8 @@
-"""Half precision: operations that compute halves in single precision and round their results once.
+"""Half precision: primitives that compute with float16 in float32 and round their results once.
 
-NumPy rounds every intermediate result to the dtype of its operands. A sum of squares of halves overflows at 65 504, and
-a count of more elements than that is infinite. An operation that is declared with `halves="as singles"` never sees
-halves: its forward function and its rules are given singles, and what they return is rounded.
+NumPy rounds every intermediate result to the dtype of its operands. A sum of squares in float16 overflows at 65 504, and
+a count of more elements than that is infinite. A primitive that is declared with `halves="as singles"` never sees float16
+arrays: its forward function and its rules are called with float32 arrays, and their results are rounded.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ SINGLE = np.dtype(np.float32)
 
 
 def is_half(x: Any) -> bool:
-    """Whether an array, or a carrier, is of half precision."""
+    """True if an array or a carrier has the dtype float16."""
     return getattr(x, "_dtype", x.dtype) == _xp.HALF  # type: ignore[no-any-return]  # duck-typed
 
 
 def as_singles(forward: Callable[..., Any]) -> Callable[..., Any]:
-    """A forward function that computes halves in single precision and rounds its result once."""
+    """A forward function that is called with float32 arrays instead of float16 ones; its result is rounded to float16."""
 
     @functools.wraps(forward)
     def computed(*arrays: Any, **metadata: Any) -> Any:
@@ -37,7 +37,7 @@ def as_singles(forward: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Single:
-    """A saved value in single precision, as a rule reads it."""
+    """A saved value as float32, with the attribute that rules read."""
 
     __slots__ = ("array",)
 
@@ -46,9 +46,9 @@ class _Single:
 
 
 def pulled_as_singles(primitive: Any, pull: Callable[..., Any]) -> Callable[..., Any]:
-    """The composed rules of a primitive, which compute halves in single precision and round their results once.
+    """The composed rules of a primitive, called with float32 arrays instead of float16 ones; results are rounded to float16.
 
-    Where the inputs are saved too, the output is computed again: a rounded one costs its rules digits.
+    If all inputs are saved, the output is recomputed in float32: the saved one is rounded, which would cost accuracy.
     """
 
     def rounded(xp: Any, g: Any, edges: Sequence[Any], saved: Sequence[Any], params: dict[str, Any]) -> Any:

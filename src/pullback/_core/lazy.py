@@ -1,10 +1,19 @@
-"""Names of a package that are imported when they are first asked for, so that importing the package costs little."""
+"""Modules and names that are imported when they are first asked for, so that importing the package costs little."""
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Collection, Mapping
 from typing import Any
+
+PROVIDERS: dict[str, str] = {}
+"""Modules of higher layers that lower layers call, by what they provide. The root of the package, which may import
+everything, fills this table, so that no lower layer names a higher one."""
+
+
+def provider(task: str) -> Any:
+    """The module that provides something, imported when it is first needed."""
+    return importlib.import_module(PROVIDERS[task])
 
 
 def later(namespace: dict[str, Any], name: str, places: Mapping[str, str], modules: Collection[str] = ()) -> Any:

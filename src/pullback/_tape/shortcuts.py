@@ -4,7 +4,7 @@
 down as the source of a function with the primitive's own inputs: past `bind` for every primitive, and, for the hottest
 methods of a tensor, past promotion too. Such a function does exactly what the general way would do, or hands over to
 it: for another level, hooks on saved values, a value that was cut off, several outputs. This is the one place that may
-look like C. `tests/test_eager.py` holds the two ways together.
+look like C. `tests/tape/test_shortcuts.py` holds the two ways together.
 """
 
 from __future__ import annotations

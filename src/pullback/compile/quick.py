@@ -113,7 +113,9 @@ class _Text:
             elif isinstance(leaf, Carrier):
                 raise NotImplementedError
             elif type(leaf) is float:
-                self._unless(f"type(a{i}) is float")
+                self._unless(
+                    f"type(a{i}) is float", *[f"a{i}.hex() == {hex!r}" for j, hex in self.record.numbers if i == j]
+                )
             elif isinstance(leaf, bool | int | str | bytes | None):
                 self._unless(f"type(a{i}) is {self.constant(type(leaf))} and a{i} == {self.constant(leaf)}")
             else:

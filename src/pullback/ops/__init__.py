@@ -35,7 +35,7 @@ LATER: tuple[str, ...] = (
     "fourier",
     "normalization",
     "layers",
-    "heads",
+    "dot_product_attention",
     "recurrent",
     "classical",
 )

@@ -336,8 +336,8 @@ def _unsettled(xp: Any, values: Any, middle: Any) -> Any:
         return middle
     gaps = _gaps(xp, values)
     size = xp.amax(xp.abs(values), axis=(values.ndim - 1,), keepdims=True)
-    kind = values._dtype if hasattr(values, "_dtype") else values.dtype
-    equal = xp.abs(gaps) <= _row(xp, size) * (1000 * float(np.finfo(kind).eps))
+    eps = float(np.finfo(getattr(values, "_dtype", values.dtype)).eps)
+    equal = xp.abs(gaps) <= _row(xp, size) * (ROUNDING * eps)
     equal = xp.logical_and(equal, ~_identity(xp, values.shape[-1]))
     return middle + xp.where(equal, xp.sqrt(xp.where(equal, gaps * 0, 1)), 0)
 
@@ -441,6 +441,7 @@ def _matrix_exp(xp: Any, g: Any, x: Any) -> Any:
 
 # 4. The table
 
+ROUNDING = 1000.0  # times the machine's precision: eigenvalues or singular values that differ by less are equal
 WELL_CONDITIONED = 1e4  # inverses up to here leave derivatives half of their digits
 
 WHOLE: Any = {"complex": "holomorphic"}

@@ -24,6 +24,7 @@ import numpy as np
 from .._core import xp as _xp
 from .._core.primitives import general, zero
 from .decompositions import (
+    ROUNDING,
     _adjoint,
     _column,
     _diagonal,
@@ -38,7 +39,6 @@ from .decompositions import (
 
 # 1. Which values are equal, and which vectors to choose among them
 
-ROUNDING = 1000.0  # times the machine's precision: values that differ by less are equal
 COMMON = 1e-3  # frames that are farther from unitary are the sum of two
 
 
@@ -72,9 +72,9 @@ def _frames_forward(y: Any, tied: Any) -> Any:
 
 
 def _tied(xp: Any, values: Any, slopes: Any, *, digits: float) -> Any:
-    """Which values are equal, up to a power of the machine's precision."""
-    kind = values._dtype if hasattr(values, "_dtype") else values.dtype
-    return xp.tied_values(values, slopes, share=ROUNDING ** (digits == 1) * float(np.finfo(kind).eps) ** digits)
+    """Which values agree in all digits, or, with `digits` 0.5, in half of them, and have equal slopes."""
+    eps = float(np.finfo(getattr(values, "_dtype", values.dtype)).eps)
+    return xp.tied_values(values, slopes, share=ROUNDING * eps if digits == 1 else eps**digits)
 
 
 # 2. Parts of rules

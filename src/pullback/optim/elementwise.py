@@ -100,8 +100,8 @@ def declared(initialise: Initialise) -> Initialise:
 
 def _number(value: Any) -> Any:
     """An option as a number: tensors of one element may stand for numbers."""
-    if isinstance(value, Carrier):
-        return value.item()
+    if isinstance(value, Carrier):  # read like a count: a compiled program has it as an input
+        return value.detach().reshape(())._array[()].item()
     return tuple(map(_number, value)) if type(value) is tuple else value
 
 

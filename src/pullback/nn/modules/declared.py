@@ -5,7 +5,8 @@
         alpha: float = 1.0
         inplace: bool = False
 
-`__init__` takes the settings in their order, as a dataclass does; `__post_init__` may check or convert them. `forward`
+`__init__` takes the settings in their order, as a dataclass does, those of a base that has `settings` first;
+`__post_init__` may check or convert them. `forward`
 takes those arguments of the function that are no settings, and passes the settings by name, with `training` where the
 function asks for it. The module prints its settings: `ELU(alpha=1.0)`.
 """
@@ -24,6 +25,17 @@ M = TypeVar("M", bound=type[Module])
 
 
 @dataclass_transform(eq_default=False)
+def settings(cls: M) -> M:
+    """A decorator for a class that declares settings which several modules have: a base of those."""
+    if not hasattr(cls, "__post_init__"):
+        cls.__post_init__ = _begun  # type: ignore[attr-defined]  # a module's first duty
+    dataclasses.dataclass(eq=False, repr=False)(cls)
+    for name in cls.__dict__.keys() & cls.__annotations__.keys():
+        delattr(cls, name)  # a default on the class would hide a buffer of its name
+    return cls
+
+
+@dataclass_transform(eq_default=False)
 def declared(function: Callable[..., Any], shows: str | None = None) -> Callable[[M], M]:
     """A decorator that makes a module of a class: of a function and the settings that the class declares.
 
@@ -31,12 +43,8 @@ def declared(function: Callable[..., Any], shows: str | None = None) -> Callable
     """
 
     def declare(cls: M) -> M:
-        if "__post_init__" not in cls.__dict__ and not hasattr(cls, "__post_init__"):
-            cls.__post_init__ = _begun  # type: ignore[attr-defined]  # a module's first duty
-        dataclasses.dataclass(eq=False, repr=False)(cls)
+        settings(cls)
         fields = [field.name for field in dataclasses.fields(cls)]  # type: ignore[arg-type]  # it is one now
-        for name in cls.__dict__.keys() & cls.__annotations__.keys():
-            delattr(cls, name)  # a default on the class would hide a buffer of its name
         if "forward" not in cls.__dict__:
             cls.forward = _forward(cls, function, fields)
         if cls.extra_repr is Module.extra_repr:
