@@ -66,7 +66,7 @@ def _elementwise(
         if tangent is not None:
             edges = tuple([_Edge(x.shape) if i == place else None for i, x in enumerate(primals)])
             part = primitive.pull(xp, tangent, edges, saved, params)[place]
-            total = part if total is None or part is None else total + part
+            total = part if total is None else total if part is None else total + part
     if total is None or total.shape == y.shape:
         return total
     return xp.broadcast_to(total, shape=tuple(y.shape))
@@ -144,9 +144,8 @@ def _transposed(
     conjugated = any(dtype_of(piece).kind == "c" for piece in pieces)
     pull = node_class(primitive, primitive.node_name(params), conjugated).pull
     with Level() as level:
-        # a rule of several outputs may ask which are used: of the outputs themselves, all are
-        points = [tensor_of(piece if several else np.zeros(piece.shape, dtype_of(piece))) for piece in pieces]
-        g = [level.variable(point) if point._dtype.kind in "fc" else point for point in points]
+        zeros = [tensor_of(np.zeros(piece.shape, dtype_of(piece))) for piece in pieces]
+        g = [level.variable(zero) if zero._dtype.kind in "fc" else zero for zero in zeros]
         pulled = pull(ops, g if several else g[0], edges, saved, params)
         reached = [
             (sum_to(ops, result, edge.shape), t)

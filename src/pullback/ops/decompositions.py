@@ -323,7 +323,7 @@ def by_eigenvectors(xp: Any, g: Any, values: Any, vectors: Any) -> Any:
     turned = xp.matmul(_adjoint(xp, vectors), g)
     xp.check_phase(_diagonal(xp, turned), vectors, operation="linalg_eigh_backward")
     turned = _without_diagonal(xp, (turned - _adjoint(xp, turned)) / 2)
-    middle = turned / xp.where(_idle(xp, _used(xp, g)), 1, _gaps(xp, values))
+    middle = turned / _divisors(xp, _gaps(xp, values), g)
     return _product(xp, vectors, middle, _adjoint(xp, vectors))
 
 
@@ -335,22 +335,23 @@ def _unsettled(xp: Any, values: Any, middle: Any) -> Any:
     if xp is _xp:
         return middle
     gaps = _gaps(xp, values)
-    size = xp.amax(xp.abs(values), axis=(values.ndim - 1,), keepdims=True)
-    eps = float(np.finfo(getattr(values, "_dtype", values.dtype)).eps)
-    equal = xp.abs(gaps) <= _row(xp, size) * (ROUNDING * eps)
-    equal = xp.logical_and(equal, ~_identity(xp, values.shape[-1]))
+    eps = float(np.finfo(str(getattr(values, "_dtype", values.dtype)).rsplit(".", 1)[-1]).eps)
+    size = _row(xp, xp.abs(values)) + _column(xp, xp.abs(values))
+    equal = (xp.abs(gaps) <= size * (ROUNDING * eps)) & ~_identity(xp, values.shape[-1])
     return middle + xp.where(equal, xp.sqrt(xp.where(equal, gaps * 0, 1)), 0)
 
 
-def _used(xp: Any, g: Any) -> Any:
-    """Which vectors, as columns, have a cotangent that is not all zeros: the others are not used, and need no gap."""
-    return xp.any(g != 0, axis=(g.ndim - 2,), keepdims=False)
+def _divisors(xp: Any, gaps: Any, *cotangents: Any) -> Any:
+    """Gaps to divide by: 1 in the place of 0 for each vector with itself, and for pairs of which none is used.
 
-
-def _idle(xp: Any, used: Any) -> Any:
-    """The pairs of vectors of which none is used, and each vector with itself."""
-    pairs = xp.logical_or(_row(xp, used), _column(xp, used))
-    return xp.logical_or(xp.logical_not(pairs), _identity(xp, used.shape[-1]))
+    Vectors, as columns, are not used if all of their cotangents are zeros. Of cotangents that vary, which are not known, only
+    those are known to be zeros that a pass has filled in.
+    """
+    spare = _identity(xp, gaps.shape[-1])
+    if all(type(g) is np.ndarray for g in cotangents):
+        used = np.any([g.any(-2) for g in cotangents], axis=0)
+        spare = spare | ~(used[..., None, :] | used[..., :, None])
+    return xp.where(spare & (gaps == 0), 1, gaps)
 
 
 def _eig(xp: Any, g: Any, y: Any, *, dtype: Any) -> Any:
@@ -361,8 +362,9 @@ def _eig(xp: Any, g: Any, y: Any, *, dtype: Any) -> Any:
     along = _diagonal(xp, turned)
     xp.check_phase(along, vectors, operation="linalg_eig_backward", real=dtype.kind == "f")
     turned = turned - xp.matmul(dual, vectors * _row(xp, (along + xp.conj(along)) / 2))
-    gaps = xp.where(_idle(xp, _used(xp, g[1])), 1, xp.conj(_gaps(xp, values)))
-    middle = _without_diagonal(xp, turned) / gaps + _unsettled(xp, values, _on_diagonal(xp, g[0]))
+    middle = _without_diagonal(xp, turned) / _divisors(xp, xp.conj(_gaps(xp, values)), g[1]) + _unsettled(
+        xp, values, _on_diagonal(xp, g[0])
+    )
     result = xp.solve(dual, xp.matmul(middle, dual))
     return result if dtype.kind == "c" else xp.astype(result, dtype=dtype, source=np.result_type(dtype, np.complex64))
 
@@ -376,8 +378,7 @@ def svd_pullback(xp: Any, g: Any, y: Any, *, full: bool) -> Any:
     left, right = xp.matmul(_adjoint(xp, u), gu), xp.matmul(vh, _adjoint(xp, gvh))
     left, right = (side - _adjoint(xp, side) for side in (left, right))
     turned, back = _without_diagonal(xp, left), _without_diagonal(xp, right)
-    idle = _idle(xp, xp.logical_or(_used(xp, gu), _used(xp, xp.matrix_transpose(gvh))))
-    gaps = xp.where(idle, 1, _gaps(xp, s * s))
+    gaps = _divisors(xp, _gaps(xp, s * s), gu, xp.matrix_transpose(gvh))
     middle = (turned * _row(xp, s) + _column(xp, s) * back) / gaps + _unsettled(xp, s, _on_diagonal(xp, g[1]))
     if xp.is_complex(u):
         phase = _diagonal(xp, left)

@@ -133,7 +133,7 @@ def _apart(xp: Any, x: Any, slopes: Any, values: Any, left: Any, right: Any, tie
     inside, other = _within(xp, x, left, right)
     steps = (_column(xp, slopes) - _row(xp, slopes)) / _gaps(xp, values, tied)
     equal = _tied(xp, values, slopes, digits=0.5)
-    middle = inside * (steps + xp.where(xp.logical_or(xp.logical_not(tied), equal), 0, np.nan))
+    middle = inside * xp.where(xp.logical_not(tied) | equal, steps, np.nan)
     if hermitian:
         return _product(xp, left, middle, right)
     middle = middle + other * ((_column(xp, slopes) + _row(xp, slopes)) / _sums(xp, values, x))
@@ -278,7 +278,7 @@ def _push_slopes(xp: Any, primals: Any, tangents: Any, y: Any, *, hermitian: boo
     if tangents[1] is None:
         return moved
     chosen = xp.frames(_within(xp, tangents[1], left, right)[0], tied)
-    size = xp.amax(xp.abs(slopes), axis=(slopes.ndim - 1,), keepdims=True)
+    size = xp.sum(xp.abs(slopes), axis=(slopes.ndim - 1,), keepdims=True)
     common = xp.abs(_diagonal_in(xp, chosen, inside) - slopes) <= size * COMMON
     left, right = xp.matmul(left, frames), xp.matmul(_adjoint(xp, frames), right)
     return moved + xp.where(common, _bent(xp, direction, tangents[1], values, left, right, tied, hermitian), np.nan)

@@ -264,7 +264,7 @@ def eigvalsh(A: Any, UPLO: str = "L") -> Any:
     once, as a sum of pullbacks of two gradients.
 
     >>> import pullback
-    >>> pullback.func.hessian(lambda A: pullback.linalg.eigvalsh(A).pow(2).sum())(pullback.eye(2))[0]
+    >>> pullback.func.hessian(lambda A: pullback.linalg.eigvalsh(A).pow(2).sum())(pullback.eye(2))[0].round()
     tensor([[[2., 0.],
              [0., 0.]],
     <BLANKLINE>

@@ -159,6 +159,15 @@ def test_single_precision_at_ties(dtype):
     for values, expected in ((linalg.eigvalsh, v + adjoint(v)), (linalg.svdvals, 2 * v)):
         (slopes,) = grad(values(x).pow(2).sum(), x, create_graph=True)
         np.testing.assert_allclose(grad(slopes, x, pullback.tensor(v))[0].numpy(), expected, atol=1e-5)
+        for way in (forward_over_reverse, reverse_over_forward):
+            np.testing.assert_allclose(
+                way(lambda x, values=values: values(x).pow(2).sum(), x.detach(), pullback.tensor(v)),
+                np.sum(expected * v.conj()).real,
+                rtol=1e-5,
+            )
+        if dtype is np.float32:
+            hessian = func.hessian(lambda x, values=values: values(x).pow(2).sum())(x.detach())
+            assert hessian.dtype is pullback.float32
 
 
 def test_third_derivatives_of_different_values():
