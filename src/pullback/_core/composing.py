@@ -9,7 +9,7 @@ import numpy as np
 
 from . import machine
 from . import xp as _xp
-from .sites import GENERATED, remember
+from .sites import generated
 
 
 def signature(rule: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -50,11 +50,8 @@ def composed(primitive: Any) -> Callable[..., Any]:
             lines += [f"            return {_calls(primitive, by='large')}"]
             lines += ["    elif isinstance(g, generic):", f"        return {_calls(primitive, 'number({}.array)')}"]
         lines.append(f"    return {_calls(primitive)}")
-    source = "\n".join(lines)
-    filename = f"{GENERATED}{primitive.name}>"
-    remember(filename, source)
-    exec(compile(source, filename, "exec"), scope)  # noqa: S102  # generated from our own names, see above
-    return scope["pull"]  # type: ignore[no-any-return]  # what exec defined
+    pull: Callable[..., Any] = generated(primitive.name, "\n".join(lines), scope, "pull")
+    return pull
 
 
 def _worth(primitive: Any) -> int:

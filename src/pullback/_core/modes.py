@@ -164,7 +164,7 @@ class _GradBlock(ModeBlock):
         super().__init__()
 
 
-class no_grad(_GradBlock):  # noqa: N801  # torch's name
+class no_grad(_GradBlock):
     """A block in which nothing is recorded: results do not require grad and are leaves.
 
     Works as `with no_grad():`, as a decorator with and without parentheses, and on generator functions. Tensors
@@ -180,7 +180,7 @@ class no_grad(_GradBlock):  # noqa: N801  # torch's name
     _grad = False
 
 
-class enable_grad(_GradBlock):  # noqa: N801  # torch's name
+class enable_grad(_GradBlock):
     """A block in which operations are recorded, also inside `no_grad`.
 
     >>> import pullback
@@ -201,7 +201,7 @@ def _require_bool(name: str, argument: str, value: object) -> bool:
     return value
 
 
-class set_grad_enabled(ModeBlock):  # noqa: N801  # torch's name
+class set_grad_enabled(ModeBlock):
     """Recording switched on or off: at once when called, until the end of the block when used with `with`.
 
     >>> import pullback
@@ -243,7 +243,7 @@ class set_grad_enabled(ModeBlock):  # noqa: N801  # torch's name
         return super().__call__(function)
 
 
-class inference_mode(ModeBlock):  # noqa: N801  # torch's name
+class inference_mode(ModeBlock):
     """A block in which nothing is recorded and whose tensors can never take part in a recording.
 
     `inference_mode(False)` inside such a block turns it off again. Usable as a decorator.

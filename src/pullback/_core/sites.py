@@ -10,12 +10,13 @@ import importlib
 import os.path
 import sys
 from types import CodeType, FrameType
+from typing import Any
 
 from .modes import asking
 
 Site = tuple[CodeType, int]
 
-_PACKAGE = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120  # pathlib takes 6 ms to import
+_PACKAGE = os.path.dirname(os.path.dirname(__file__))
 GENERATED = "<pullback rule "
 
 
@@ -82,6 +83,15 @@ def remember(filename: str, source: str) -> None:
     lines.cache[filename] = (len(source), None, source.splitlines(True), filename)
 
 
+def generated(title: str, source: str, scope: dict[str, Any], name: str) -> Any:
+    """The function of a name that generated text defines, which finds its globals in `scope`; tracebacks show the text."""
+    filename = f"{GENERATED}{title}>"
+    remember(filename, source)
+    defined: dict[str, Any] = {}  # not the scope: another thread may be generating the same function
+    exec(compile(source, filename, "exec"), scope, defined)  # noqa: S102  # our own text, of names Python has accepted
+    return defined[name]
+
+
 def describe(site: Site | None) -> str:
     """A site as text: `train.py:41: y = x * w`."""
     if site is None:
@@ -92,5 +102,5 @@ def describe(site: Site | None) -> str:
         text = importlib.import_module("linecache").getline(filename, line).strip()
     except LookupError:  # doctest's patch of linecache does not know the examples of other documents
         text = ""
-    place = f"{os.path.basename(filename)}:{line}"  # noqa: PTH119  # as above
+    place = f"{os.path.basename(filename)}:{line}"
     return f"{place}: {text}" if text else place

@@ -24,10 +24,7 @@ class VonMises(Distribution):
     tensor(-1.0738)
     """
 
-    arg_constraints: ClassVar[dict[str, Constraint]] = {
-        "loc": constraints.real,
-        "concentration": constraints.positive,
-    }
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": constraints.real, "concentration": constraints.positive}
     support = constraints.real
 
     def __init__(self, loc: Any, concentration: Any, validate_args: bool | None = None) -> None:
@@ -56,8 +53,6 @@ class VonMises(Distribution):
         shape = self._extended_shape(sample_shape)
         return made(random.sampled(draw, tuple(shape), self.loc, self.concentration), False)
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at an angle."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         scale = i0e(self.concentration).log() + math.log(2 * math.pi)
         return self.concentration * ((value - self.loc).cos() - 1) - scale

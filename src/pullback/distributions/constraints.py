@@ -105,7 +105,7 @@ class _Dependent(Constraint):
         raise ValueError("Cannot determine validity of dependent constraint")
 
 
-class dependent_property(property, _Dependent):  # noqa: N801  # torch's name
+class dependent_property(property, _Dependent):
     """A property that is a set of an instance, and on the class one that depends.
 
     >>> from pullback.distributions import constraints

@@ -35,7 +35,6 @@ class _Scaled(Distribution):
         return self.loc + self.scale * self._standard(self._extended_shape(sample_shape))
 
     def _standardized(self, value: Any) -> Any:
-        self._validate_sample(value)
         return (value - self.loc) / self.scale
 
 
@@ -68,12 +67,10 @@ class Normal(_Scaled, ExponentialFamily):
         """The variance."""
         return self.scale.pow(2)
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
+    def _log_prob(self, value: Any) -> Any:
         return -(self._standardized(value) ** 2) / 2 - self.scale.log() - LOG_ROOT_TAU
 
-    def cdf(self, value: Any) -> Any:
-        """The probability of values up to this one."""
+    def _cdf(self, value: Any) -> Any:
         return 0.5 * (1 + erf(self._standardized(value) / math.sqrt(2)))
 
     def icdf(self, value: Any) -> Any:
@@ -110,12 +107,10 @@ class Laplace(_Scaled):
         """The variance."""
         return 2 * self.scale.pow(2)
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
+    def _log_prob(self, value: Any) -> Any:
         return -self._standardized(value).abs() - (2 * self.scale).log()
 
-    def cdf(self, value: Any) -> Any:
-        """The probability of values up to this one."""
+    def _cdf(self, value: Any) -> Any:
         z = self._standardized(value)
         return 0.5 - 0.5 * z.sign() * (-z.abs()).expm1()
 
@@ -156,12 +151,10 @@ class Cauchy(_Scaled):
         """Infinite."""
         return self.loc * 0 + math.inf
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
+    def _log_prob(self, value: Any) -> Any:
         return -log1p(self._standardized(value) ** 2) - self.scale.log() - math.log(math.pi)
 
-    def cdf(self, value: Any) -> Any:
-        """The probability of values up to this one."""
+    def _cdf(self, value: Any) -> Any:
         return self._standardized(value).atan() / math.pi + 0.5
 
     def icdf(self, value: Any) -> Any:
@@ -220,15 +213,11 @@ class Uniform(Distribution):
         u = sampling.rand(self._extended_shape(sample_shape), dtype=self.low.dtype)
         return self.low + u * (self.high - self.low)
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         inside = (self.low <= value) & (self.high > value)
         return inside.type_as(self.low).log() - (self.high - self.low).log()
 
-    def cdf(self, value: Any) -> Any:
-        """The probability of values up to this one."""
-        self._validate_sample(value)
+    def _cdf(self, value: Any) -> Any:
         return ((value - self.low) / (self.high - self.low)).clamp(min=0, max=1)
 
     def icdf(self, value: Any) -> Any:
@@ -278,14 +267,10 @@ class Exponential(ExponentialFamily):
         """Values drawn at random, as differentiable functions of the parameters."""
         return -drawn_evenly(self._extended_shape(sample_shape), self.rate.dtype).log() / self.rate
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         return self.rate.log() - self.rate * value
 
-    def cdf(self, value: Any) -> Any:
-        """The probability of values up to this one."""
-        self._validate_sample(value)
+    def _cdf(self, value: Any) -> Any:
         return -(-self.rate * value).expm1()
 
     def icdf(self, value: Any) -> Any:

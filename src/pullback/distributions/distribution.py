@@ -150,10 +150,20 @@ class Distribution:
 
     def log_prob(self, value: Any) -> Any:
         """The logarithm of the probability, or of its density, at a value."""
+        self._validate_sample(value)
+        return self._log_prob(value)
+
+    def _log_prob(self, value: Any) -> Any:
+        """`log_prob` of a value that has been checked."""
         raise NotImplementedError(f"{type(self).__name__} has no log_prob")
 
     def cdf(self, value: Any) -> Any:
         """The probability of values up to this one."""
+        self._validate_sample(value)
+        return self._cdf(value)
+
+    def _cdf(self, value: Any) -> Any:
+        """`cdf` of a value that has been checked."""
         raise NotImplementedError(f"{type(self).__name__} has no cdf")
 
     def icdf(self, value: Any) -> Any:

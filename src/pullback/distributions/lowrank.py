@@ -120,9 +120,7 @@ class LowRankMultivariateNormal(Distribution):
     def _half_log_det(self) -> Any:
         return self._capacitance_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1) + self._diagonal.log().sum(-1) / 2
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         constant = self._event_shape[0] * LOG_ROOT_TAU
         return -0.5 * self._mahalanobis(value - self.loc) - self._half_log_det() - constant
 

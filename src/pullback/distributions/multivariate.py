@@ -18,11 +18,7 @@ from .distribution import LOG_ROOT_TAU, Distribution, summed
 
 def given_matrix(covariance_matrix: Any, precision_matrix: Any, scale_tril: Any, error: type[Exception]) -> Any:
     """The name of the one matrix that is given, and the matrix; an error if it is not one."""
-    matrices = {
-        "covariance_matrix": covariance_matrix,
-        "precision_matrix": precision_matrix,
-        "scale_tril": scale_tril,
-    }
+    matrices = {"covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix, "scale_tril": scale_tril}
     found = [(name, matrix) for name, matrix in matrices.items() if matrix is not None]
     if len(found) != 1:
         raise error("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
@@ -75,10 +71,7 @@ class MultivariateNormal(_Factored):
 
     has_rsample = True
     support = constraints.real_vector
-    arg_constraints: ClassVar[dict[str, Constraint]] = {
-        "loc": constraints.real_vector,
-        **_Factored.arg_constraints,
-    }
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": constraints.real_vector, **_Factored.arg_constraints}
 
     def __init__(
         self,
@@ -114,9 +107,7 @@ class MultivariateNormal(_Factored):
         z = sampling.randn(self._extended_shape(sample_shape), dtype=self.loc.dtype)
         return self.loc + (self._unbroadcasted_scale_tril @ z.unsqueeze(-1)).squeeze(-1)
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         return (
             -0.5 * mahalanobis(self._unbroadcasted_scale_tril, value - self.loc)
             - self._half_log_det()
@@ -303,9 +294,7 @@ class MixtureSameFamily(Distribution):
         index = chosen.expand((*values.shape[:axis], 1, *values.shape[values.ndim + axis + 1 :]))
         return values.gather(values.ndim + axis, index).squeeze(axis)
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         parts = self.component_distribution.log_prob(value.unsqueeze(-1 - self._event_axes))
         return logsumexp(parts + self.mixture_distribution.logits, -1)
 

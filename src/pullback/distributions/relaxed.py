@@ -37,9 +37,7 @@ class LogitRelaxedBernoulli(OfOdds):
         chance, even = clamped(self.probs.expand(shape)), drawn_evenly(shape, self._param.dtype)
         return (even.log() - (-even).log1p() + chance.log() - (-chance).log1p()) / self.temperature
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         logits, value = broadcast_all(self.logits, value)
         distance = logits - value * self.temperature
         return _log(self.temperature) + distance - 2 * distance.exp().log1p()
@@ -96,9 +94,7 @@ class ExpRelaxedCategorical(OfChoices):
         scores = (self.logits - (-even.log()).log()) / self.temperature
         return scores - logsumexp(scores, -1, True)
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         count = self._num_events
         logits, value = broadcast_all(self.logits, value)
         scores = logits - value * self.temperature

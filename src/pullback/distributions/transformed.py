@@ -108,9 +108,7 @@ class TransformedDistribution(Distribution):
             value = transform.inv(value)
         return value
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         event = len(self.event_shape)
         stretched: Any = 0
         for transform in reversed(self.transforms):
@@ -126,9 +124,7 @@ class TransformedDistribution(Distribution):
         sign = math.prod((transform.sign for transform in self.transforms), start=1)
         return chance if isinstance(sign, int) and sign == 1 else sign * (chance - 0.5) + 0.5
 
-    def cdf(self, value: Any) -> Any:
-        """The probability of values up to this one."""
-        self._validate_sample(value)
+    def _cdf(self, value: Any) -> Any:
         return self._turned(self.base_dist.cdf(self._traced_back(value)))
 
     def icdf(self, value: Any) -> Any:
@@ -220,16 +216,13 @@ class Gumbel(TransformedDistribution):
 
     def _exponent(self, value: Any) -> Any:
         """y, of which exp(-exp(y)) is the probability of values up to this one."""
-        self._validate_sample(value)
         return (self.loc - value) / self.scale
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
+    def _log_prob(self, value: Any) -> Any:
         y = self._exponent(value)
         return y - y.exp() - self.scale.log()
 
-    def cdf(self, value: Any) -> Any:
-        """The probability of values up to this one."""
+    def _cdf(self, value: Any) -> Any:
         return (-self._exponent(value).exp()).exp()
 
     def icdf(self, value: Any) -> Any:
@@ -256,14 +249,10 @@ class _Half(_OfBase):
         """The most probable value: 0."""
         return self.scale * 0
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         return (self.base_dist.log_prob(value) + math.log(2)).masked_fill(value < 0, -math.inf)
 
-    def cdf(self, value: Any) -> Any:
-        """The probability of values up to this one."""
-        self._validate_sample(value)
+    def _cdf(self, value: Any) -> Any:
         return 2 * self.base_dist.cdf(value) - 1
 
     def icdf(self, value: Any) -> Any:

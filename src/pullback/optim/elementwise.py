@@ -8,10 +8,8 @@ with `differentiable=True`, on tensors, and is recorded.
 
 from __future__ import annotations
 
-import functools
-import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +27,6 @@ from .optimizer import Group, Optimizer
 
 Formula = Callable[..., None]
 Rule = tuple[Formula, tuple[Any, ...]]
-Initialise = TypeVar("Initialise", bound=Callable[..., None])
 ndarray = np.ndarray
 
 
@@ -80,24 +77,6 @@ def _check_betas(betas: Any) -> None:
         raise ValueError("betas must be either both floats or both Tensors")
 
 
-def declared(initialise: Initialise) -> Initialise:
-    """A decorator that makes an `__init__` of a signature: what it takes besides `params` are options, and checked."""
-    signature = inspect.signature(initialise)
-
-    @functools.wraps(initialise)
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807  # it becomes one
-        initialise(self, *args, **kwargs)  # says properly what does not fit the signature
-        bound = signature.bind(self, *args, **kwargs)
-        bound.apply_defaults()
-        _, params, *_ = bound.arguments.values()
-        defaults = {name: value for name, value in bound.arguments.items() if name not in ("self", "params")}
-        check(defaults, self.not_negative)
-        Optimizer.__init__(self, params, defaults)
-        self.begin()
-
-    return __init__  # type: ignore[return-value]  # wraps keeps the signature, mypy cannot see it
-
-
 def _number(value: Any) -> Any:
     """An option as a number: tensors of one element may stand for numbers."""
     if isinstance(value, Carrier):  # read like a count: a compiled program has it as an input
@@ -127,6 +106,10 @@ class Elementwise(Optimizer):
     not_negative: Sequence[str] = ()
     """Options, besides the usual ones, that must not be negative."""
 
+    def check_options(self, options: dict[str, Any]) -> None:
+        """Refuse options that make no sense."""
+        check(options, self.not_negative)
+
     def counts(self, group: Group) -> dict[str, Any]:
         """The numbers that are kept of each parameter, and what they begin with."""
         return {"step": 0.0}
@@ -143,9 +126,6 @@ class Elementwise(Optimizer):
         `first` whether nothing has been remembered yet.
         """
         raise NotImplementedError(f"{type(self).__name__} defines no rule()")
-
-    def begin(self) -> None:
-        """What is done when the optimizer is made: nothing, since a parameter's state begins with its first step."""
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change the parameters once.

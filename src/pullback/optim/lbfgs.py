@@ -11,7 +11,7 @@ from ..vocabulary.complexes import view_as_real
 from ..vocabulary.shapes import cat
 from .elementwise import check
 from .line_search import Point, strong_wolfe
-from .optimizer import Optimizer, as_float
+from .optimizer import Optimizer, as_float, declared
 
 
 class LBFGS(Optimizer):
@@ -41,6 +41,7 @@ class LBFGS(Optimizer):
     tensor([1.0000, 1.0000], requires_grad=True)
     """
 
+    @declared
     def __init__(
         self,
         params: Any,
@@ -51,18 +52,16 @@ class LBFGS(Optimizer):
         tolerance_change: float = 1e-9,
         history_size: int = 100,
         line_search_fn: str | None = None,
-    ) -> None:
-        defaults = {
-            "lr": lr,
-            "max_iter": max_iter,
-            "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
-            "tolerance_grad": tolerance_grad,
-            "tolerance_change": tolerance_change,
-            "history_size": history_size,
-            "line_search_fn": line_search_fn,
-        }
-        check(defaults)
-        super().__init__(params, defaults)
+    ) -> None: ...
+
+    def check_options(self, options: dict[str, Any]) -> None:
+        """Refuse options that make no sense, and complete the others."""
+        check(options)
+        if options["max_eval"] is None:
+            options["max_eval"] = options["max_iter"] * 5 // 4
+
+    def begin(self) -> None:
+        """Refuse several groups."""
         if len(self.param_groups) != 1:
             raise ValueError(
                 "LBFGS doesn't support per-parameter options (parameter groups): it takes one group, not "

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..vocabulary.functions import frexp, ldexp
-from .optimizer import Group
+from .optimizer import Group, declared
 from .whole import Whole, require, require_rate
 
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)
@@ -40,6 +40,7 @@ class Muon(Whole):
             [0.0000, 1.5625]], requires_grad=True)
     """
 
+    @declared
     def __init__(
         self,
         params: Any,
@@ -51,25 +52,18 @@ class Muon(Whole):
         eps: float = 1e-7,
         ns_steps: int = 5,
         adjust_lr_fn: str | None = None,
-    ) -> None:
-        require_rate(lr)
-        require(momentum >= 0, "momentum should be >= 0 but is", momentum)
-        require(weight_decay >= 0, "weight decay should be >= 0 but is", weight_decay)
-        if adjust_lr_fn not in {None, "original", "match_rms_adamw"}:
+    ) -> None: ...
+
+    def check_options(self, options: dict[str, Any]) -> None:
+        """Refuse options that make no sense."""
+        require_rate(options["lr"])
+        require(options["momentum"] >= 0, "momentum should be >= 0 but is", options["momentum"])
+        require(options["weight_decay"] >= 0, "weight decay should be >= 0 but is", options["weight_decay"])
+        if options["adjust_lr_fn"] not in {None, "original", "match_rms_adamw"}:
             raise ValueError(
-                f"Adjust learning rate function {adjust_lr_fn} is not supported: it is 'original' or 'match_rms_adamw'"
+                f"Adjust learning rate function {options['adjust_lr_fn']} is not supported: it is 'original' or "
+                "'match_rms_adamw'"
             )
-        defaults = {
-            "lr": lr,
-            "weight_decay": weight_decay,
-            "momentum": momentum,
-            "nesterov": nesterov,
-            "ns_coefficients": ns_coefficients,
-            "eps": eps,
-            "ns_steps": ns_steps,
-            "adjust_lr_fn": adjust_lr_fn,
-        }
-        super().__init__(params, defaults)
 
     def _check_parameter(self, parameter: Any) -> None:
         super()._check_parameter(parameter)

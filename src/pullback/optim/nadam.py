@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .elementwise import Elementwise, Rule, declared
-from .optimizer import Group
+from .elementwise import Elementwise, Rule
+from .optimizer import Group, declared
 
 
 class NAdam(Elementwise):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
-from .. import functional as F  # noqa: N812  # as everybody calls it
+from .. import functional as F
 from ..init import _calculate_fan_in_and_fan_out
 from ..parameter import allocate
 from .declared import per_axis

@@ -18,7 +18,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, dataclass_transform
 
-from ..._core.sites import GENERATED, remember
+from ..._core.sites import generated
 from .module import Module
 
 M = TypeVar("M", bound=type[Module])
@@ -88,11 +88,7 @@ def _forward(cls: type, function: Callable[..., Any], fields: list[str]) -> Any:
     given = [name for name, p in takes.items() if name not in fields and p.default is p.empty and name != "training"]
     passed = [f"{name}=self.{name}" for name in takes if name in fields or name == "training"]
     source = f"def forward(self, {', '.join(given)}):\n    return function({', '.join([*given, *passed])})\n"
-    filename = f"{GENERATED}{cls.__name__}.forward>"
-    remember(filename, source)
-    scope: dict[str, Any] = {"function": function}
-    exec(compile(source, filename, "exec"), scope)  # noqa: S102  # our own text, of names Python has accepted
-    forward = scope["forward"]
+    forward = generated(f"{cls.__name__}.forward", source, {"function": function}, "forward")
     forward.__module__ = cls.__module__
     forward.__qualname__ = f"{cls.__qualname__}.forward"
     forward.__doc__ = f"`{function.__name__}` of {' and '.join(given)}, with the settings of the module."

@@ -6,7 +6,7 @@ overfitting, 2014. Alpha dropout: Klambauer, Unterthiner, Mayr and Hochreiter, S
 
 from __future__ import annotations
 
-from .. import functional as F  # noqa: N812  # as everybody calls it
+from .. import functional as F
 from .declared import declared, settings
 from .module import Module
 

@@ -12,7 +12,7 @@ from dataclasses import KW_ONLY, InitVar
 from typing import Any
 
 from ...vocabulary.losses import chosen
-from .. import functional as F  # noqa: N812  # as everybody calls it
+from .. import functional as F
 from .declared import declared, settings
 from .distance import PairwiseDistance
 from .linear import Linear
@@ -57,11 +57,7 @@ class _WeightedLoss(_Loss):
     """A loss with a weight for each class."""
 
     def __init__(
-        self,
-        weight: Any = None,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
+        self, weight: Any = None, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.register_buffer("weight", weight)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from .. import functional as F  # noqa: N812  # as everybody calls it
+from .. import functional as F
 from .declared import declared, per_axis, settings
 from .module import Module
 
