@@ -28,7 +28,6 @@ LOADERS = {  # functions whose first argument names a module, and what goes befo
     "import_module": "",
     "load": "pullback.",
     "later": "pullback.",
-    "public": "pullback.",
 }
 
 

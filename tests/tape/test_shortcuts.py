@@ -12,17 +12,17 @@ import pytest
 import pullback
 from pullback import ops
 from pullback._core.primitives import Primitive
-from pullback._tape.shortcuts import LOCALS, PRIMITIVES, SCOPE
+from pullback._tape.shortcuts import LOCALS, PRIMITIVES, SCOPE, short
 from pullback._tensor.tensor import HOT, IN_PLACE, SHORT_WAYS
 from pullback.autograd import grad
-from pullback.vocabulary import activations, arithmetic, functions, products, reductions, short_way, special
+from pullback.vocabulary import activations, arithmetic, functions, products, reductions, special
 
 UNARY = [name for name, primitive in HOT.items() if len(primitive.inputs) == 1]
 BINARY = [name for name, primitive in HOT.items() if len(primitive.inputs) == 2]
 POWERS, REDUCTIONS, PRODUCTS = ["__pow__", "pow"], ["sum", "mean"], ["__matmul__", "matmul", "mm"]
 GENERAL = {
     "__add__": arithmetic.add, "__radd__": arithmetic.add, "__sub__": arithmetic.sub, "__mul__": arithmetic.mul,
-    "__rmul__": arithmetic.mul, "__truediv__": arithmetic.div, "__neg__": arithmetic.neg, "__pow__": arithmetic.pow,
+    "__rmul__": arithmetic.mul, "__truediv__": arithmetic.div, "__neg__": arithmetic.neg, "__abs__": arithmetic.abs, "__pow__": arithmetic.pow,
     "__eq__": arithmetic.eq, "__ne__": arithmetic.ne, "__lt__": arithmetic.lt, "__le__": arithmetic.le,
     "__gt__": arithmetic.gt, "__ge__": arithmetic.ge,
     "sum": reductions.sum, "mean": reductions.mean,
@@ -318,7 +318,7 @@ def test_functions_that_are_a_primitive_of_one_tensor(name, block):
     for make in TENSORS.values():
         x = make()
         with BLOCKS[block]():
-            both(short_way(DEFINED[name]), DEFINED[name], [x])
+            both(short(pullback.Tensor, DEFINED[name]), DEFINED[name], [x])
 
 
 @pytest.mark.parametrize("block", BLOCKS)
@@ -331,7 +331,7 @@ def test_functions_that_are_a_primitive_of_two_tensors(name, block):
         for other in [*several, "cut by no_grad", "made under inference", "float"]:
             operands = [TENSORS[kind](), (TENSORS | OTHERS)[other]()]
             with BLOCKS[block]():
-                both(short_way(DEFINED[name]), DEFINED[name], operands)
+                both(short(pullback.Tensor, DEFINED[name]), DEFINED[name], operands)
 
 
 @pytest.mark.parametrize("block", BLOCKS)

@@ -12,7 +12,7 @@ from .._tensor.creation import made
 from ..special import i0e, i1e
 from . import constraints
 from .constraints import Constraint
-from .distribution import Distribution, broadcast_all
+from .distribution import Distribution, alias, broadcast_all
 
 
 class VonMises(Distribution):
@@ -31,10 +31,7 @@ class VonMises(Distribution):
         self.loc, self.concentration = broadcast_all(loc, concentration)
         super().__init__(self.loc.shape, validate_args=validate_args)
 
-    @property
-    def mean(self) -> Any:
-        """The mean direction."""
-        return self.loc
+    mean = alias("loc", "The mean direction.")
 
     mode = mean
 

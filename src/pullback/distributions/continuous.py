@@ -10,7 +10,7 @@ from .._tensor.functions import log1p
 from ..vocabulary.special import erf, erfinv
 from . import constraints
 from .constraints import Constraint
-from .distribution import LOG_ROOT_TAU, Distribution, ExponentialFamily, broadcast_all, drawn_evenly
+from .distribution import LOG_ROOT_TAU, Distribution, ExponentialFamily, alias, broadcast_all, drawn_evenly
 
 
 class _Scaled(Distribution):
@@ -50,17 +50,11 @@ class Normal(_Scaled, ExponentialFamily):
     def _standard(self, shape: Any) -> Any:
         return sampling.randn(shape, dtype=self.loc.dtype)
 
-    @property
-    def mean(self) -> Any:
-        """The mean."""
-        return self.loc
+    mean = alias("loc", "The mean.")
 
     mode = mean
 
-    @property
-    def stddev(self) -> Any:
-        """The standard deviation."""
-        return self.scale
+    stddev = alias("scale", "The standard deviation.")
 
     @property
     def variance(self) -> Any:
@@ -95,10 +89,7 @@ class Laplace(_Scaled):
         u = drawn_evenly(shape, self.loc.dtype) * 2 - 1
         return -u.sign() * log1p(-u.abs())
 
-    @property
-    def mean(self) -> Any:
-        """The mean."""
-        return self.loc
+    mean = alias("loc", "The mean.")
 
     mode = mean
 
@@ -141,10 +132,7 @@ class Cauchy(_Scaled):
         """NaN: there is none."""
         return self.loc * math.nan
 
-    @property
-    def mode(self) -> Any:
-        """The most probable value."""
-        return self.loc
+    mode = alias("loc", "The most probable value.")
 
     @property
     def variance(self) -> Any:

@@ -16,7 +16,7 @@ from ..vocabulary.functions import xlogy
 from ..vocabulary.special import lgamma
 from . import constraints
 from .constraints import Constraint
-from .distribution import Distribution, ExponentialFamily, broadcast_all, clamped
+from .distribution import Distribution, ExponentialFamily, alias, broadcast_all, clamped
 
 
 class OfOdds(Distribution):
@@ -81,10 +81,7 @@ class Bernoulli(OfOdds, ExponentialFamily):
     has_enumerate_support = True
     support = constraints.boolean
 
-    @property
-    def mean(self) -> Any:
-        """The mean."""
-        return self.probs
+    mean = alias("probs", "The mean.")
 
     @property
     def mode(self) -> Any:
@@ -181,10 +178,7 @@ class Poisson(ExponentialFamily):
         (self.rate,) = broadcast_all(rate)
         super().__init__(self.rate.shape, validate_args=validate_args)
 
-    @property
-    def mean(self) -> Any:
-        """The mean."""
-        return self.rate
+    mean = alias("rate", "The mean.")
 
     variance = mean
 
@@ -406,10 +400,7 @@ class OneHotCategorical(OfChoices):
     has_enumerate_support = True
     support = constraints.one_hot
 
-    @property
-    def mean(self) -> Any:
-        """The mean."""
-        return self.probs
+    mean = alias("probs", "The mean.")
 
     @property
     def mode(self) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from operator import mul
+from operator import attrgetter, mul
 from typing import Any, ClassVar
 
 import numpy as np
@@ -245,6 +245,11 @@ class ExponentialFamily(Distribution):
         given, normalizer, means = self._expected()
         dot = sum(each.reshape(*self._batch_shape, -1).sum(-1) for each in map(mul, given, means))
         return normalizer - dot - self._mean_carrier_measure
+
+
+def alias(path: str, meaning: str) -> property:
+    """A property that has the value of another attribute, whose path may lead through others: `base_dist.loc`."""
+    return property(attrgetter(path), doc=meaning)
 
 
 def clamped(probs: Any) -> Any:

@@ -18,7 +18,7 @@ from ..vocabulary.functions import xlogy
 from ..vocabulary.special import digamma, igamma, lgamma
 from . import constraints
 from .constraints import Constraint
-from .distribution import Distribution, ExponentialFamily, broadcast_all
+from .distribution import Distribution, ExponentialFamily, alias, broadcast_all
 
 
 class _Moving(Function):
@@ -308,10 +308,7 @@ class StudentT(Distribution):
         """The mean; NaN where there is none."""
         return self.loc.masked_fill(self.df <= 1, float("nan"))
 
-    @property
-    def mode(self) -> Any:
-        """The most probable value."""
-        return self.loc
+    mode = alias("loc", "The most probable value.")
 
     @property
     def variance(self) -> Any:

@@ -13,7 +13,7 @@ from .._tensor.functions import expm1, log1p, where
 from . import constraints
 from .constraints import Constraint
 from .discrete import OfOdds
-from .distribution import Distribution, ExponentialFamily, broadcast_all
+from .distribution import Distribution, ExponentialFamily, alias, broadcast_all
 
 # B(2k) / (2k)!, of the Bernoulli numbers: the coefficients of t / (exp(t) - 1), which reach full precision for |t| < 1/2
 _BERNOULLI = (1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 1307674368000, 1 / 74724249600)
@@ -157,10 +157,7 @@ class GeneralizedPareto(Distribution):
         exists = self.concentration < 1
         return where(exists, self.loc + self.scale / (1 - where(exists, self.concentration, 0.0)), math.nan)
 
-    @property
-    def mode(self) -> Any:
-        """The most probable value."""
-        return self.loc
+    mode = alias("loc", "The most probable value.")
 
     @property
     def variance(self) -> Any:

@@ -11,7 +11,7 @@ from ..vocabulary.diagonals import diag_embed
 from ..vocabulary.joining import broadcast_tensors
 from . import constraints
 from .constraints import Constraint
-from .distribution import LOG_ROOT_TAU, Distribution
+from .distribution import LOG_ROOT_TAU, Distribution, alias
 
 
 class LowRankMultivariateNormal(Distribution):
@@ -68,10 +68,7 @@ class LowRankMultivariateNormal(Distribution):
         small = eye(cov_factor.shape[-1], dtype=cov_factor.dtype) + self._weighed @ cov_factor
         self._capacitance_tril = linalg.cholesky(small)
 
-    @property
-    def mean(self) -> Any:
-        """The mean."""
-        return self.loc
+    mean = alias("loc", "The mean.")
 
     mode = mean
 

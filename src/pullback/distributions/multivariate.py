@@ -13,7 +13,7 @@ from .._tensor.functions import logsumexp
 from . import constraints
 from .constraints import Constraint
 from .discrete import Categorical
-from .distribution import LOG_ROOT_TAU, Distribution, summed
+from .distribution import LOG_ROOT_TAU, Distribution, alias, summed
 
 
 def given_matrix(covariance_matrix: Any, precision_matrix: Any, scale_tril: Any, error: type[Exception]) -> Any:
@@ -90,10 +90,7 @@ class MultivariateNormal(_Factored):
         self.loc = loc.expand(batch + loc.shape[-1:])
         self._begun_with(name, matrix, batch, loc.shape[-1:], validate_args)
 
-    @property
-    def mean(self) -> Any:
-        """The mean."""
-        return self.loc
+    mean = alias("loc", "The mean.")
 
     mode = mean
 
@@ -168,10 +165,10 @@ class Independent(Distribution):
         made.base_dist = self.base_dist.expand(made._batch_shape + self._event_shape[: self.reinterpreted_batch_ndims])
         return made
 
-    @property
-    def has_rsample(self) -> bool:  # type: ignore[override]  # as the other has
-        """Whether samples can be differentiated by the parameters."""
-        return self.base_dist.has_rsample
+    has_rsample = alias("base_dist.has_rsample", "Whether samples can be differentiated by the parameters.")
+    mean = alias("base_dist.mean", "The mean.")
+    mode = alias("base_dist.mode", "The most probable value.")
+    variance = alias("base_dist.variance", "The variance of each entry.")
 
     @property
     def has_enumerate_support(self) -> bool:  # type: ignore[override]  # as the other has
@@ -184,21 +181,6 @@ class Independent(Distribution):
         support = self.base_dist.support
         axes = self.reinterpreted_batch_ndims
         return constraints.independent(support, axes) if axes else support
-
-    @property
-    def mean(self) -> Any:
-        """The mean."""
-        return self.base_dist.mean
-
-    @property
-    def mode(self) -> Any:
-        """The most probable value."""
-        return self.base_dist.mode
-
-    @property
-    def variance(self) -> Any:
-        """The variance of each entry."""
-        return self.base_dist.variance
 
     def sample(self, sample_shape: Any = ()) -> Any:
         """Values drawn at random."""

@@ -14,8 +14,8 @@ from ..vocabulary.special import lgamma
 from . import constraints
 from .constraints import Constraint
 from .discrete import OfChoices, OfOdds, OneHotCategorical
-from .distribution import broadcast_all, clamped, drawn_evenly
-from .transformed import TransformedDistribution, of_base
+from .distribution import alias, broadcast_all, clamped, drawn_evenly
+from .transformed import TransformedDistribution
 from .transforms import ExpTransform, SigmoidTransform
 
 
@@ -52,9 +52,9 @@ class _Relaxed(TransformedDistribution):
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {}
 
-    temperature = of_base("temperature", "How far values are from choices.")
-    logits = of_base("logits", "The logarithms of the odds, or of the probabilities.")
-    probs = of_base("probs", "The probabilities.")
+    temperature = alias("base_dist.temperature", "How far values are from choices.")
+    logits = alias("base_dist.logits", "The logarithms of the odds, or of the probabilities.")
+    probs = alias("base_dist.probs", "The probabilities.")
 
 
 class RelaxedBernoulli(_Relaxed):

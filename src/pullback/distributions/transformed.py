@@ -12,7 +12,7 @@ from .._core.shapes import Size
 from . import constraints
 from .constraints import Constraint
 from .continuous import Cauchy, Exponential, Normal, Uniform
-from .distribution import EULER, Distribution, broadcast_all, summed
+from .distribution import EULER, Distribution, alias, broadcast_all, summed
 from .gamma import Gamma
 from .multivariate import Independent
 from .transforms import (
@@ -75,10 +75,7 @@ class TransformedDistribution(Distribution):
         made.base_dist = self.base_dist.expand(shape[: len(shape) - len(self.base_dist.event_shape)])
         return made
 
-    @property
-    def has_rsample(self) -> bool:  # type: ignore[override]  # as the other has
-        """Whether samples can be differentiated by the parameters."""
-        return bool(self.base_dist.has_rsample)
+    has_rsample = alias("base_dist.has_rsample", "Whether samples can be differentiated by the parameters.")
 
     @constraints.dependent_property
     def support(self) -> Any:
@@ -139,11 +136,6 @@ class _OfBase(TransformedDistribution):
         return {name: getattr(self, name) for name in self.arg_constraints}
 
 
-def of_base(name: str, meaning: str) -> property:
-    """A parameter that the distribution which is transformed has."""
-    return property(lambda self: getattr(self.base_dist, name), doc=meaning)
-
-
 class LogNormal(_OfBase):
     """The distribution of exp(x), of which x is normal with mean `loc` and standard deviation `scale`.
 
@@ -154,8 +146,8 @@ class LogNormal(_OfBase):
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.positive
-    loc = of_base("loc", "The mean of the logarithm.")
-    scale = of_base("scale", "The standard deviation of the logarithm.")
+    loc = alias("base_dist.loc", "The mean of the logarithm.")
+    scale = alias("base_dist.scale", "The standard deviation of the logarithm.")
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         super().__init__(Normal(loc, scale, validate_args=validate_args), ExpTransform(), validate_args)
@@ -204,10 +196,7 @@ class Gumbel(TransformedDistribution):
         """The mean."""
         return self.loc + self.scale * EULER
 
-    @property
-    def mode(self) -> Any:
-        """The most probable value."""
-        return self.loc
+    mode = alias("loc", "The most probable value.")
 
     @property
     def variance(self) -> Any:
@@ -239,7 +228,7 @@ class _Half(_OfBase):
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {"scale": constraints.positive}
     support = constraints.nonnegative
-    scale = of_base("scale", "How far the values are spread.")
+    scale = alias("base_dist.scale", "How far the values are spread.")
 
     def __init__(self, base: Any, validate_args: bool | None) -> None:
         super().__init__(base, AbsTransform(), validate_args)
@@ -335,10 +324,7 @@ class Pareto(TransformedDistribution):
         alpha = self.alpha.clamp(min=1)
         return alpha * self.scale / (alpha - 1)
 
-    @property
-    def mode(self) -> Any:
-        """The most probable value."""
-        return self.scale
+    mode = alias("scale", "The most probable value.")
 
     @property
     def variance(self) -> Any:
@@ -408,8 +394,8 @@ class InverseGamma(_OfBase):
         "rate": constraints.positive,
     }
     support = constraints.positive
-    concentration = of_base("concentration", "The concentration of the gamma distribution.")
-    rate = of_base("rate", "Its rate.")
+    concentration = alias("base_dist.concentration", "The concentration of the gamma distribution.")
+    rate = alias("base_dist.rate", "Its rate.")
 
     def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
         base = Gamma(concentration, rate, validate_args=validate_args)
@@ -512,12 +498,5 @@ class LogisticNormal(TransformedDistribution):
             base = base.expand([1])
         super().__init__(base, StickBreakingTransform(), validate_args)
 
-    @property
-    def loc(self) -> Any:
-        """The means of the normal numbers."""
-        return self.base_dist.base_dist.loc
-
-    @property
-    def scale(self) -> Any:
-        """Their standard deviations."""
-        return self.base_dist.base_dist.scale
+    loc = alias("base_dist.base_dist.loc", "The means of the normal numbers.")
+    scale = alias("base_dist.base_dist.scale", "Their standard deviations.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os.path
-from collections.abc import Iterable, Sequence
 from importlib import resources
 from typing import Any
 
@@ -27,35 +26,24 @@ def schema() -> Any:
     return json.loads(resources.files(__package__).joinpath("schema.json").read_text(encoding="utf-8"))
 
 
-def document(
-    calls: Sequence[Call],
-    primary: int | None,
-    limits: Limits,
-    version: str,
-    *,
-    recorded: bool,
-    scopes: Iterable[Scope],
-    failure: Failure | None,
-    notes: Sequence[str],
-    title: str | None,
-) -> dict[str, Any]:
-    """Everything as one JSON document."""
-    writer = _Writer(limits)
-    written = [writer.call(call) for call in calls]
-    error = None if failure is None else writer.failure(failure)
+def document(ex: Any, version: str, title: str | None) -> dict[str, Any]:
+    """An explanation as one JSON document."""
+    writer = _Writer(ex.limits)
+    written = [writer.call(call) for call in ex.all_calls]
+    error = None if ex.failure is None else writer.failure(ex.failure)
     return {
         "schema": NAME,
         "version": VERSION,
         "pullback": version,
         "title": title,
-        "recorded": recorded,
-        "primary": primary,
+        "recorded": ex.recorded,
+        "primary": ex.primary if written else None,
         "sources": writer.sources(),
-        "scopes": [_scope(scope) for scope in scopes],
+        "scopes": [_scope(scope) for scope in ex.scopes],
         "calls": written,
         "error": error,
-        "limits": _plain(limits, "values jacobian max_nodes")
-        | {"redacted": limits.redact, "notes": list(dict.fromkeys(notes))},
+        "limits": _plain(ex.limits, "values jacobian max_nodes")
+        | {"redacted": ex.limits.redact, "notes": list(dict.fromkeys(ex.notes))},
     }
 
 

@@ -10,7 +10,7 @@ from .whole import COUNT, Whole, require, require_rate
 
 
 class Adafactor(Whole):
-    """Gradients over the root of their second moment, of which a matrix keeps only the means of its rows and columns.
+    """The gradient divided by the root of its second moment, of which a matrix keeps only row means and column means.
 
     Shazeer and Stern, Adafactor: adaptive learning rates with sublinear memory cost, 2018, as torch has it: `lr` is the
     most that the relative step size may be, and the factor of weight decay; `eps` are the least root of a second moment
@@ -50,7 +50,7 @@ class Adafactor(Whole):
     ) -> None: ...
 
     def check_options(self, options: dict[str, Any]) -> None:
-        """Refuse options that make no sense."""
+        """Raise an error for an option that is out of range."""
         beta2_decay, eps, d, weight_decay = (options[name] for name in ("beta2_decay", "eps", "d", "weight_decay"))
         require_rate(options["lr"])
         require(beta2_decay <= 0, "beta2_decay should be <= 0 but is", beta2_decay)
@@ -85,7 +85,7 @@ def _root_mean_square(x: Any) -> Any:
 
 
 def _moment(gradient: Any, state: dict[str, Any], share: Any, least: float) -> Any:
-    """The second moment, of which the gradient's squares become a share: an outer product for a matrix."""
+    """The running second moment after this gradient: for a matrix, the outer product of row means and column means."""
     squares = gradient.square()
     if "variance" in state:
         return state["variance"].lerp_(squares, share.to(squares.dtype))

@@ -1,4 +1,4 @@
-"""Optimizers that are a formula: what becomes of each number of a parameter, given its gradient and its memory.
+"""Elementwise optimizers: the update of each element depends on its own value, gradient and state only.
 
 A subclass says which tensors it remembers of a parameter, and its rule: a function of arrays that reads as the formula
 of the paper. Here is what all of them share: options and what they must be, gradients turned and decayed, counting,
@@ -85,7 +85,7 @@ def _number(value: Any) -> Any:
 
 
 def _without_axes(value: Any) -> Any:
-    """An option that is recorded: a tensor of one element without axes, whatever it had."""
+    """An option for recorded steps: a tensor of one element is reshaped to have no axes."""
     if isinstance(value, Carrier):
         return value.reshape(())
     return tuple(map(_without_axes, value)) if type(value) is tuple else value
@@ -98,7 +98,7 @@ _NOTHING: dict[str, Any] = {}
 
 
 class Elementwise(Optimizer):
-    """The base of optimizers that are a formula.
+    """The base of elementwise optimizers.
 
     Subclasses define `rule`, and say with `remembers` and `counts` what they keep of each parameter.
     """
@@ -107,7 +107,7 @@ class Elementwise(Optimizer):
     """Options, besides the usual ones, that must not be negative."""
 
     def check_options(self, options: dict[str, Any]) -> None:
-        """Refuse options that make no sense."""
+        """Raise an error for an option that is out of range."""
         check(options, self.not_negative)
 
     def counts(self, group: Group) -> dict[str, Any]:
@@ -188,12 +188,12 @@ class Elementwise(Optimizer):
 
 
 def _called(function: Callable[..., None], *args: Any) -> None:
-    """Call a function in this context: inside a transform its modes count."""
+    """Call a function in the current context, so that the modes of an enclosing transform apply."""
     function(*args)
 
 
 def begin(state: dict[str, Any], counts: dict[str, Any], memory: dict[str, Any], p: Any) -> bool:
-    """Begin what is missing in the state of a parameter, and say whether a tensor was.
+    """Initialise what is missing in the state of a parameter; True if one of its tensors was missing.
 
     Counts are in double precision if that is the default; in a state of an older torch they are Python's numbers. The parts
     of a complex number are two numbers.
@@ -213,7 +213,7 @@ def begin(state: dict[str, Any], counts: dict[str, Any], memory: dict[str, Any],
 
 
 def _complete(rule: Formula, group: Group) -> Formula:
-    """A formula with what belongs to all of them: the gradient turned to go up, and weight decay.
+    """A formula with what all optimizers share: `maximize`, which negates the gradient, and weight decay.
 
     Decay is part of the gradient, or shrinks the parameter itself ("decoupled": Loshchilov and Hutter, Decoupled weight
     decay regularization, 2019).
@@ -240,7 +240,7 @@ def _complete(rule: Formula, group: Group) -> Formula:
 
 
 LARGE = 1 << 17
-"""Elements from which on a formula is computed in pieces that stay in the cache."""
+"""Above this number of elements, a formula is computed in blocks that fit the cache."""
 
 
 def _record(formula: Formula, gradient: Any, tensors: list[Any]) -> None:
@@ -250,7 +250,7 @@ def _record(formula: Formula, gradient: Any, tensors: list[Any]) -> None:
 
 
 def _compute(formula: Formula, gradient: Any, tensors: list[Any]) -> None:
-    """Compute a formula on the arrays of tensors, in their memory."""
+    """Compute a formula on the arrays of tensors, in place."""
     g = gradient._array
     arrays = [tensor._array for tensor in tensors]
     p = arrays[0]
@@ -273,7 +273,7 @@ def _compute(formula: Formula, gradient: Any, tensors: list[Any]) -> None:
 
 
 def _compute_in_pieces(formula: Formula, g: Any, arrays: list[Any]) -> None:
-    """Compute a formula on arrays without gaps piece by piece, complex numbers as pairs of real ones."""
+    """Compute a formula on C-contiguous arrays in blocks that fit the cache; complex numbers as pairs of real ones."""
     g, p, *memory = [_xp.reshaped_view(array, -1).view(array.real.dtype) for array in (g, *arrays)]
 
     def piece(start: int, stop: int) -> None:

@@ -1,4 +1,4 @@
-"""L-BFGS: a quasi-Newton method that knows the Hessian by its last few steps."""
+"""L-BFGS: a quasi-Newton method that approximates the Hessian from its last few steps."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .optimizer import Optimizer, as_float, declared
 
 
 class LBFGS(Optimizer):
-    """Quasi-Newton steps of all parameters together: Liu and Nocedal, On the limited memory BFGS method, 1989.
+    """Quasi-Newton steps on all parameters together: Liu and Nocedal, On the limited memory BFGS method, 1989.
 
     `step` takes a closure, which it calls several times, and does up to `max_iter` iterations. With
     `line_search_fn="strong_wolfe"` the length of each step is searched for; otherwise it is `lr`. There is one group.
@@ -113,7 +113,7 @@ class LBFGS(Optimizer):
     def _iterate(
         self, compute: Callable[[], Any], loss: float, gradient: Any, group: dict[str, Any], state: dict[str, Any]
     ) -> None:
-        """The iterations of a step, from a loss and its gradient on."""
+        """The iterations of a step, starting from a loss and its gradient."""
         lr = as_float(group["lr"])
         count = 1
         for n in range(1, group["max_iter"] + 1):

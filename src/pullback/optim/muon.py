@@ -1,4 +1,4 @@
-"""Muon: the momentum of a matrix, made orthogonal."""
+"""Muon: steps along the orthogonalised momentum of a matrix."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MANY = 100
 
 
 class Muon(Whole):
-    """Steps along the orthogonal matrix next to the momentum, for parameters that are matrices.
+    """Steps along the orthogonal matrix nearest to the momentum, for parameters that are matrices.
 
     Jordan et al., Muon: an optimizer for hidden layers in neural networks, 2024. The matrix is found by `ns_steps`
     iterations of Newton and Schulz with the polynomial of `ns_coefficients`, whose numbers are rounded to the 8 bits of
@@ -55,7 +55,7 @@ class Muon(Whole):
     ) -> None: ...
 
     def check_options(self, options: dict[str, Any]) -> None:
-        """Refuse options that make no sense."""
+        """Raise an error for an option that is out of range."""
         require_rate(options["lr"])
         require(options["momentum"] >= 0, "momentum should be >= 0 but is", options["momentum"])
         require(options["weight_decay"] >= 0, "weight decay should be >= 0 but is", options["weight_decay"])
@@ -90,7 +90,7 @@ class Muon(Whole):
             )
 
     def move(self, group: Group, parameter: Any, gradient: Any, state: dict[str, Any]) -> None:
-        """p - r o, where o is the orthogonal matrix next to the momentum b, or next to that of a point further along."""
+        """p - r o, where o is the orthogonal matrix nearest to the momentum, or to the Nesterov momentum."""
         lr, momentum = group["lr"], group["momentum"]
         update = state["momentum_buffer"].lerp_(gradient, 1 - momentum)
         if group["nesterov"]:
@@ -119,7 +119,7 @@ def _fused(factor: float, x: Any, y: Any) -> Any:
 
 
 def _orthogonal(matrix: Any, coefficients: tuple[float, float, float], steps: int, eps: float) -> Any:
-    """About the orthogonal matrix next to one: that with the same singular vectors, and singular values near 1.
+    """An approximation of the nearest orthogonal matrix: that with the same singular vectors, and singular values near 1.
 
     An iteration replaces each singular value s, of which none is above 1 at first, by a s + b s**3 + c s**5.
     """

@@ -23,7 +23,7 @@ Initialise = TypeVar("Initialise", bound=Callable[..., None])
 
 
 class _Required:
-    """What stands for the default of an option that every group must give."""
+    """A placeholder for the default of an option that every group must give."""
 
     def __repr__(self) -> str:
         return "<required parameter>"
@@ -46,7 +46,7 @@ def register_optimizer_step_post_hook(hook: Hook) -> Handle:
 
 
 def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
-    """A step that runs the hooks around itself."""
+    """A step that calls the pre-hooks before it and the post-hooks after it."""
 
     @functools.wraps(step)
     def hooked(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -73,7 +73,7 @@ def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def declared(initialise: Initialise) -> Initialise:
-    """A decorator that makes an `__init__` of a signature: what it takes besides `params` are options, and checked."""
+    """A decorator that makes an `__init__` of a signature: its parameters other than `params` are options, and checked."""
     signature = inspect.signature(initialise)
 
     @functools.wraps(initialise)
@@ -169,7 +169,7 @@ class Optimizer:
         """Refuse options that make no sense: for subclasses whose `__init__` is `declared`."""
 
     def begin(self) -> None:
-        """What is done when the optimizer is made: nothing, since a parameter's state begins with its first step."""
+        """Called when the optimizer has been made; does nothing unless overridden."""
 
     def __getstate__(self) -> dict[str, Any]:
         return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
@@ -193,7 +193,7 @@ class Optimizer:
         raise NotImplementedError(f"{type(self).__name__} defines no step()")
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients of all parameters, or make them zeros with `set_to_none=False`."""
+        """Set the gradients of all parameters to None, or to zeros with `set_to_none=False`."""
         for group in self.param_groups:
             for parameter in group["params"]:
                 gradient = parameter.grad
@@ -211,7 +211,7 @@ class Optimizer:
     # Groups
 
     def add_param_group(self, param_group: Group) -> None:
-        """Take in another group: a dictionary with `params` and those options that differ from the defaults.
+        """Add another group: a dictionary with `params` and those options that differ from the defaults.
 
         Raises
         ------
@@ -330,7 +330,7 @@ class Optimizer:
         return result
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Take up a state that `state_dict` gave, here or in torch; arrays may stand for tensors. All is copied.
+        """Restore a state that `state_dict` returned, here or in torch; arrays may stand for tensors. All is copied.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""SparseAdam: Adam that moves the rows of a table that were looked up, and leaves the others as they are."""
+"""SparseAdam: Adam that updates only those rows of a table whose gradient is not zero."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class SparseAdam(Whole):
     ) -> None: ...
 
     def check_options(self, options: dict[str, Any]) -> None:
-        """Refuse options that make no sense."""
+        """Raise an error for an option that is out of range."""
         require_single(options["lr"])
         require(options["lr"] > 0, "Invalid learning rate", options["lr"])
         require(options["eps"] > 0, "Invalid epsilon value", options["eps"])
