@@ -271,6 +271,7 @@ def test_the_import_asks_for_nothing_but_numpy() -> None:
 EAGER = """
     _core
     _core.composing
+    _core.halves
     _core.dtypes
     _core.errors
     _core.lazy

@@ -103,6 +103,17 @@ def _list() -> dict[str, int] | None:
     return {"list_size": head, "list_items": head + native.POINTER_SIZE} if right else None
 
 
+@functools.cache
+def _set_size() -> int | None:
+    """Where a set has its length; None where it is not found."""
+    place = object.__basicsize__ + native.POINTER_SIZE
+    lengths = [ctypes.c_ssize_t.from_address(id(probe) + place).value for probe in PROBES]
+    return place if lengths == [len(probe) for probe in PROBES] else None
+
+
+PROBES = set[int](), {1}, {*range(100)}
+
+
 # Where the attributes of some objects lie
 
 MANAGED = 4
@@ -194,6 +205,8 @@ class Watch:
             return WORD, held, place, 0 if nothing else id(expected)
         if row.kind == "entry":
             return ENTRY, held, id(row.where), 0 if expected is MISSING else id(expected)
+        if row.kind == "items" and type(row.held) is set:
+            return WORD, held, _set_size() or 0, 0
         if row.kind == "items":
             return ITEMS, held, self._array(list(map(id, expected))), len(expected)
         any_float = id(float) | 1  # odd, as no address of an object is
@@ -216,7 +229,7 @@ def _watchable(row: Row) -> bool:
     if row.kind == "entry":
         return type(held) is dict and type(row.where) is str
     if row.kind == "items":
-        return type(held) is list
+        return type(held) is list or (type(held) is set and not expected and _set_size() is not None)
     empty = not expected and isinstance(held, dict) and type(held).__len__ is dict.__len__
     return (
         type(held) in (dict, defaultdict) or empty
