@@ -120,7 +120,11 @@ class Names(dict):
             optimizer.step()
             found += [p.detach().clone() for p in ps]
         state = optimizer.state_dict()
-        return t.cat([each.reshape(-1) for each in found]), state["param_groups"][0].get("lr"), sorted(state["state"].get(0, {}))
+        return (
+            t.cat([each.reshape(-1) for each in found]),
+            state["param_groups"][0].get("lr"),
+            sorted(state["state"].get(0, {})),
+        )
 
     def quasi(self, **options):
         """What LBFGS makes of a function that is no parabola."""
@@ -158,7 +162,15 @@ class Names(dict):
         """The words of an error."""
         try:
             call()
-        except (ArithmeticError, AttributeError, LookupError, NotImplementedError, RuntimeError, TypeError, ValueError) as error:
+        except (
+            ArithmeticError,
+            AttributeError,
+            LookupError,
+            NotImplementedError,
+            RuntimeError,
+            TypeError,
+            ValueError,
+        ) as error:
             return f"{type(error).__name__}: {error}"
         raise AssertionError("nothing was refused")
 
@@ -209,7 +221,11 @@ def _told(t, value):
             turns = np.arange(len(numbers))
             sums = [float(np.dot(np.cos(a * turns), numbers)) for a in (0.0, 1.0, 2.1)]
             numbers = [*sums, float(np.abs(numbers).sum())]
-        return {"dtype": str(value.dtype).rpartition(".")[2], "shape": list(value.shape), "numbers": [float(f"{each:.11g}") for each in numbers]}
+        return {
+            "dtype": str(value.dtype).rpartition(".")[2],
+            "shape": list(value.shape),
+            "numbers": [float(f"{each:.11g}") for each in numbers],
+        }
     if isinstance(value, dict):
         return {key: _told(t, each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
@@ -238,5 +254,9 @@ def differences(ours, theirs, place=""):
         return [] if np.isclose(ours, theirs, rtol=1e-6, atol=1e-9) else [f"{place}: {ours}, torch {theirs}"]
     if isinstance(theirs, str) and isinstance(ours, str) and re.match(r"\w+Error: ", theirs):
         kind, _, words = theirs.partition(": ")
-        return [] if ours.startswith(kind) and words.partition("\n")[0] in ours else [f"{place}: {ours!r}, torch {theirs!r}"]
+        return (
+            []
+            if ours.startswith(kind) and words.partition("\n")[0] in ours
+            else [f"{place}: {ours!r}, torch {theirs!r}"]
+        )
     return [] if ours == theirs else [f"{place}: {ours!r}, torch {theirs!r}"]
