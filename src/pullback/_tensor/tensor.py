@@ -204,6 +204,11 @@ class Conversions(Autograd):
         return self._copied_to(self.detach())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if not self.is_leaf and self.grad_fn is not None:
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment: "
+                f"this one was made by {self.grad_fn.title}; copy its detach()"
+            )
         copied = self._copied()
         memo[id(self)] = copied
         return copied

@@ -17,10 +17,11 @@ from llvmlite import ir
 
 from ..._numerics.blocks import get_num_threads
 from ...ops.recurrent import Sizes, in_order
+from ..mathematics.arithmetic import maximum
 from ..mathematics.exponentials import sigmoid, tanh
 from ..mathematics.lanes import Desk, Target, Word
 from . import matrices
-from .elements import KINDS, maximum
+from .elements import KINDS
 from .memory import LONG, POINTER, element, first_lanes, load_lanes, long, store_lanes
 from .tasks import Call, TaskEmitter, lanes
 

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
+from ..mathematics.arithmetic import cast, maximum, minimum
 from ..mathematics.lanes import REALS, Desk, Word
-from .elements import KINDS, cast, maximum, minimum
+from .elements import KINDS
 
 LONG_SUM = 256
 """Doubles up to which a sum is added without keeping what was rounded away."""

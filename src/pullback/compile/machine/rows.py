@@ -22,7 +22,6 @@ from .elements import KINDS
 from .memory import (
     count_up,
     element,
-    fill_with_zeros,
     first_lanes,
     load,
     load_lanes,
@@ -50,6 +49,7 @@ SHARED = "each of weight_each weight_of".split()
 class RowEmitter(TaskEmitter):
     """The functions, each of some rows. Arrays have a row for each, an element for each, or one row for all."""
 
+    UNITS = "rows"
     WORDS: ClassVar = {
         "moments": [*MATRIX, *"x mean variance".split()],
         "standardize": [*MATRIX, *"x mean scale out".split()],
@@ -74,11 +74,10 @@ class RowEmitter(TaskEmitter):
 
     # 1. Along rows
 
-    def _rows(self, task: Any, inside: Callable[[Any], None]) -> None:
-        """All rows of a task."""
+    def unit(self, name: str, unit: Any) -> None:
+        """Write what a function does with one row."""
         self.desk.builder = self.scalar.builder = self.builder
-        begin, end = self.part(self.given["rows"], task, self.given["tasks"])
-        self.loop(begin, end, inside)
+        super().unit(name, unit)
 
     def _place(self, name: str, row: Any, at: Any) -> Any:
         """The address of an element of a row."""
@@ -140,68 +139,54 @@ class RowEmitter(TaskEmitter):
 
     # 2. A mean of zero and a variance of one
 
-    def moments(self, task: Any) -> None:
+    def moments(self, row: Any) -> None:
         """The means of rows, and their variances."""
+        (total,) = self._totals(lambda at, mask: (self._some("x", row, at, mask),), 1)
+        mean = total / self._size()
+        spread = self._spread(mean)
 
-        def row(i: Any) -> None:
-            (total,) = self._totals(lambda at, mask: (self._some("x", i, at, mask),), 1)
-            mean = total / self._size()
-            spread = self._spread(mean)
+        def squares(at: Any, mask: Any) -> tuple[Word]:
+            centred = self._some("x", row, at, mask) - spread
+            return (centred * centred,)
 
-            def squares(at: Any, mask: Any) -> tuple[Word]:
-                centred = self._some("x", i, at, mask) - spread
-                return (centred * centred,)
-
-            (squared,) = self._totals(squares, 1)
-            store(mean, self._one("mean", i))
-            store(squared / self._size(), self._one("variance", i))
-
-        self._rows(task, row)
+        (squared,) = self._totals(squares, 1)
+        store(mean, self._one("mean", row))
+        store(squared / self._size(), self._one("variance", row))
 
     def _normal(self, row: Any) -> Callable[[Any, Any], Word]:
         """What gives some elements of a row, less its mean, times its scale."""
         mean, scale = self._of_row("mean", row), self._of_row("scale", row)
         return lambda at, mask: (self._some("x", row, at, mask) - mean) * scale
 
-    def standardize(self, task: Any) -> None:
+    def standardize(self, row: Any) -> None:
         """Rows less their means, times their scales."""
+        normal = self._normal(row)
+        self._along(lambda at, mask, _: self._put(normal(at, mask), "out", row, at, mask))
 
-        def row(i: Any) -> None:
-            normal = self._normal(i)
-            self._along(lambda at, mask, _: self._put(normal(at, mask), "out", i, at, mask))
-
-        self._rows(task, row)
-
-    def affine(self, task: Any) -> None:
+    def affine(self, row: Any) -> None:
         """The same times weights, plus biases."""
+        normal, first = self._normal(row), long(0)
 
-        def row(i: Any) -> None:
-            normal, first = self._normal(i), long(0)
+        def inside(at: Any, mask: Any, _: int) -> None:
+            weight, bias = (self._some(name, first, at, mask) for name in ("weight", "bias"))
+            self._put(normal(at, mask).mad(weight, bias), "out", row, at, mask)
 
-            def inside(at: Any, mask: Any, _: int) -> None:
-                weight, bias = (self._some(name, first, at, mask) for name in ("weight", "bias"))
-                self._put(normal(at, mask).mad(weight, bias), "out", i, at, mask)
+        self._along(inside)
 
-            self._along(inside)
-
-        self._rows(task, row)
-
-    def standardize_pullback(self, task: Any) -> None:
+    def standardize_pullback(self, row: Any) -> None:
         """The cotangents of x."""
-        self._rows(task, lambda i: self._pull(i, lambda at, mask, normal: self._some("given", i, at, mask)))
+        self._pull(row, lambda at, mask, normal: self._some("given", row, at, mask))
 
-    def affine_pullback(self, task: Any) -> None:
-        """The same, and those of weights and biases, which each task adds up for itself."""
-        for name in ("to_weight", "to_bias"):
-            fill_with_zeros(self.builder, self._place(name, task, long(0)), self.bytes(self.given["size"]))
+    def affine_pullback(self, row: Any) -> None:
+        """The same, and those of weights and biases, which each task adds to a row of its own."""
 
-        def given(i: Any, at: Any, mask: Any, normal: Word) -> Word:
-            part = self._some("given", i, at, mask)
+        def given(at: Any, mask: Any, normal: Word) -> Word:
+            part = self._some("given", row, at, mask)
             for name, term in (("to_weight", part * normal), ("to_bias", part)):
-                self._put(self._some(name, task, at, mask) + term, name, task, at, mask)
+                self._put(self._some(name, self.task, at, mask) + term, name, self.task, at, mask)
             return part * self._some("weight", long(0), at, mask)
 
-        self._rows(task, lambda i: self._pull(i, partial(given, i)))
+        self._pull(row, given)
 
     def _pull(self, row: Any, given: Callable[[Any, Any, Word], Word]) -> None:
         """Write (t - mean(t) - normal * mean(t * normal)) * scale, where t is what a function gives."""
@@ -236,113 +221,86 @@ class RowEmitter(TaskEmitter):
     def _gain(self, row: Any) -> Word:
         return self._shared("scale", row) * self._shared("weight", row, "weight_")
 
-    def scaled(self, task: Any) -> None:
+    def scaled(self, row: Any) -> None:
         """Rows less their means, times their scales and weights, plus biases."""
+        centred, gain, bias = self._centred(row), self._gain(row), self._shared("bias", row, "weight_")
+        self._along(lambda at, mask, _: self._put(centred(at, mask).mad(gain, bias), "out", row, at, mask))
 
-        def row(i: Any) -> None:
-            centred, gain, bias = self._centred(i), self._gain(i), self._shared("bias", i, "weight_")
-            self._along(lambda at, mask, _: self._put(centred(at, mask).mad(gain, bias), "out", i, at, mask))
-
-        self._rows(task, row)
-
-    def shares(self, task: Any) -> None:
+    def shares(self, row: Any) -> None:
         """The sums of what is given along rows, and of its products with rows less their means."""
+        centred = self._centred(row)
 
-        def row(i: Any) -> None:
-            centred = self._centred(i)
+        def terms(at: Any, mask: Any) -> tuple[Word, Word]:
+            given = self._some("given", row, at, mask)
+            return given, given * centred(at, mask)
 
-            def terms(at: Any, mask: Any) -> tuple[Word, Word]:
-                given = self._some("given", i, at, mask)
-                return given, given * centred(at, mask)
+        for name, total in zip(("sums", "products"), self._totals(terms, 2), strict=True):
+            store(total, self._one(name, row))
 
-            for name, total in zip(("sums", "products"), self._totals(terms, 2), strict=True):
-                store(total, self._one(name, i))
-
-        self._rows(task, row)
-
-    def mixed(self, task: Any) -> None:
+    def mixed(self, row: Any) -> None:
         """What is given times scales and weights, plus rows less their means times slopes, plus shifts."""
+        centred, gain = self._centred(row), self._gain(row)
+        slope, shift = self._shared("slope", row), self._shared("shift", row)
 
-        def row(i: Any) -> None:
-            centred, gain = self._centred(i), self._gain(i)
-            slope, shift = self._shared("slope", i), self._shared("shift", i)
+        def inside(at: Any, mask: Any, _: int) -> None:
+            given = self._some("given", row, at, mask)
+            self._put(given.mad(gain, centred(at, mask).mad(slope, shift)), "out", row, at, mask)
 
-            def inside(at: Any, mask: Any, _: int) -> None:
-                given = self._some("given", i, at, mask)
-                self._put(given.mad(gain, centred(at, mask).mad(slope, shift)), "out", i, at, mask)
-
-            self._along(inside)
-
-        self._rows(task, row)
+        self._along(inside)
 
     # 4. Weights that sum to one
 
-    def powers(self, task: Any) -> None:
+    def powers(self, row: Any) -> None:
         """Exponentials of rows less their maxima, and their sums."""
-        self._rows(task, lambda i: store(self._powers(i), self._one("sums", i)))
+        store(self._powers(row), self._one("sums", row))
 
-    def softmax(self, task: Any) -> None:
+    def softmax(self, row: Any) -> None:
         """Exponentials of rows over their sums."""
+        factor = self._spread(1 / self._powers(row))
+        self._along(lambda at, mask, _: self._put(self._some("out", row, at, mask) * factor, "out", row, at, mask))
 
-        def row(i: Any) -> None:
-            factor = self._spread(1 / self._powers(i))
-            self._along(lambda at, mask, _: self._put(self._some("out", i, at, mask) * factor, "out", i, at, mask))
-
-        self._rows(task, row)
-
-    def exponents(self, task: Any) -> None:
+    def exponents(self, row: Any) -> None:
         """Sums of exponentials of rows less numbers: 0 where these sums are near one, else maxima if they are finite."""
+        (plain,) = self._totals(lambda at, mask: (exp(self._some("x", row, at, mask)),), 1)
+        store(self.scalar.number(self.kind, 0), self._one("shift", row))
+        store(plain, self._one("sums", row))
+        with self.builder.if_then(self._far(plain), likely=False):
+            highest = self._highest(row)
+            shift = (abs(highest) < math.inf).select(highest, 0)
+            spread = self._spread(shift)
+            (total,) = self._totals(lambda at, mask: (exp(self._some("x", row, at, mask) - spread),), 1)
+            store(shift, self._one("shift", row))
+            store(total, self._one("sums", row))
 
-        def row(i: Any) -> None:
-            (plain,) = self._totals(lambda at, mask: (exp(self._some("x", i, at, mask)),), 1)
-            store(self.scalar.number(self.kind, 0), self._one("shift", i))
-            store(plain, self._one("sums", i))
-            with self.builder.if_then(self._far(plain), likely=False):
-                highest = self._highest(i)
-                shift = (abs(highest) < math.inf).select(highest, 0)
-                spread = self._spread(shift)
-                (total,) = self._totals(lambda at, mask: (exp(self._some("x", i, at, mask) - spread),), 1)
-                store(shift, self._one("shift", i))
-                store(total, self._one("sums", i))
-
-        self._rows(task, row)
-
-    def weighted_softmax(self, task: Any) -> None:
+    def weighted_softmax(self, row: Any) -> None:
         """Exponentials of rows over their sums, which are kept, times a number for each row."""
 
-        def row(i: Any) -> None:
-            def plain(at: Any, mask: Any) -> tuple[Word]:
-                power = exp(self._some("x", i, at, mask))
-                self._put(power, "out", i, at, mask)
-                return (power,)
+        def plain(at: Any, mask: Any) -> tuple[Word]:
+            power = exp(self._some("x", row, at, mask))
+            self._put(power, "out", row, at, mask)
+            return (power,)
 
-            (total,) = self._totals(plain, 1)
-            store(total, self._one("sums", i))
-            with self.builder.if_then(self._far(total), likely=False):
-                store(self._powers(i), self._one("sums", i))
-            slope, total = (load(self.scalar, self.kind, self._one(name, i)) for name in ("slopes", "sums"))
-            factor = self._spread(slope / total)
-            self._along(lambda at, mask, _: self._put(self._some("out", i, at, mask) * factor, "out", i, at, mask))
-
-        self._rows(task, row)
+        (total,) = self._totals(plain, 1)
+        store(total, self._one("sums", row))
+        with self.builder.if_then(self._far(total), likely=False):
+            store(self._powers(row), self._one("sums", row))
+        slope, total = (load(self.scalar, self.kind, self._one(name, row)) for name in ("slopes", "sums"))
+        factor = self._spread(slope / total)
+        self._along(lambda at, mask, _: self._put(self._some("out", row, at, mask) * factor, "out", row, at, mask))
 
     def _far(self, total: Word) -> Any:
         """Whether a sum of exponentials is so far from one that it needs a shift, or is no number."""
         low, high = PLAIN
         return (~((total >= low) & (total <= high))).value
 
-    def shifted_powers(self, task: Any) -> None:
+    def shifted_powers(self, row: Any) -> None:
         """The exponentials of rows less a number for each, times another."""
+        shift, slope = self._of_row("shift", row), self._of_row("slopes", row)
 
-        def row(i: Any) -> None:
-            shift, slope = self._of_row("shift", i), self._of_row("slopes", i)
+        def inside(at: Any, mask: Any, _: int) -> None:
+            self._put(exp(self._some("x", row, at, mask) - shift) * slope, "out", row, at, mask)
 
-            def inside(at: Any, mask: Any, _: int) -> None:
-                self._put(exp(self._some("x", i, at, mask) - shift) * slope, "out", i, at, mask)
-
-            self._along(inside)
-
-        self._rows(task, row)
+        self._along(inside)
 
     def _highest(self, row: Any) -> Word:
         return self._totals(lambda at, mask: (self._some("x", row, at, mask),), 1, "maximum")[0]
@@ -357,15 +315,13 @@ class RowEmitter(TaskEmitter):
 
         return self._totals(terms, 1)[0]
 
-    def slopes(self, task: Any) -> None:
+    def slopes(self, row: Any) -> None:
         """What is given less its mean by weights, times their exponentials."""
-        self._rows(
-            task, lambda i: self._slopes(i, lambda total: total / load(self.scalar, self.kind, self._one("sums", i)))
-        )
+        self._slopes(row, lambda total: total / load(self.scalar, self.kind, self._one("sums", row)))
 
-    def softmax_pullback(self, task: Any) -> None:
+    def softmax_pullback(self, row: Any) -> None:
         """The same, where sums are one."""
-        self._rows(task, lambda i: self._slopes(i, lambda total: total))
+        self._slopes(row, lambda total: total)
 
     def _slopes(self, row: Any, over: Callable[[Word], Word]) -> None:
         def both(at: Any, mask: Any) -> tuple[Word, Word]:

@@ -7,6 +7,7 @@ addresses, steps in bytes, and offsets that Python has found out.
 from __future__ import annotations
 
 import ctypes
+import functools
 from array import array
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -20,11 +21,14 @@ class TaskEmitter:
     """Writes functions of a table of words, and of the first task and the one after the last."""
 
     WORDS: ClassVar[dict[str, list[str]]] = {}
-    """The words that each function is told; the method of its name writes one task."""
+    """The words of each function's table; the method with its name writes one task, or one unit."""
+    UNITS: ClassVar[str] = ""
+    """The word with the number of units, of which each task does an equal part; none where tasks are not cut into units."""
 
     def __init__(self, module: Any, kind: str) -> None:
         self.module, self.kind, self.target, self.lanes = module, kind, Target.host(), lanes(kind)
         self.builder: Any = None
+        self.task: Any = None
         self.given: dict[str, Any] = {}
 
     def emit(self) -> None:
@@ -32,8 +36,20 @@ class TaskEmitter:
         for name, words in self.WORDS.items():
             self.builder, told = begun(self.module, name, ["table"], ["begin", "end"])
             self.given = {word: self.word(told["table"], long(place)) for place, word in enumerate(words)}
-            self.loop(told["begin"], told["end"], getattr(self, name))
+            self.loop(told["begin"], told["end"], functools.partial(self._task, name))
             self.builder.ret_void()
+
+    def _task(self, name: str, task: Any) -> None:
+        self.task = task
+        if not self.UNITS:
+            self.unit(name, task)
+            return
+        begin, end = self.part(self.given[self.UNITS], task, self.given["tasks"])
+        self.loop(begin, end, functools.partial(self.unit, name))
+
+    def unit(self, name: str, unit: Any) -> None:
+        """Write what a function does with one unit, or with a task that has none."""
+        getattr(self, name)(unit)
 
     def loop(
         self, begin: Any, end: Any, inside: Callable[[Any], None], step: int = 1, carried: list[Any] | None = None
