@@ -16,7 +16,7 @@ import numpy as np
 
 HERE = Path(__file__).parent
 MODULES = {
-    "F": "nn.functional", "L": "linalg", "d": "distributions", "fft": "fft", "func": "func", "init": "nn.init",
+    "F": "nn.functional", "L": "linalg", "d": "distributions", "data": "utils.data", "fft": "fft", "func": "func", "init": "nn.init",
     "nn": "nn", "optim": "optim", "prune": "nn.utils.prune", "special": "special", "swa": "optim.swa_utils", "utils": "nn.utils",
     "windows": "signal.windows",
 }  # fmt: skip
@@ -92,8 +92,8 @@ class Names(dict):
     def law(self, it, *values):
         """What can be asked of a distribution: moments, entropy, and densities and cumulated ones at values."""
         asked = {name: lambda name=name: getattr(it, name) for name in ("mean", "variance", "stddev")}
-        asked["mode"] = lambda: it.mode.detach()
-        asked["entropy"] = lambda: it.entropy()
+        asked["mode"] = lambda it=it: it.mode.detach()
+        asked["entropy"] = it.entropy
         for place, v in enumerate(values):
             for name in ("log_prob", "cdf"):
                 asked[f"{name} {place}"] = lambda name=name, v=v: getattr(it, name)(v)
@@ -108,7 +108,7 @@ class Names(dict):
         return found
 
     def course(self, name, steps=10, shapes=((3,), (2, 2)), **options):
-        """Parameters during some steps of an optimizer, the second of another rate; a gradient is missing once."""
+        """Parameters during some steps of an optimizer, one with another rate and once without a gradient; the last state."""
         t = self.t
         ps = [t.tensor(np.cos(np.arange(np.prod(s)) + 1).reshape(s), requires_grad=True) for s in shapes]
         groups = [{"params": ps[:1]}, {"params": ps[1:], "lr": 0.03}]
@@ -119,12 +119,7 @@ class Names(dict):
                 p.grad = None if place and k == 2 else 2 * (p.detach() - noise)
             optimizer.step()
             found += [p.detach().clone() for p in ps]
-        state = optimizer.state_dict()
-        return (
-            t.cat([each.reshape(-1) for each in found]),
-            state["param_groups"][0].get("lr"),
-            sorted(state["state"].get(0, {})),
-        )
+        return t.cat([each.reshape(-1) for each in found]), optimizer.state_dict()["state"]
 
     def quasi(self, **options):
         """What LBFGS makes of a function that is no parabola."""
@@ -227,7 +222,7 @@ def _told(t, value):
             "numbers": [float(f"{each:.11g}") for each in numbers],
         }
     if isinstance(value, dict):
-        return {key: _told(t, each) for key, each in value.items()}
+        return {str(key): _told(t, each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
         return [_told(t, each) for each in value]
     if isinstance(value, np.ndarray):
