@@ -10,20 +10,21 @@ import ctypes
 import functools
 import hashlib
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 from llvmlite import binding, ir
 
+from ..._core import forks
 from ..._numerics import blas as _blas
 from .. import store
 
 POINTER_SIZE = ctypes.sizeof(ctypes.c_void_p)
 Function = TypeVar("Function", bound=Callable[..., Any])
-turn = threading.RLock()
+turn = forks.lock()
 """Held while the text of a module is written: llvmlite fills tables of its own meanwhile, and others would read half of one."""
+forks.hold(binding.ffi.lib._lock._lock)  # in which llvmlite calls LLVM
 
 
 def once(function: Function) -> Function:

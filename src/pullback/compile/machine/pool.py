@@ -23,6 +23,7 @@ import os
 
 from llvmlite import binding
 
+from ..._core import forks
 from ..._numerics import blas, blocks
 from . import native, texts
 
@@ -57,6 +58,7 @@ TEXT = """
 @chunks = internal global i64 0
 @held = internal global ptr null
 @where = internal global i64 -1
+declare i64 @llvm.smax.i64(i64, i64)
 {declare}
 
 define internal i64 @here() {{
@@ -320,7 +322,7 @@ ask:
   %taken = call i32 %acquire(ptr %lock, i32 1)
   %before = call i64 @word(ptr %words, i64 1)
   %after = add i64 %before, %more
-  call void @put(ptr %words, i64 1, i64 %after)
+  %larger = call i64 @llvm.smax.i64(i64 %before, i64 %after)
   %number = getelementptr i64, ptr %words, i64 2
   %first = icmp eq i64 %before, 0
   br i1 %first, label %note, label %look
@@ -330,6 +332,7 @@ note:
   store i64 %now_word, ptr %number
   br label %look
 look:
+  call void @put(ptr %words, i64 1, i64 %larger)
   %own = load i64, ptr %number
   %several = icmp sgt i64 %own, 1
   %last = icmp eq i64 %after, 0
@@ -342,6 +345,7 @@ tell:
   call void %set(i32 %wanted)
   br label %leave
 leave:
+  call void @put(ptr %words, i64 1, i64 %after)
   call void %release(ptr %lock)
   br label %over
 over:
@@ -424,8 +428,7 @@ def _code() -> native.Code:
     )  # fmt: skip
     begin, pause, resume = (ctypes.CFUNCTYPE(None)(code.address(name)) for name in ("begin", "pause", "resume"))
     begin()
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(before=pause, after_in_parent=resume, after_in_child=resume)
+    forks.around(before=pause, in_parent=resume, in_child=resume)
     atexit.register(pause)
     return code
 
