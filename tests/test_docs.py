@@ -15,7 +15,7 @@ MODULES = [
     ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
     for path in sorted((SOURCE / "pullback").rglob("*.py"))
 ]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md")), ROOT / "changelog.d/README.md"]
 SEEDS = sorted((ROOT / "examples" / "seeds").glob("*.py"))  # the others: tests/test_examples.py
 
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -65,3 +65,13 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_seeds(example: Path) -> None:
     result = subprocess.run([sys.executable, "-W", "error", example], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_the_table_of_where_to_look_names_what_there_is() -> None:
+    text = (ROOT / "docs" / "how-it-works.md").read_text(encoding="utf-8").partition("## Where to look")[2]
+    rows = [line for line in text.splitlines() if line.startswith("| ") and "`" in line]
+    assert len(rows) > 10
+    for row in rows:
+        for path in re.findall(r"`([\w/.]+)`", row):
+            here = [ROOT / path, ROOT / "src" / "pullback" / path]
+            assert path.isidentifier() or any(each.exists() for each in here), f"{path} in {row}"

@@ -170,13 +170,7 @@ def median(input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = Non
 
 
 def norm(
-    input: Any,
-    ord: float | None = 2.0,
-    dim: Dim = None,
-    *,
-    keepdim: bool = False,
-    dtype: Any = None,
-    mask: Any = None,
+    input: Any, ord: float | None = 2.0, dim: Dim = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Any:
     """The norm of an order of the elements that count, of all or along dims."""
     order = 2.0 if ord is None else ord

@@ -36,6 +36,16 @@ def parity(program):
     return test
 
 
+def leaf(t, *values, dtype="float32", **options):
+    """A library's leaf with these elements."""
+    return t.tensor(list(values), dtype=getattr(t, dtype), requires_grad=True, **options)
+
+
+def normal_leaf(t, *shape, seed=0):
+    """A library's leaf of normally distributed numbers, the same for both."""
+    return t.tensor(np.random.RandomState(seed).randn(*shape), requires_grad=True)
+
+
 def raises(error, wording, call):
     """Both libraries refuse, with this type of exception and these words of torch's in its text."""
     with pytest.raises(error, match=re.escape(wording)):

@@ -4,12 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch==2.13.0 is not installed: nothing to compare pullback with")
 
-from .compare import parity, raises  # noqa: E402
-
-
-def leaf(t, *values):
-    return t.tensor([float(value) for value in values], requires_grad=True)
-
+from .compare import leaf, parity, raises  # noqa: E402
 
 NANS = [
     ("SqrtBackward0", lambda t, x: t.where(x > 0, x.sqrt(), t.zeros(2))),

@@ -7,7 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch==2.13.0 is not installed: nothing to compare pullback with")
 
-from .compare import parity, raises, warns  # noqa: E402
+from .compare import leaf, parity, raises, warns  # noqa: E402
 
 FLAG = "you can only change requires_grad flags of leaf variables."
 DETACH = "If you want to use a computed variable in a subgraph that doesn't require differentiation use"
@@ -15,10 +15,6 @@ FLOATING = "ensors of floating point"
 NON_LEAF_GRAD = (
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be"
 )
-
-
-def leaf(t, *values, dtype="float32"):
-    return t.tensor(list(values), dtype=getattr(t, dtype), requires_grad=True)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "complex128"])

@@ -7,15 +7,11 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch==2.13.0 is not installed: nothing to compare pullback with")
 
-from .compare import parity, raises, warns  # noqa: E402
+from .compare import leaf, parity, raises, warns  # noqa: E402
 
 NO_GRAPH = "element 0 of tensors does not require grad and does not have a grad_fn"
 SECOND = "Trying to backward through the graph a second time (or directly access saved tensors after they have already"
 UNUSED = "appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior."
-
-
-def leaf(t, *values, dtype="float32"):
-    return t.tensor(list(values), dtype=getattr(t, dtype), requires_grad=True)
 
 
 @parity

@@ -7,11 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch==2.13.0 is not installed: nothing to compare pullback with")
 
-from .compare import parity, raises, warns  # noqa: E402
-
-
-def leaf(t, *values):
-    return t.tensor([float(value) for value in values], requires_grad=True)
+from .compare import leaf, parity, raises, warns  # noqa: E402
 
 
 def counted(function, calls, name="function"):

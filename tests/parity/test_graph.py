@@ -4,13 +4,9 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch==2.13.0 is not installed: nothing to compare pullback with")
 
-from .compare import parity, raises  # noqa: E402
+from .compare import leaf, parity, raises  # noqa: E402
 
 SECOND = "Trying to backward through the graph a second time (or directly access saved tensors after they have already"
-
-
-def leaf(t, *values):
-    return t.tensor([float(value) for value in values], requires_grad=True)
 
 
 def tree(node, depth=4):

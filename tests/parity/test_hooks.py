@@ -4,13 +4,9 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch==2.13.0 is not installed: nothing to compare pullback with")
 
-from .compare import parity, raises  # noqa: E402
+from .compare import leaf, parity, raises  # noqa: E402
 
 NO_HOOK = "cannot register a hook on a tensor that doesn't require gradient"
-
-
-def leaf(t, *values):
-    return t.tensor([float(value) for value in values], requires_grad=True)
 
 
 @parity

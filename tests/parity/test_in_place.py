@@ -7,14 +7,10 @@ torch = pytest.importorskip("torch", reason="torch==2.13.0 is not installed: not
 
 import pullback  # noqa: E402
 
-from .compare import describe, parity, raises, same  # noqa: E402
+from .compare import describe, leaf, parity, raises, same  # noqa: E402
 
 LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
 LEAF_VIEW = "a view of a leaf Variable that requires grad is being used in an in-place operation."
-
-
-def leaf(t, *values, dtype="float32"):
-    return t.tensor(list(values), dtype=getattr(t, dtype), requires_grad=True)
 
 
 WRITES = {

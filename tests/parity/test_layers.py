@@ -304,7 +304,7 @@ def test_every_module_is_called():
     called = {re.match(r"\w+", expression)[0] for expression in CALLS}
     others = {"Module", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "SyncBatchNorm"}
     others |= {name for part in ("recurrent", "attention", "transformer", "lazy") for name in INDEX[part].split()}
-    assert {*pullback.nn.modules.LATER} - called == others
+    assert {*pullback.nn.modules.__places__} - called == others
 
 
 def names_and_defaults(function):
@@ -312,7 +312,7 @@ def names_and_defaults(function):
     return [(p.name, getattr(p.default, "__name__", p.default), p.kind) for p in parameters]
 
 
-@pytest.mark.parametrize("name", sorted({*pullback.nn.modules.LATER} - {"Sequential", "LazyModuleMixin"}))
+@pytest.mark.parametrize("name", sorted({*pullback.nn.modules.__places__} - {"Sequential", "LazyModuleMixin"}))
 def test_constructors_take_torchs_arguments(name):
     ours = names_and_defaults(getattr(pullback.nn, name).__init__)
     theirs = names_and_defaults(getattr(torch.nn, name).__init__)

@@ -8,11 +8,7 @@ torch = pytest.importorskip("torch", reason="torch==2.13.0 is not installed: not
 
 import pullback  # noqa: E402
 
-from .compare import parity, raises  # noqa: E402
-
-
-def leaf(t, *values):
-    return t.tensor([float(value) for value in values], requires_grad=True)
+from .compare import leaf, parity, raises  # noqa: E402
 
 
 @parity

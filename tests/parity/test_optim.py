@@ -175,7 +175,7 @@ def test_lbfgs(search, options):
 
 @parity
 def test_differentiable_steps(t):
-    """Not those of Adam and NAdam, which torch corrects in single precision; tests/test_optim.py holds all against differences."""
+    """Not those of Adam and NAdam, which torch corrects in single precision; tests/optim/test_optimizers.py holds all against differences."""
     found = []
     for name in ("SGD", "RMSprop", "Adagrad", "Adamax", "ASGD", "RAdam", "Adadelta"):
         w = t.tensor([1.0, -1.5], dtype=t.float64, requires_grad=True)

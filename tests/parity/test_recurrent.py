@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch", reason="torch==2.13.0 is not installed: not
 
 import pullback  # noqa: E402
 
-from .compare import describe, parity, raises, same, warns  # noqa: E402
+from .compare import describe, normal_leaf, parity, raises, same, warns  # noqa: E402
 
 MODULES = [
     "RNN(3, 4)",
@@ -45,15 +45,11 @@ def made(t, expression):
     return module
 
 
-def leaf(t, *shape, seed=0):
-    return t.tensor(np.random.RandomState(seed).randn(*shape), requires_grad=True)
-
-
 def states(t, net, *batch):
     """Initial states of a module."""
     places = net.num_layers * (1 + net.bidirectional)
     widths = [net.proj_size or net.hidden_size, net.hidden_size]
-    found = [leaf(t, places, *batch, width, seed=7) for width in widths]
+    found = [normal_leaf(t, places, *batch, width, seed=7) for width in widths]
     return tuple(found) if net.mode == "LSTM" else found[0]
 
 
@@ -82,7 +78,7 @@ def answers(module, result, given):
 @pytest.mark.parametrize("expression", MODULES[:-1])
 @parity
 def test_sequences(t, expression, shape, started):
-    net, x = made(t, expression), leaf(t, *shape)
+    net, x = made(t, expression), normal_leaf(t, *shape)
     batch = () if len(shape) == 2 else (shape[0 if net.batch_first else 1],)
     given = (x, states(t, net, *batch)) if started else (x,)
     return answers(net, net(*given), given)
@@ -93,7 +89,7 @@ def test_sequences(t, expression, shape, started):
 @pytest.mark.parametrize("expression", MODULES[:-1])
 @parity
 def test_packed_sequences(t, expression, started, lengths):
-    net, x = made(t, expression), leaf(t, 4, 4, 3)
+    net, x = made(t, expression), normal_leaf(t, 4, 4, 3)
     packed = t.nn.utils.rnn.pack_padded_sequence(x, t.tensor(lengths), net.batch_first, enforce_sorted=False)
     given = (packed, states(t, net, 4)) if started else (packed,)
     result = net(*given)
@@ -107,8 +103,8 @@ def test_packed_sequences(t, expression, started, lengths):
 @pytest.mark.parametrize("expression", CELLS)
 @parity
 def test_cells(t, expression, started, batch):
-    cell, x = made(t, expression), leaf(t, *batch, 3)
-    state = (leaf(t, *batch, 4, seed=2), leaf(t, *batch, 4, seed=3))
+    cell, x = made(t, expression), normal_leaf(t, *batch, 3)
+    state = (normal_leaf(t, *batch, 4, seed=2), normal_leaf(t, *batch, 4, seed=3))
     given = (x, state if expression.startswith("LSTM") else state[0]) if started else (x,)
     first = cell(*given)
     return answers(cell, (first, cell(x, first)), given)
@@ -118,7 +114,7 @@ def test_cells(t, expression, started, batch):
 @parity
 def test_functions(t, name):
     net = made(t, {"lstm": "LSTM(3, 4, 2)", "gru": "GRU(3, 4, 2)"}.get(name, "RNN(3, 4, 2)"))
-    x, hx, params = leaf(t, 5, 2, 3), states(t, net, 2), list(net.parameters())
+    x, hx, params = normal_leaf(t, 5, 2, 3), states(t, net, 2), list(net.parameters())
     padded = getattr(t, name)(x, hx, params, True, 2, 0.0, False, False, False)
     rows, sizes = x.reshape(10, 3), t.tensor([2] * 5)
     packed = getattr(t, name)(rows, sizes, hx, params, True, 2, 0.0, False, False)
@@ -133,7 +129,7 @@ def test_functions(t, name):
 @pytest.mark.parametrize("packed", [False, True])
 @parity
 def test_second_derivatives(t, expression, packed):
-    net, x = made(t, expression), leaf(t, 4, 3, 2)
+    net, x = made(t, expression), normal_leaf(t, 4, 3, 2)
     inputs = [x, *net.parameters()]
     given = t.nn.utils.rnn.pack_padded_sequence(x, t.tensor([4, 3, 1])) if packed else x
     # Without oneDNN, whose LSTM has no second derivatives.
@@ -151,7 +147,7 @@ def test_under_transforms(expression, out_dims):
     """Gradients of each example, by vmap of grad, are those of the examples alone; so are tangents those of differences."""
     net = made(pullback, expression)
     weights = {name: p.detach() for name, p in net.named_parameters()}
-    xs = leaf(pullback, 3, 4, 2).detach()
+    xs = normal_leaf(pullback, 3, 4, 2).detach()
 
     def loss(weights, x):
         return pullback.func.functional_call(net, weights, x)[0].sin().sum()
@@ -173,7 +169,7 @@ def test_under_transforms(expression, out_dims):
 @parity
 def test_sequences_of_different_lengths(t):
     rnn = t.nn.utils.rnn
-    pieces = [leaf(t, n, 2, seed=n) for n in (2, 4, 3)]
+    pieces = [normal_leaf(t, n, 2, seed=n) for n in (2, 4, 3)]
     padded = [
         rnn.pad_sequence(pieces),
         rnn.pad_sequence(pieces, batch_first=True, padding_value=7.0),

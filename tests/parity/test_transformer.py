@@ -7,7 +7,7 @@ torch = pytest.importorskip("torch", reason="torch==2.13.0 is not installed: not
 
 import pullback  # noqa: E402
 
-from .compare import parity, raises  # noqa: E402
+from .compare import normal_leaf, parity, raises  # noqa: E402
 
 
 def made(t, expression):
@@ -18,10 +18,6 @@ def made(t, expression):
         for parameter in module.parameters():
             parameter.copy_(t.tensor(rng.uniform(-0.6, 0.6, tuple(parameter.shape))))
     return module
-
-
-def leaf(t, *shape, seed=0):
-    return t.tensor(np.random.RandomState(seed).randn(*shape), requires_grad=True)
 
 
 def answers(module, result, given):
@@ -50,7 +46,7 @@ CALLS = {
     "each head": lambda t: {"average_attn_weights": False},
     "no weights": lambda t: {"need_weights": False},
     "mask": lambda t: {"attn_mask": t.tensor(np.eye(5, 4) > 0)},
-    "added": lambda t: {"attn_mask": leaf(t, 5, 4, seed=3).detach(), "need_weights": False},
+    "added": lambda t: {"attn_mask": normal_leaf(t, 5, 4, seed=3).detach(), "need_weights": False},
     "padding": lambda t: {"key_padding_mask": t.tensor([[False, True, False, False], [False, False, False, True]])},
     "both": lambda t: CALLS["mask"](t) | CALLS["padding"](t),
 }
@@ -62,7 +58,7 @@ CALLS = {
 def test_attention(t, expression, how):
     module = made(t, expression)
     shapes = [(5, 2, 8), (4, 2, 8), (4, 2, 8)]
-    given = [leaf(t, *shape, seed=seed) for seed, shape in enumerate(shapes)]
+    given = [normal_leaf(t, *shape, seed=seed) for seed, shape in enumerate(shapes)]
     turned = [each.transpose(0, 1) if module.batch_first else each for each in given]
     return answers(module, module(*turned, **CALLS[how](t)), given)
 
@@ -70,13 +66,13 @@ def test_attention(t, expression, how):
 @parity
 def test_attention_with_other_sizes(t):
     module = made(t, "MultiheadAttention(8, 2, kdim=3, vdim=5)")
-    given = [leaf(t, 5, 8), leaf(t, 4, 3), leaf(t, 4, 5)]
+    given = [normal_leaf(t, 5, 8), normal_leaf(t, 4, 3), normal_leaf(t, 4, 5)]
     return answers(module, module(*given), given)
 
 
 @parity
 def test_attention_to_itself(t):
-    module, x = made(t, "MultiheadAttention(8, 2, batch_first=True)"), leaf(t, 3, 5, 8)
+    module, x = made(t, "MultiheadAttention(8, 2, batch_first=True)"), normal_leaf(t, 3, 5, 8)
     heads = t.tensor(np.tril(np.ones((6, 5, 5))) == 0)
     return answers(module, module(x, x, x, attn_mask=heads), [x])
 
@@ -90,13 +86,13 @@ WEIGHED = {
     "no mask": ((2, 3, 4, 6), (2, 3, 5, 6), lambda t: {}),
     "causal": ((2, 3, 5, 6), (2, 3, 5, 6), lambda t: {"is_causal": True}),
     "causal, more keys": ((2, 3, 6), (2, 5, 6), lambda t: {"is_causal": True, "scale": 0.3}),
-    "added": ((2, 3, 4, 6), (2, 3, 5, 6), lambda t: {"attn_mask": leaf(t, 4, 5, seed=3)}),
-    "added to each": ((2, 3, 4, 6), (2, 3, 5, 6), lambda t: {"attn_mask": leaf(t, 2, 1, 1, 5, seed=3)}),
+    "added": ((2, 3, 4, 6), (2, 3, 5, 6), lambda t: {"attn_mask": normal_leaf(t, 4, 5, seed=3)}),
+    "added to each": ((2, 3, 4, 6), (2, 3, 5, 6), lambda t: {"attn_mask": normal_leaf(t, 2, 1, 1, 5, seed=3)}),
     "a query without keys": ((2, 3, 4, 6), (2, 3, 5, 6), lambda t: {"attn_mask": closed(t)}),
     "no key": ((3, 4, 6), (3, 5, 6), lambda t: {"attn_mask": t.zeros(4, 5, dtype=t.bool)}),
     "other batches": ((3, 4, 6), (1, 5, 6), lambda t: {}),
-    "many heads": ((3, 4, 150, 4), (3, 4, 160, 4), lambda t: {"attn_mask": leaf(t, 3, 1, 150, 160).detach()}),
-    "long sequences": ((1, 2, 420, 4), (1, 2, 400, 4), lambda t: {"attn_mask": leaf(t, 420, 400).detach()}),
+    "many heads": ((3, 4, 150, 4), (3, 4, 160, 4), lambda t: {"attn_mask": normal_leaf(t, 3, 1, 150, 160).detach()}),
+    "long sequences": ((1, 2, 420, 4), (1, 2, 400, 4), lambda t: {"attn_mask": normal_leaf(t, 420, 400).detach()}),
 }
 
 
@@ -106,7 +102,7 @@ WEIGHED = {
 def test_values_weighed(t, how, turned):
     """Results and gradients, of arrays as they lie and of ones whose steps come before their heads."""
     queries, keys, options = WEIGHED[how]
-    given = [leaf(t, *shape, seed=seed) for seed, shape in enumerate((queries, keys, keys))]
+    given = [normal_leaf(t, *shape, seed=seed) for seed, shape in enumerate((queries, keys, keys))]
     parts = [(x.transpose(-3, -2) * 1).transpose(-3, -2) if turned else x for x in given]
     options = options(t)
     mask = options.get("attn_mask")
@@ -117,7 +113,7 @@ def test_values_weighed(t, how, turned):
 
 @parity
 def test_values_weighed_by_large_scores(t):
-    given = [leaf(t, 3, 2, 4, 6, seed=seed).detach() for seed in range(3)]
+    given = [normal_leaf(t, 3, 2, 4, 6, seed=seed).detach() for seed in range(3)]
     return [t.nn.functional.scaled_dot_product_attention(*given, scale=scale) for scale in (20.0, 300.0, 1e5)]
 
 
@@ -125,7 +121,7 @@ def test_values_weighed_by_large_scores(t):
 @parity
 def test_second_derivatives_of_values_weighed(t, how):
     queries, keys, options = WEIGHED[how]
-    given = [leaf(t, *shape, seed=seed) for seed, shape in enumerate((queries, keys, keys))]
+    given = [normal_leaf(t, *shape, seed=seed) for seed, shape in enumerate((queries, keys, keys))]
     options = options(t)
     mask = options.get("attn_mask")
     inputs = [*given, mask] if mask is not None and mask.requires_grad else given
@@ -164,7 +160,7 @@ LAYERS = [
 @parity
 def test_encoders(t, expression, masked):
     module = made(t, expression)
-    x = leaf(t, 3, 5, 8)
+    x = normal_leaf(t, 3, 5, 8)
     turned = x if "batch_first" in expression else x.transpose(0, 1)
     options = {}
     if masked in ("causal", "both"):
@@ -186,7 +182,7 @@ def test_encoders(t, expression, masked):
 @pytest.mark.parametrize("masked", [False, True])
 @parity
 def test_decoders(t, expression, masked):
-    module, x, memory = made(t, expression), leaf(t, 5, 5, 8), leaf(t, 5, 5, 8, seed=1)
+    module, x, memory = made(t, expression), normal_leaf(t, 5, 5, 8), normal_leaf(t, 5, 5, 8, seed=1)
     options = {}
     if masked:
         mask = t.nn.Transformer.generate_square_subsequent_mask(5).double()
@@ -199,7 +195,7 @@ def test_decoders(t, expression, masked):
 @parity
 def test_transformers(t, settings):
     module = made(t, f"Transformer(8, 2, 1, 2, 16, 0.0{settings})")
-    src, tgt = leaf(t, 4, 4, 8), leaf(t, 4, 4, 8, seed=1)
+    src, tgt = normal_leaf(t, 4, 4, 8), normal_leaf(t, 4, 4, 8, seed=1)
     mask = t.nn.Transformer.generate_square_subsequent_mask(4, dtype=t.float64)
     padding = t.tensor(np.arange(4) >= np.array([[4], [3], [4], [2]]))
     result = module(src, tgt, tgt_mask=mask, src_key_padding_mask=padding, memory_key_padding_mask=padding)
@@ -208,7 +204,7 @@ def test_transformers(t, settings):
 
 @parity
 def test_second_derivatives(t):
-    module, x = made(t, "TransformerEncoderLayer(4, 2, 6, 0.0, 'gelu')"), leaf(t, 3, 2, 4)
+    module, x = made(t, "TransformerEncoderLayer(4, 2, 6, 0.0, 'gelu')"), normal_leaf(t, 3, 2, 4)
     with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):  # torch's other one has no second
         loss = module(x, src_mask=t.tensor(np.eye(3) > 1)).sin().sum()
     inputs = [x, *module.parameters()]

@@ -4,12 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch==2.13.0 is not installed: nothing to compare pullback with")
 
-from .compare import parity  # noqa: E402
-
-
-def leaf(t, *values):
-    return t.tensor([float(value) for value in values], requires_grad=True)
-
+from .compare import leaf, parity  # noqa: E402
 
 VIEWS = {
     "as_strided": lambda y: y.as_strided((2, 2), (1, 2), 1),

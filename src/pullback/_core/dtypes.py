@@ -33,7 +33,7 @@ def qualified(name: str) -> str:
 
 
 @final
-class dtype:  # noqa: N801  # torch's name
+class dtype:
     """The type of a tensor's elements: one object for each, such as `pullback.float32`.
 
     `dtype(value)` is the dtype that a NumPy dtype, scalar type or name, or one of Python's number types, stands for; it
@@ -439,7 +439,7 @@ class _Limits:
         return f"{type(self).__name__}({values}, dtype={self.dtype})"
 
 
-class finfo(_Limits):  # noqa: N801  # torch's name
+class finfo(_Limits):
     """The limits of a floating dtype, and of the parts of a complex one; without an argument, of the default dtype.
 
     `bits`, `max`, `min`, `eps` (the gap above 1), `tiny` and `smallest_normal` (the smallest positive number of full
@@ -468,7 +468,7 @@ class finfo(_Limits):  # noqa: N801  # torch's name
         self.dtype = given.to_real().name
 
 
-class iinfo(_Limits):  # noqa: N801  # torch's name
+class iinfo(_Limits):
     """The limits of an integer dtype: `bits`, `max`, `min` and `dtype`, the name. Other dtypes raise TypeError.
 
     >>> import pullback

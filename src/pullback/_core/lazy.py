@@ -1,15 +1,15 @@
-"""What is made when it is first asked for: a package's names, so that importing it costs little, and properties."""
+"""What is made when it is first asked for: modules and names, so that importing the package costs little; properties."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
 
 Value = TypeVar("Value")
 
 
-class computed(Generic[Value]):  # noqa: N801  # a decorator, as `property`
+class computed(Generic[Value]):  # a decorator, as `property`
     """A property that is computed when it is first asked for, and then kept by the instance.
 
     `functools.cached_property` holds a lock meanwhile in Python 3.11, which the child of a fork would find taken.
@@ -24,18 +24,42 @@ class computed(Generic[Value]):  # noqa: N801  # a decorator, as `property`
         return kept.setdefault(self.name, self.function(instance))
 
 
-def later(namespace: dict[str, Any], name: str, places: Mapping[str, str], modules: Collection[str] = ()) -> Any:
-    """What a module's `__getattr__` gives: one of the package's modules, or what another of them has under the name.
+PROVIDERS: dict[str, str] = {}
+"""Modules of higher layers that lower layers call, by what they provide. The root of the package, which may import
+everything, fills this table, so that no lower layer names a higher one."""
 
-    Raises
-    ------
-    AttributeError
-        If the name is neither among the modules nor in `places`, which says where each name is defined.
+
+def provider(task: str) -> Any:
+    """The module that provides something, imported when it is first needed."""
+    return importlib.import_module(PROVIDERS[task])
+
+
+def index(
+    namespace: dict[str, Any], names: Mapping[str, str], modules: str = ""
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """The `__getattr__`, `__dir__` and `__all__` of a package.
+
+    Parameters
+    ----------
+    namespace
+        The globals of the package. They get `__places__`, which says what module has each name.
+    names
+        The names of the package, by the modules that define them. These modules are attributes of the package, too.
+    modules
+        Further modules of the package.
     """
-    package = namespace["__package__"]
-    if name in modules:
-        return importlib.import_module(f"{package}.{name}")
-    if name not in places:
+    places = {name: module for module, several in names.items() for name in several.split()}
+    namespace["__places__"] = places
+    parts = [*modules.split(), *(module for module in names if "." not in module)]
+
+    def found(name: str) -> Any:
+        if name in places:
+            namespace[name] = value = getattr(
+                importlib.import_module(f"{namespace['__package__']}.{places[name]}"), name
+            )
+            return value
+        if name in parts:
+            return importlib.import_module(f"{namespace['__package__']}.{name}")
         raise AttributeError(f"module {namespace['__name__']!r} has no attribute {name!r}")
-    namespace[name] = found = getattr(importlib.import_module(f"{package}.{places[name]}"), name)
-    return found
+
+    return found, lambda: [*{**namespace, **places, **dict.fromkeys(parts)}], [*places, *modules.split()]

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from .lazy import PROVIDERS
+
 
 @functools.cache
 def installed() -> bool:
@@ -20,8 +22,8 @@ def installed() -> bool:
 
 @functools.cache
 def module(name: str) -> Any:
-    """The module of that name in `compile.machine`, imported when an operation first needs it."""
-    return importlib.import_module(f"pullback.compile.machine.{name}")
+    """The module of that name in the package that makes machine code, imported when an operation first needs it."""
+    return importlib.import_module(f"{PROVIDERS['machine code']}.{name}")
 
 
 SHORTEST, LONGEST = 16, 1 << 14

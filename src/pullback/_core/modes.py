@@ -1,8 +1,8 @@
-"""The state a thread carries: what is recorded, how deep the transforms are nested, how NumPy reports.
+"""The state of a thread: what is recorded, which transforms are entered, and how NumPy reports floating-point errors.
 
-Everything global and mutable in the library lives here. A mode is an immutable value in a context variable, so
-leaving a block restores exactly what was there, per thread and per asyncio task. The usual mode is one object,
-`RECORD`, so that the hot path decides with a single identity test. (The options of `_printing` are the one exception.)
+All global mutable state of the library is here, except the options for printing. A mode is an immutable value in a
+context variable, so leaving a block restores exactly the mode before it, for each thread and each asyncio task. The
+default mode is a single object, `RECORD`, so that the hot path needs only one identity test.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Mode(NamedTuple):
-    """What happens to operations: recorded or not, under inference, with hooks on saved values, computing and new tensors."""
+    """How operations are processed: whether they are recorded, and which hooks see saved values, computations and new tensors."""
 
     grad: bool = True
     inference: bool = False
@@ -29,9 +29,9 @@ class Mode(NamedTuple):
     compute: Callable[..., Any] | None = None
     born: Callable[[Any], None] | None = None
     watcher: Any = None
-    """Told of what operations do not say: `wrote(tensor, recorded)` after a write, `begins` and `ends` around a pass."""
+    """An object notified of what operations do not show: `wrote(tensor, recorded)` after a write, `begins` and `ends` of a pass."""
     observer: Any = None
-    """The watcher, if all that the mode does is to have it look at results, which the short way can do, too."""
+    """The watcher, if the mode does nothing but let it look at results: then the fast paths of operations can stay in use."""
 
 
 RECORD = Mode()
@@ -47,10 +47,10 @@ debugging: contextvars.ContextVar[bool | None] = contextvars.ContextVar("pullbac
 
 
 def changed(**fields: Any) -> Mode:
-    """The current mode with some fields changed; the usual mode is always the same object."""
+    """The current mode with some fields changed; the default mode is always the same object."""
     current = mode.get()
     if (current is RECORD or current is NO_GRAD) and fields.keys() == {"grad"}:
-        return RECORD if fields["grad"] else NO_GRAD  # the usual changes, made quick
+        return RECORD if fields["grad"] else NO_GRAD  # the most frequent changes need no new object
     new = current._replace(**fields)
     observer = new.watcher if new.compute is not None and _only_looks(new) else None
     if observer is not new.observer:
@@ -59,7 +59,7 @@ def changed(**fields: Any) -> Mode:
 
 
 def _only_looks(new: Mode) -> bool:
-    """Whether a mode that computes does so to have its watcher look at results, and records as usual otherwise."""
+    """True if a mode intercepts computation only to let its watcher look at results, and records as the default mode does."""
     looking = getattr(new.watcher, "compute", None)
     return looking == new.compute and new.watcher.alone and new.grad and new.pack is None and new.born is None
 
@@ -121,7 +121,7 @@ class ModeBlock:
 
 
 def _wrap_generator(block: ModeBlock, function: Function) -> Function:
-    """A generator function whose body runs inside the block, and whose caller never does."""
+    """A generator function whose body runs inside the block, while its caller, between two items, does not."""
 
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
@@ -164,7 +164,7 @@ class _GradBlock(ModeBlock):
         super().__init__()
 
 
-class no_grad(_GradBlock):  # noqa: N801  # torch's name
+class no_grad(_GradBlock):
     """A block in which nothing is recorded: results do not require grad and are leaves.
 
     Works as `with no_grad():`, as a decorator with and without parentheses, and on generator functions. Tensors
@@ -180,7 +180,7 @@ class no_grad(_GradBlock):  # noqa: N801  # torch's name
     _grad = False
 
 
-class enable_grad(_GradBlock):  # noqa: N801  # torch's name
+class enable_grad(_GradBlock):
     """A block in which operations are recorded, also inside `no_grad`.
 
     >>> import pullback
@@ -201,7 +201,7 @@ def _require_bool(name: str, argument: str, value: object) -> bool:
     return value
 
 
-class set_grad_enabled(ModeBlock):  # noqa: N801  # torch's name
+class set_grad_enabled(ModeBlock):
     """Recording switched on or off: at once when called, until the end of the block when used with `with`.
 
     >>> import pullback
@@ -243,7 +243,7 @@ class set_grad_enabled(ModeBlock):  # noqa: N801  # torch's name
         return super().__call__(function)
 
 
-class inference_mode(ModeBlock):  # noqa: N801  # torch's name
+class inference_mode(ModeBlock):
     """A block in which nothing is recorded and whose tensors can never take part in a recording.
 
     `inference_mode(False)` inside such a block turns it off again. Usable as a decorator.
@@ -274,7 +274,7 @@ class inference_mode(ModeBlock):  # noqa: N801  # torch's name
 
 
 class FieldBlock(ModeBlock):
-    """A block that sets any fields of the mode."""
+    """A context manager that sets any fields of the mode."""
 
     def __init__(self, **fields: Any) -> None:
         super().__init__()
@@ -288,7 +288,7 @@ class FieldBlock(ModeBlock):
 
 
 class _Errstate:
-    """What a context is to NumPy 2, for NumPy 1, whose error state belongs to the thread: it is exchanged and put back.
+    """A replacement for `contextvars.Context` on NumPy 1, whose error state belongs to the thread: it is set, then restored.
 
     `np.errstate` does the same, and takes four times as long.
     """
@@ -300,13 +300,13 @@ class _Errstate:
             self._state = tuple(self._get())
 
     def copy(self) -> _Errstate:
-        """Itself: it can be entered again."""
+        """This object: unlike a context, it can be entered while it is entered."""
         return self
 
     def run(self, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
-        """The result of a function, computed in this state."""
+        """The result of a function that is called in this error state."""
         before = self._get()
-        self._set([*self._state])  # a list of its own, since NumPy writes into it
+        self._set([*self._state])  # a new list, since NumPy writes into it
         try:
             return function(*args, **options)
         finally:
@@ -314,13 +314,14 @@ class _Errstate:
 
 
 class Computing:
-    """`run(f, *args, **kwargs)`: f with NumPy's floating-point warnings off, as torch has them.
+    """Runs functions with NumPy's floating-point warnings switched off, as torch does: `run(f, *args, **kwargs)`.
 
-    `told(kind, flag)`, if given, is called when numbers overflow, are divided by zero, or have no result.
+    `told(kind, flag)`, if given, is called on overflow, division by zero and invalid operations.
 
-    NumPy 2 keeps its error state in a context variable: running inside a copy of a context prepared once costs 0.05 us,
-    where `np.errstate` costs 1.4. A copy, because a context can be entered once at a time: threads share the original,
-    and what runs inside, such as a `__del__`, may come back here. The hottest places write `quiet.copy().run(...)`.
+    NumPy 2 keeps its error state in a context variable: to run in a copy of a context that was prepared once costs
+    0.05 us, `np.errstate` costs 1.4. It has to be a copy, because a context cannot be entered twice at a time: threads
+    share the original, and code that runs inside, such as a `__del__`, may enter again. The hottest callers write
+    `quiet.copy().run(...)`.
     """
 
     def __init__(self, told: Callable[[str, int], None] | None = None) -> None:
@@ -338,7 +339,7 @@ class Computing:
         self.copy = context.copy
 
     def run(self, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
-        """The result of a function, computed without warnings."""
+        """The result of a function that is called without floating-point warnings."""
         return self.copy().run(function, *args, **options)
 
 

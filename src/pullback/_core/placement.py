@@ -15,7 +15,7 @@ TYPES = ("cpu", "cuda", "ipu", "xpu", "mkldnn", "hip", "ve", "fpga", "maia", "xl
 
 
 @final
-class device(str):  # noqa: N801  # torch's name
+class device(str):
     """Where elements are: `device("cpu")`. It is a string, and has torch's `type` and `index`.
 
     Programs may name torch's other devices; a tensor that is to lie there is refused with a RuntimeError. As a block,
@@ -78,7 +78,7 @@ class _Named:
         return self.name
 
 
-class layout(_Named):  # noqa: N801  # torch's name
+class layout(_Named):
     """How memory is organised: `pullback.strided` is the only layout.
 
     >>> import pullback
@@ -89,7 +89,7 @@ class layout(_Named):  # noqa: N801  # torch's name
     __slots__ = ()
 
 
-class memory_format(_Named):  # noqa: N801  # torch's name
+class memory_format(_Named):
     """An order of elements in memory: a wish that programs may state, and that NumPy's own order answers.
 
     >>> import pullback
@@ -145,12 +145,7 @@ def _unpinned(function: str, argument: str, value: Any) -> None:
         )
 
 
-_CHECKS = {
-    "device": _on_cpu,
-    "layout": _kind(layout),
-    "pin_memory": _unpinned,
-    "memory_format": _kind(memory_format),
-}
+_CHECKS = {"device": _on_cpu, "layout": _kind(layout), "pin_memory": _unpinned, "memory_format": _kind(memory_format)}
 
 
 def accept(function: str, options: dict[str, Any]) -> None:

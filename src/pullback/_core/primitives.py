@@ -1,8 +1,8 @@
-"""Primitives, kinds, carriers, levels and bind: how an operation finds who interprets it.
+"""Primitives, carriers, levels and `bind`: how an operation finds the interpreter that processes it.
 
-A derivative rule is a pure function, linear in its cotangent, of exactly the values its signature names, written once
-on the line that defines its primitive. This module reads those signatures and knows nothing about any particular
-operation, tape or transform.
+A derivative rule is a pure function, linear in the cotangent, of exactly the values that its signature names, and is
+written on the line that defines its primitive. This module reads those signatures; it knows no particular operation,
+tape or transform.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from .modes import innermost, quiet
 
 # 1. Primitives and kinds
 #
-# A primitive is a name, a raw forward function, and what its kind asks the author to write. Array data comes
-# positionally, metadata by keyword. A rule's signature is `(xp, g, <saved>, *, <metadata>)`: `xp` is a namespace, `g`
-# the cotangent, a saved name is one of the forward's inputs, `y` for the output, or `<input>_shape`. What a signature
-# names is what is kept for the backward pass; a name that means nothing fails at import.
+# A primitive is a name, a forward function on arrays, and the derivative rules that its kind requires. Arrays are passed by
+# position, other parameters by keyword. A rule's signature is `(xp, g, <saved>, *, <parameters>)`: `xp` is a namespace of
+# array functions, `g` the cotangent, and a saved name is one of the inputs, `y` for the output, or `<input>_shape`. The
+# values that signatures name are saved for the backward pass; an unknown name is an error at import.
 #
-# Rules are written for real numbers. Of a complex operation the cotangent is conjugated before and after its rule
-# ("holomorphic"), which is torch's convention; the rule runs as it is ("as written", where it says the same for complex
-# numbers), or the operation is refused when it would be recorded ("refused").
+# Rules are written for real numbers. For complex inputs, `complex` says what happens: the cotangent is conjugated before and
+# after the rule ("holomorphic", torch's convention), the rule is called as it is, because it is right for complex numbers,
+# too ("as written"), or recording the operation raises an error ("refused").
 
 Rule = Callable[..., Any]
 
@@ -70,7 +70,7 @@ class Primitive:
 
     __call__: Callable[..., Any]
     short: ClassVar[Callable[[Primitive], Callable[..., Any]]]
-    """Makes a primitive's quicker way past `bind`, for plain values: `_eager` sets it."""
+    """Makes the fast path of a primitive, which bypasses `bind` for plain values; set by `_tape.shortcuts`."""
 
     def _first(self, *args: Any, **params: Any) -> Any:
         self._way = Primitive.short(self)
@@ -84,25 +84,25 @@ class Primitive:
         return self.title if isinstance(self.title, str) else self.title(**params)
 
     def starred(self, name: str) -> str:
-        """`*name` for the input that takes any number of arrays, and for several outputs, else `name`."""
+        """`*name` for a variadic input and for `y` of several outputs, otherwise `name`."""
         many = self.outputs > 1 if name == "y" else self.variadic and name == self.inputs[-1]
         return f"*{name}" if many else name
 
     def _place(self, name: str) -> int | slice | None:
-        """Where a saved value stands among the arguments: a number, a slice for any number of arrays, None for y."""
+        """The position of a saved value among the arguments: an index, a slice for a variadic input, None for `y`."""
         if name == "y":
             return None
         index = self.inputs.index(name)
         return index if self.starred(name) == name else slice(index, None)
 
     def users(self, name: str) -> tuple[int, ...] | None:
-        """The inputs whose rules name a value; None for all of them, however many there are."""
+        """The indices of the inputs whose rules need a saved value; None for all inputs."""
         if self.joint is not None:
             return None
         return tuple(i for i, rule in enumerate(self.rules) if rule is not None and name in signature(rule)[0])
 
     def kept(self, count: int) -> list[tuple[str, int | None]]:
-        """What an operation with `count` inputs keeps: rules' names, each with the input it was, or None for an output."""
+        """The values that an operation with `count` inputs saves: names, each with the index of its input, or None for an output."""
         found: list[tuple[str, int | None]] = []
         for name, place in self.saved.items():
             if isinstance(place, slice):
@@ -119,7 +119,7 @@ class Primitive:
         return self._pull
 
 
-Primitive.__call__ = Primitive._way  # type: ignore[method-assign, misc]  # a method would take 0.5 us more
+Primitive.__call__ = Primitive._way  # type: ignore[method-assign, misc]  # a method would cost 0.5 us more per call
 
 
 def _saved_names(primitive: Primitive) -> tuple[str, ...]:
@@ -145,7 +145,7 @@ def elementwise(
     title: str | None = None,
     complex: str = "holomorphic",
 ) -> Primitive:
-    """One output element from the elements in the same place; one rule per input."""
+    """A primitive whose output elements each depend on the input elements at the same index; one rule for each input."""
     inputs = inputs or {1: ("x",), 2: ("a", "b")}.get(len(rules), ("condition", "a", "b"))
     return Primitive(name, "elementwise", forward or getattr(_xp, name), inputs, rules, title=title, complex=complex)
 
@@ -159,7 +159,7 @@ def linear(
     title: str | Callable[..., str] | None = None,
     complex: str = "holomorphic",
 ) -> Primitive:
-    """A linear map of its first input: the rule is its transpose; further inputs are data without a derivative."""
+    """A primitive that is linear in its first input; the rule is the transpose. Other inputs are not differentiated."""
     rules = (rule, *[None] * (len(inputs) - 1)) if len(inputs) == 1 or not inputs[-1].startswith("*") else ()
     joint = None if rules else rule
     return Primitive(
@@ -176,7 +176,7 @@ def jointly_linear(
     title: str | Callable[..., str] | None = None,
     complex: str = "holomorphic",
 ) -> Primitive:
-    """A linear map of all its operands at once, as a join is; operands that are no real or complex numbers are data."""
+    """A primitive that is linear in all its operands together, such as concatenation. Integer operands are not differentiated."""
     forward = forward or getattr(_xp, name)
     return Primitive(name, "jointly linear", forward, inputs, rules, joint=joint, title=title, complex=complex)
 
@@ -190,7 +190,7 @@ def multilinear(
     title: str | Callable[..., str] | None = None,
     complex: str = "holomorphic",
 ) -> Primitive:
-    """Linear in each operand alone: a rule per operand, or one joint rule for any number of them."""
+    """A primitive that is linear in each operand separately: one rule for each operand, or one joint rule for all."""
     forward = forward or getattr(_xp, name)
     return Primitive(name, "multilinear", forward, inputs, rules, joint=joint, title=title, complex=complex)
 
@@ -205,26 +205,26 @@ def general(
     complex: str = "refused",
     outputs: int = 1,
 ) -> Primitive:
-    """Anything else: the pullback is stated as it is, per input or jointly; `y` of several outputs is their list."""
+    """Any other differentiable primitive: one rule for each input, or a joint rule; `y` is a list if there are several outputs."""
     return Primitive(
         name, "general", forward, inputs, rules, joint=joint, title=title, complex=complex, outputs=outputs
     )
 
 
 def zero(name: str, *, forward: Callable[..., Any] | None = None, inputs: Sequence[str] = ("x",)) -> Primitive:
-    """An operation whose derivative is zero wherever it exists: its results are not tracked."""
+    """A primitive whose derivative is zero wherever it exists: its results are not tracked."""
     return Primitive(name, "zero", forward or getattr(_xp, name), inputs)
 
 
 # 2. Carriers and levels
 #
-# A carrier boxes a value for one interpreter and has that interpreter's level: 0 for the tape that every program runs
-# on, higher for each transform entered later, lower for what sits beneath the tape. The level, not the type, decides
-# who acts first; without it vmap(grad) and grad(vmap) cannot both be right.
+# A carrier boxes a value for one interpreter and has that interpreter's level: 0 for the tape on which every program runs,
+# higher for each transform that is entered later, negative for interpreters below the tape. The level, not the type, decides
+# which interpreter processes an operation first; without levels, vmap(grad) and grad(vmap) could not both be right.
 
 
 class Carrier:
-    """A boxed value: `level` says how far out its interpreter stands."""
+    """A boxed value: `level` is that of the interpreter that boxed it."""
 
     __slots__ = ()
     level: int = 0
@@ -232,7 +232,7 @@ class Carrier:
 
     if TYPE_CHECKING:
 
-        def __getattr__(self, name: str) -> Any: ...  # a carrier is a tensor to everybody but this module
+        def __getattr__(self, name: str) -> Any: ...  # a carrier is a tensor to all other modules
 
 
 # 3. Bind
@@ -242,7 +242,7 @@ class Carrier:
 
 
 def bind(primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
-    """Hand an operation to the interpreter of the highest level among its arguments, or compute it."""
+    """Let the interpreter of the highest level among the arguments process an operation; without any, compute it."""
     top: Carrier | None = None
     for arg in args:
         if isinstance(arg, Carrier) and (top is None or arg.level > top.level):
@@ -254,16 +254,17 @@ def bind(primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> A
 
 # 4. Interpreters
 #
-# An interpreter is one class with one method. Entering it takes the next level, so that an interpreter entered later
-# stands further out. Adding one touches no other file; `examples/printing_tracer.py` is the proof.
+# An interpreter is one class with one method. Entering it takes the next higher level, so that the interpreter that was
+# entered last is the first to process an operation. To add one, no other file has to change: see
+# `examples/printing_tracer.py`.
 
 
 class Interpreter:
-    """A reading of a program: what happens to each operation on the values it has boxed."""
+    """An object that processes the operations on the values that it has boxed."""
 
     level: int = 0
     way_out = "Pass the tensor as an argument, or write y = x.clone() first."
-    """How a tensor becomes one that can hold values of this interpreter, for the error that says it is not."""
+    """The advice in the error that a tensor of a lower level cannot be written with a value of this interpreter."""
 
     def __init__(self) -> None:
         self._tokens: list[Any] = []
@@ -278,15 +279,15 @@ class Interpreter:
         innermost.reset(self._tokens.pop())
 
     def grad(self, outputs: Sequence[Any], inputs: Sequence[Any], cotangents: Sequence[Any], **options: Any) -> Any:
-        """What `autograd.grad` gives for outputs that this interpreter has boxed, where that means something."""
+        """The result of `autograd.grad` for outputs that this interpreter has boxed; raises RuntimeError if there is none."""
         raise RuntimeError(
             f"autograd.grad inside {type(self).__name__}: its values have no graph; use pullback.func.grad"
         )
 
     def adopt(self, made: Any) -> Any:
-        """What a tensor becomes that is made, not computed, while this interpreter is the innermost: itself."""
+        """The tensor that replaces one newly created while this interpreter is the innermost: by default, the tensor itself."""
         return made
 
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
-        """The result of one operation, at least one of whose arguments this interpreter has boxed."""
+        """The result of one operation with at least one argument that this interpreter has boxed."""
         raise NotImplementedError

@@ -1,6 +1,6 @@
-"""Shapes: sizes, axes, and what two shapes become together, as arithmetic on tuples of ints.
+"""Arithmetic on shapes, as tuples of ints: sizes, axes and broadcasting.
 
-Nothing here touches an array. Every worker takes the name of the operation that asks, to begin its errors with.
+No function here uses an array. Most take the name of the calling operation, with which their error messages begin.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _entry(place: int, value: SupportsIndex) -> int:
 
 
 def size_of(shape: Shape) -> Size:
-    """A Size of entries that are known to be ints, such as an array's shape: nothing is checked."""
+    """A Size of entries that are known to be ints, such as an array's shape; they are not checked."""
     return tuple.__new__(Size, shape)
 
 
@@ -142,7 +142,7 @@ def normalize_axis(dim: SupportsIndex, ndim: int, operation: str = "") -> int:
 
 
 def _int(value: Any) -> int | None:
-    """A value as an int; None for a bool, a float, and whatever else is none."""
+    """The value as an int; None for a bool, a float and anything else that is not an integer."""
     if isinstance(value, bool):
         return None
     try:
@@ -176,14 +176,14 @@ def normalize_axes(dims: SupportsIndex | Iterable[SupportsIndex] | None, ndim: i
 
 
 def _members(value: Any) -> tuple[Any, ...] | None:
-    """The entries of a sequence or of a 1-d array; None for what is neither."""
+    """The entries of a sequence or of a 1-d array; None for any other value."""
     if isinstance(value, tuple | list) or (isinstance(value, Sequence) and not isinstance(value, str | bytes)):
         return tuple(value)
     return tuple(value.tolist()) if getattr(value, "ndim", None) == 1 else None
 
 
 def parse_sizes(args: tuple[Any, ...], operation: str = "", argument: str = "size") -> Shape:
-    """The ints that a call like `f(2, 3)`, `f((2, 3))`, `f([2, 3])` or `f(size)` was given; none for `f()`.
+    """The sizes passed in a call like `f(2, 3)`, `f((2, 3))`, `f([2, 3])` or `f(size)`; an empty tuple for `f()`.
 
     TypeError for what is no int.
 
@@ -213,13 +213,13 @@ def parse_sizes(args: tuple[Any, ...], operation: str = "", argument: str = "siz
 
 
 def broadcasts_to(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
-    """Whether an array of one shape is repeated to another."""
+    """True if an array of the first shape broadcasts to the second."""
     own = to[len(to) - len(shape) :]
     return len(shape) <= len(to) and all(a in (1, b) for a, b in zip(shape, own, strict=True))
 
 
 def broadcast_shapes(*shapes: SupportsIndex | Iterable[SupportsIndex]) -> Size:
-    """The shape that arrays of the given shapes have together: from the right, sizes are equal, or 1 and repeated.
+    """The common shape to which the given shapes broadcast: aligned from the right, sizes are equal or 1.
 
     Shapes that do not fit raise RuntimeError, negative sizes ValueError.
 
@@ -251,7 +251,7 @@ def _together(a: Shape, b: Shape) -> Shape:
 
 
 def _alignment(a: Shape, b: Shape) -> str:
-    """How two shapes that do not broadcast could be made to, if there is an obvious way."""
+    """Advice on how to reshape one of two shapes that do not broadcast, where that is obvious; else an empty string."""
     name, short, tall = ("a", a, b) if len(a) < len(b) else ("b", b, a)
     ways = [
         (f"{name}.reshape{short + (1,) * missing}", short + (1,) * missing, tall)
@@ -272,7 +272,7 @@ def _fits(a: Shape, b: Shape) -> bool:
 
 
 def infer_shape(shape: Shape, numel: int, operation: str = "") -> Shape:
-    """A shape for that many elements, in which one -1 is replaced by the size that is left.
+    """A shape for `numel` elements, with a single -1 replaced by the size that follows from the others.
 
     RuntimeError where there is no such size, or more than one.
 
@@ -349,7 +349,7 @@ def _not_expanded(dim: int, size: int, existing: int | None) -> str:
 
 @functools.lru_cache(maxsize=1024)
 def sum_to_axes(shape: Shape, target: Shape) -> tuple[Shape, bool]:
-    """The axes to sum to undo a broadcasting from a target to a shape, and whether a reshape is left to do.
+    """The axes to sum over to undo a broadcast from a target to a shape, and whether a reshape is needed afterwards.
 
     Summed over them without keeping them, an array of the shape has the target's elements; where the second is True, it
     does not have the target's shape yet. A target that does not broadcast to the shape raises RuntimeError.
@@ -371,7 +371,7 @@ def sum_to_axes(shape: Shape, target: Shape) -> tuple[Shape, bool]:
 
 
 def sum_to(xp: Any, g: Any, shape: tuple[int, ...]) -> Any:
-    """A cotangent summed over the axes along which its input was repeated."""
+    """A cotangent summed over the axes along which its input was broadcast."""
     axes, unshaped = sum_to_axes(g.shape, shape)
     if axes:
         g = xp.sum(g, axis=axes, keepdims=False)

@@ -1,7 +1,7 @@
-"""Source lines: where the user called an operation, recorded for next to nothing and read only in errors.
+"""Sites: the lines of the user's program that called operations, recorded at almost no cost and read only for errors.
 
-A site is a pair (code object, instruction offset). Nothing is formatted, and no frame is kept alive, until an error
-needs the line.
+A site is a pair (code object, instruction offset). No frame is kept alive, and the line is looked up only when an error
+needs it.
 """
 
 from __future__ import annotations
@@ -10,17 +10,18 @@ import importlib
 import os.path
 import sys
 from types import CodeType, FrameType
+from typing import Any
 
 from .modes import asking
 
 Site = tuple[CodeType, int]
 
-_PACKAGE = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120  # pathlib takes 6 ms to import
+_PACKAGE = os.path.dirname(os.path.dirname(__file__))
 GENERATED = "<pullback rule "
 
 
 class _Internal(dict[str, bool]):
-    """Whether a file belongs to pullback, found out once per file."""
+    """Maps a file name to whether the file belongs to pullback; each file is tested once."""
 
     def __missing__(self, filename: str) -> bool:
         inside = filename.startswith((_PACKAGE, GENERATED))
@@ -32,11 +33,11 @@ class _Internal(dict[str, bool]):
 
 internal = _Internal()
 outside: set[str] = set()
-"""The files that do not belong to pullback, among those found out: a set is asked in half the time."""
+"""The files already tested that do not belong to pullback: a lookup in a set takes half the time of one in a dict."""
 
 
 def user_frame(frame: FrameType) -> FrameType:
-    """The frame of the innermost call outside pullback, from a frame on; known while a pass runs that calls no user."""
+    """The frame of the innermost call outside pullback, starting at a frame; during a pass that frame is known beforehand."""
     if (known := asking.get()) is not None:
         return known  # type: ignore[no-any-return]  # a frame
     while internal[frame.f_code.co_filename] and frame.f_back is not None:
@@ -45,13 +46,13 @@ def user_frame(frame: FrameType) -> FrameType:
 
 
 def caller(skip: int = 2) -> Site:
-    """The innermost call outside pullback."""
+    """The site of the innermost call outside pullback."""
     frame = user_frame(sys._getframe(skip))
     return frame.f_code, frame.f_lasti
 
 
 def depth() -> int:
-    """The `stacklevel` of a warning that is to name the innermost line outside pullback."""
+    """The `stacklevel` with which a warning names the innermost line outside pullback."""
     frame, level = sys._getframe(1), 1
     while internal[frame.f_code.co_filename] and frame.f_back is not None:
         frame, level = frame.f_back, level + 1
@@ -59,7 +60,7 @@ def depth() -> int:
 
 
 def function_of(frame: FrameType) -> str | None:
-    """The name of the innermost of pullback's functions with a name of torch's, from a frame on; None in a user's frame."""
+    """The name of the innermost public function of pullback, starting at a frame; None if the frame is the user's."""
     if not internal[frame.f_code.co_filename]:
         return None
     while frame.f_code.co_name.startswith(("_", "<")) and frame.f_back is not None:
@@ -77,9 +78,18 @@ def line_of(site: Site) -> int:
 
 
 def remember(filename: str, source: str) -> None:
-    """Have tracebacks show the lines of generated text."""
-    lines = importlib.import_module("linecache")  # no function is generated at import, which need not pay for it
+    """Make tracebacks show the lines of generated source code."""
+    lines = importlib.import_module("linecache")  # imported here, since no code is generated at import
     lines.cache[filename] = (len(source), None, source.splitlines(True), filename)
+
+
+def generated(title: str, source: str, scope: dict[str, Any], name: str) -> Any:
+    """The function of a name that generated text defines, which finds its globals in `scope`; tracebacks show the text."""
+    filename = f"{GENERATED}{title}>"
+    remember(filename, source)
+    defined: dict[str, Any] = {}  # not the scope: another thread may be generating the same function
+    exec(compile(source, filename, "exec"), scope, defined)  # noqa: S102  # our own text, of names Python has accepted
+    return defined[name]
 
 
 def describe(site: Site | None) -> str:
@@ -92,5 +102,5 @@ def describe(site: Site | None) -> str:
         text = importlib.import_module("linecache").getline(filename, line).strip()
     except LookupError:  # doctest's patch of linecache does not know the examples of other documents
         text = ""
-    place = f"{os.path.basename(filename)}:{line}"  # noqa: PTH119  # as above
+    place = f"{os.path.basename(filename)}:{line}"
     return f"{place}: {text}" if text else place

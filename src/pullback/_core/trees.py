@@ -1,6 +1,6 @@
-"""Trees: values nested in tuples, lists, dicts, named tuples and dataclasses, taken apart and put together again.
+"""Trees: values nested in tuples, lists, dicts, named tuples and dataclasses, flattened to lists of leaves and rebuilt.
 
-A leaf is anything else, None included. A dict keeps the order of its keys; two structures are equal when they nest the
+A leaf is any other object, None included. A dict keeps the order of its keys; two structures are equal when they nest the
 same containers with the same keys.
 """
 
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, cast
 
 
 class Structure(NamedTuple):
-    """How a tree nests: the container's class, its keys, and the structure of each child; a leaf has no class."""
+    """The structure of a tree: the container's class, its keys, and the structure of each child; the class of a leaf is None."""
 
     kind: type | None
     keys: tuple[Any, ...] = ()
@@ -45,7 +45,7 @@ Parts = tuple[tuple[Any, ...], Sequence[Any]]
 
 @functools.lru_cache(maxsize=1024)
 def _opener(kind: Any) -> Callable[[Any], Parts] | None:
-    """What gives the keys and the children of the containers of a class; None for leaves."""
+    """The function that returns the keys and the children of a container of this class; None if the class is a leaf."""
     if kind in (dict, OrderedDict):
         return lambda tree: (tuple(tree), list(tree.values()))
     if kind in (tuple, list):
@@ -74,7 +74,7 @@ def flatten(tree: Any) -> tuple[list[Any], Structure]:
 
 
 def unflatten(structure: Structure, leaves: Sequence[Any]) -> Any:
-    """The tree with a structure and leaves."""
+    """The tree with a given structure and given leaves: the inverse of `flatten`."""
     return _built(structure, iter(leaves))
 
 
@@ -99,7 +99,7 @@ def _built(structure: Structure, leaves: Iterator[Any]) -> Any:
 
 
 def paths(structure: Structure, name: str = "") -> list[str]:
-    """How each leaf is reached, as Python spells it: `params['layer'][0]`."""
+    """The Python expression that selects each leaf, such as `params['layer'][0]`."""
     kind = structure.kind
     if kind is None:
         return [name]
@@ -111,13 +111,13 @@ def paths(structure: Structure, name: str = "") -> list[str]:
 
 
 def mapped(function: Callable[..., Any], tree: Any) -> Any:
-    """The tree with each leaf replaced by a function of it."""
+    """A tree of the same structure, with a function applied to each leaf."""
     leaves, structure = flatten(tree)
     return unflatten(structure, [function(leaf) for leaf in leaves])
 
 
 def spread(prefix: Any, structure: Structure) -> list[Any] | None:
-    """For each leaf of a structure the leaf of a prefix tree that stands above it; None if it is no prefix."""
+    """The leaves of a prefix tree, each repeated for all leaves of the structure below it; None if it is not a prefix."""
     opened = _opener(type(prefix))  # type: ignore[arg-type]  # as above
     if opened is None:
         return [prefix] * structure.leaf_count()

@@ -1,4 +1,4 @@
-"""The numbers in tensors and arrays, for what looks at them: each of these says what becomes of a transform's tensor."""
+"""Access to the values of tensors, and checks of arguments: each function says what it does with tensors of a transform."""
 
 from __future__ import annotations
 
@@ -13,59 +13,59 @@ ndarray = np.ndarray
 
 
 def data(value: Any) -> Any:
-    """What an operation takes without a derivative: the array of a plain tensor; a transform's tensor stays itself."""
+    """The value for an operand that is not differentiated: the array of a plain tensor; a tensor of a transform as it is."""
     return value._array if isinstance(value, Carrier) and not value.level else value
 
 
 def shared(value: Any) -> Any:
-    """The array beneath all levels, where each holds just the numbers that it stands for; None where there is no such."""
+    """The array inside all levels of boxes, if no level transforms its values (as a batch does); otherwise None."""
     while isinstance(value, Carrier) and value.level >= 0 and value._transparent:
         value = value._array
     return value if type(value) is ndarray else None
 
 
 def every(value: Any) -> Any:
-    """An array with all elements, of all examples of a batch too: for checks that must hold for each of them."""
+    """An array with all elements, including those of all examples of a batch: for checks that must hold for each of them."""
     return value._elements() if isinstance(value, Carrier) else value
 
 
 def require_tensor(function: str, argument: str, value: Any, position: int = 1) -> None:
-    """Refuse an argument of a function, at a position, that is no tensor."""
+    """Raise TypeError if an argument of a function is not a tensor; `position` counts arguments from 1."""
     if not isinstance(value, Carrier):
         raise errors.no_tensor(function, argument, position, value)
 
 
 def require_tensors(function: str, **arguments: Any) -> None:
-    """Refuse the first arguments of a function, in their order, if one is no tensor."""
+    """Raise TypeError if one of the first arguments of a function, given in order, is not a tensor."""
     for position, (argument, value) in enumerate(arguments.items(), 1):
         if not isinstance(value, Carrier):
             require_tensor(function, argument, value, position)
 
 
 def require_operand(function: str, argument: str, value: Any, position: int = 1) -> None:
-    """Refuse an argument that is neither a tensor nor a NumPy array, which will do beside a tensor."""
+    """Raise TypeError if an argument is neither a tensor nor a NumPy array (accepted where another operand is a tensor)."""
     if not isinstance(value, (Carrier, ndarray)):
         raise errors.no_tensor(function, argument, position, value)
 
 
 def require_operands(function: str, **arguments: Any) -> None:
-    """The same for the first arguments of a function, in their order."""
+    """Call `require_operand` for the first arguments of a function, given in order."""
     for position, (argument, value) in enumerate(arguments.items(), 1):
         require_operand(function, argument, value, position)
 
 
 def untracked(function: str, value: Any) -> Any:
-    """A value by which a function has no derivative; TypeError for a tensor that requires grad, which would get none."""
+    """The value of a parameter that is not differentiated; raises TypeError for a tensor that requires grad."""
     if isinstance(value, Carrier) and value._node is not None:
         raise errors.tracked_number(function, value)
     return value
 
 
 def holds(condition: Any) -> bool:
-    """Whether every element of a tensor of truths is true: for checks of arguments, which a compiled program makes, too."""
+    """True if all elements of a bool tensor are True: for checks of arguments that compiled programs repeat at each call."""
     return bool(every(condition).all())
 
 
 def concrete(value: Any, operation: str) -> Any:
-    """The elements as an array, for an operation whose result's shape depends on them: refused if examples differ."""
+    """The elements as an array, for an operation whose output shape depends on values; raises where examples of a batch differ."""
     return value._concrete(operation) if isinstance(value, Carrier) else value

@@ -174,6 +174,14 @@ def in_order(x: Any) -> Array:
     return x if x.flags.c_contiguous else np.ascontiguousarray(x)
 
 
+def reshaped_view(x: Array, *shape: int) -> Array:
+    """A view of x with another shape, for what is written through it: an error where `reshape` would make a copy."""
+    view = x.reshape(shape)
+    if not x.flags.c_contiguous and x.size and not np.may_share_memory(view, x):
+        raise ValueError(f"no view of shape {shape} of an array of shape {x.shape} and strides {x.strides}")
+    return view
+
+
 def mean(x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Any:
     """The mean over axes, in the dtype of x."""
     count = length(x.shape, axis)
@@ -376,7 +384,7 @@ def combine_at(ufunc: np.ufunc, out: Array, index: tuple[Any, ...], values: Any)
                 return
     if values.size > 256 and out.size < 8 * values.size:
         places = np.arange(out.size).reshape(out.shape)[index]
-        ufunc.at(out.reshape(-1), places.reshape(-1), np.broadcast_to(values, places.shape).reshape(-1))
+        ufunc.at(reshaped_view(out, -1), places.reshape(-1), np.broadcast_to(values, places.shape).reshape(-1))
     else:
         ufunc.at(out, index, values)
 
@@ -505,7 +513,9 @@ def overwrite(x: Any, value: Any, *, path: Any) -> Array:
     if view.size and not np.shares_memory(view, out):  # a view of x, whose layout differs, is none of out
         numbers = np.arange(_parts(out).size, dtype=np.float64).view("D" if out.dtype.kind == "c" else "d")
         place = replay(numbers.reshape(out.shape), path=path)
-        _parts(out)[_parts(place).astype(np.intp)] = _parts(np.broadcast_to(value, place.shape).astype(view.dtype))
+        _parts(out)[_parts(in_order(place)).astype(np.intp)] = _parts(
+            np.array(np.broadcast_to(value, place.shape), view.dtype, order="C")
+        )
     else:
         view[...] = value
     return out
@@ -513,7 +523,7 @@ def overwrite(x: Any, value: Any, *, path: Any) -> Array:
 
 def _parts(x: Array) -> Array:
     """The elements one after another, of complex ones the two parts; a view where they lie so."""
-    flat = x.reshape(-1)
+    flat = reshaped_view(x, -1)
     return flat.view(flat.real.dtype)
 
 

@@ -233,9 +233,7 @@ def _quantile(x: Array, tail: Array) -> Array:
     if outer.any():
         r = np.sqrt(-np.log(tail[outer]))
         found = by_region(
-            r,
-            (r <= 5, lambda r: _ratio(r - 1.6, NORMAL_MIDDLE)),
-            (r > 5, lambda r: _ratio(r - 5, NORMAL_FAR)),
+            r, (r <= 5, lambda r: _ratio(r - 1.6, NORMAL_MIDDLE)), (r > 5, lambda r: _ratio(r - 5, NORMAL_FAR))
         )
         found[np.isinf(r)] = np.inf
         out[outer] = np.copysign(found, x[outer])

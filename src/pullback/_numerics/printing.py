@@ -25,11 +25,7 @@ class _Options(NamedTuple):
     sci_mode: bool | None = None
 
 
-_PROFILES = {
-    "default": _Options(),
-    "short": _Options(precision=2, edgeitems=2),
-    "full": _Options(threshold=math.inf),
-}
+_PROFILES = {"default": _Options(), "short": _Options(precision=2, edgeitems=2), "full": _Options(threshold=math.inf)}
 
 _options = _Options()
 

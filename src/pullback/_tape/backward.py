@@ -1,75 +1,28 @@
 """backward and grad: from what the user passes to a pass over the tape, and back.
 
-Everything is checked and prepared before the pass starts. `gradient` follows the seed documents: a one-element output
-takes a gradient of any shape, each entry pulled back and summed; axes of length 1 may be missing or extra; anything
-else must have the output's shape.
+Everything is checked and prepared before the pass starts.
 """
 
 from __future__ import annotations
 
 import importlib
-import math
 import warnings
 import weakref
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from .. import ops
 from .._core import errors
-from .._core import xp as _xp
+from .._core.lazy import provider
 from .._core.primitives import Carrier
 from .node import AccumulateGrad, Node, hooks_of, tape_of
 from .recording import Tape
+from .seeds import GradientEdge, as_carrier, cotangent, place_of
 from .walk import commit, pull_back
 
 ndarray = np.ndarray
-
-
-class GradientEdge(NamedTuple):
-    """A place in the graph: a node, and which of its outputs; keeps the graph alive without the tensor.
-
-    >>> import pullback
-    >>> x = pullback.tensor(3.0, requires_grad=True)
-    >>> y = x * x
-    >>> edge = pullback.autograd.graph.get_gradient_edge(x)
-    >>> pullback.autograd.grad(y, edge)
-    (tensor(6.),)
-    """
-
-    node: Node
-    output_nr: int
-    ownership_token: Any = None
-
-
-def get_gradient_edge(tensor: Any) -> GradientEdge:
-    """The edge into which a tensor's gradient flows.
-
-    Raises
-    ------
-    RuntimeError
-        If the tensor does not require grad.
-
-    >>> import pullback
-    >>> x = pullback.ones(2, requires_grad=True)
-    >>> pullback.autograd.graph.get_gradient_edge(x * 2).node.name()
-    'MulBackward0'
-    """
-    if tensor._node is None:
-        raise RuntimeError(
-            "It is not possible to get the gradient edge for a Tensor that does not require gradients: "
-            f"this is a {errors.kind(tensor)}"
-        )
-    node, index = tensor._node.endpoint
-    return GradientEdge(node, index, tensor._node)
-
-
-def _place(target: Any) -> Node:
-    """The node at which the gradient of a tensor or an edge arrives."""
-    if isinstance(target, GradientEdge):
-        return target.ownership_token or target.node
-    return target._node  # type: ignore[no-any-return]  # a tensor
 
 
 def _reasons() -> Any:
@@ -87,80 +40,6 @@ def check_output(index: int, output: Any) -> None:
         raise _reasons().no_history(index, output)
 
 
-def cotangent(tape: Tape, output: Any, gradient: Any, index: int, create_graph: bool) -> Any:
-    """The cotangent to start from: an array, or, with create_graph, a tensor."""
-    if gradient is None:
-        g = _implicit(output)
-        if create_graph:
-            return tape.wrap(g, None)
-        return g if isinstance(output, GradientEdge) or type(output._array) is ndarray else tape.wrap(g, None)._array
-    given = gradient if isinstance(gradient, Carrier) else _as_carrier(tape, gradient)
-    if isinstance(output, GradientEdge):
-        return given if create_graph else _beneath(tape, given)
-    held, like = given._array, output._array
-    plain = not create_graph and type(held) is ndarray and type(like) is ndarray and given.interpreter is tape
-    if plain and held.dtype is like.dtype and held.shape == like.shape:
-        return held
-    if given._dtype.kind == "c" and output._dtype.kind != "c":
-        raise RuntimeError(
-            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
-            f"grad_output[{index}] has a dtype of {given.dtype} and output[{index}] has a dtype of {output.dtype}."
-        )
-    return _fitted(tape, given, output, index, create_graph)
-
-
-def _beneath(tape: Tape, given: Any) -> Any:
-    """What a carrier of this tape holds; one of another tape, though it were of the same level, as it is."""
-    return given._array if given.interpreter is tape else given
-
-
-def _implicit(output: Any) -> Any:
-    """The gradient 1 of a one-element output."""
-    if isinstance(output, GradientEdge):
-        raise RuntimeError("grad can be implicitly created only for scalar outputs: pass a gradient for an edge")
-    array = output._array
-    shape = array.shape
-    if math.prod(shape) != 1:
-        raise errors.missing_gradient(output)
-    dtype = output._dtype
-    if dtype.kind == "c":
-        raise RuntimeError(
-            f"grad can be implicitly created only for real scalar outputs but got {output.dtype}: "
-            "pass a gradient, or take .abs() first"
-        )
-    return np.array(1, dtype) if shape == () else np.ones(shape, dtype)
-
-
-def _as_carrier(tape: Tape, gradient: Any) -> Any:
-    try:
-        array = np.array(gradient)
-    except ValueError as error:
-        raise TypeError(f"gradient must be a tensor, an array, a list or a number: {error}") from None
-    if array.dtype.kind not in "buifc":
-        raise TypeError(
-            "gradient must be a tensor, an array, a list or a number, "
-            f"not {type(gradient).__name__} ({str(gradient)[:40]!r})"
-        )
-    return tape.wrap(array, None)
-
-
-def _fitted(tape: Tape, given: Any, output: Any, index: int, create_graph: bool) -> Any:
-    """A gradient with the shape and dtype of its output."""
-    want = tuple(output.shape)
-    have = tuple(given.shape)
-    if have != want and math.prod(want) != 1 and [n for n in have if n != 1] != [n for n in want if n != 1]:
-        raise errors.gradient_shape(given, output, index)
-    g = given if create_graph else _beneath(tape, given)
-    xp: Any = ops if isinstance(g, Carrier) else _xp
-    if given._dtype != output._dtype:
-        g = xp.astype(g, dtype=output._dtype, source=given._dtype)
-    if have == want:
-        return g
-    if math.prod(want) == 1 and math.prod(have) != 1:
-        g = xp.sum(g, axis=tuple(range(len(have))), keepdims=False)
-    return xp.reshape(g, shape=want)
-
-
 def _roots(outputs: Sequence[Any], gradients: Sequence[Any], create_graph: bool) -> tuple[Tape, list[Any]]:
     """The outermost tape of the outputs, and each output's node with its cotangent."""
     tape: Any = None
@@ -170,7 +49,7 @@ def _roots(outputs: Sequence[Any], gradients: Sequence[Any], create_graph: bool)
             own, place = output.interpreter, output._node
         else:
             check_output(index, output)
-            own, place = tape_of(output.node), _place(output)
+            own, place = tape_of(output.node), place_of(output)
         if tape is None or own.level > tape.level:
             tape = own
         places.append(place)
@@ -229,7 +108,7 @@ def backward(
                 raise TypeError(
                     f"backward(): inputs are Tensors or GradientEdges, but number {index} is a {type(target).__name__}"
                 )
-            if _place(target) is None:
+            if place_of(target) is None:
                 raise RuntimeError(
                     "can't retain_grad on Tensor that has requires_grad=False: an input of backward() is a "
                     f"{errors.kind(target)} that is not tracked"
@@ -238,7 +117,7 @@ def backward(
     if targets is None:
         commit(pull_back(tape, roots, retain_graph=keep_graph, create_graph=create_graph), roots)
         return
-    places = [_place(target) for target in targets]
+    places = [place_of(target) for target in targets]
     outcome = pull_back(tape, roots, targets=places, retain_graph=keep_graph, create_graph=create_graph)
     for target, place in zip(targets, places, strict=True):
         if isinstance(target, Carrier) and not isinstance(place, AccumulateGrad) and place in outcome.found:
@@ -340,7 +219,7 @@ def check_inputs(targets: Sequence[Any], materialize: bool, allow_unused: bool |
             raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(target).__name__}")
         if materialize:
             raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
-        places.append(_place(target))
+        places.append(place_of(target))
     return places
 
 
@@ -402,9 +281,9 @@ def _batched(
     """One pass for all cotangents along the first axis of the gradients."""
     for index, output in enumerate(outputs):
         check_output(index, output)
-    roots = [*map(_place, outputs)]
+    roots = [*map(place_of, outputs)]
     gradients = [
-        g if g is None or isinstance(g, Carrier) else _as_carrier(tape_of(root), g)
+        g if g is None or isinstance(g, Carrier) else as_carrier(tape_of(root), g)
         for g, root in zip(gradients, roots, strict=True)
     ]
     sizes = set()
@@ -428,12 +307,11 @@ def _batched(
         sizes.add(gradient.shape[0])
     if len(sizes) != 1:
         raise RuntimeError(f"grad_outputs have different batch sizes: {sorted(sizes)}")
-    together = importlib.import_module("pullback.func.rows").together  # transforms are read when first asked for
 
     def once(*rows: Any) -> list[Any]:
         return _grad_once(outputs, targets, places, rows, retain_graph, create_graph, allow_unused)
 
-    answers: list[Any] = together(once, gradients, sizes.pop())
+    answers: list[Any] = provider("batches of cotangents").together(once, gradients, sizes.pop())
     return answers
 
 

@@ -204,7 +204,7 @@ def _grew(shape: Shape, result: Shape) -> frozenset[int]:
 # 2. The block
 
 
-class check(ModeBlock):  # noqa: N801  # used like a function
+class check(ModeBlock):
     """A block that warns of broadcasts that are probably mistakes, and lists the copies that writes have cost.
 
     A warning, `CheckWarning`, is given when an operation makes both its operands grow, as (N, 1) and (N,) become (N, N),

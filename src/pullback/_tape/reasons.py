@@ -16,12 +16,12 @@ from .._core import errors
 from .._core.primitives import Carrier
 from .._core.sites import Site, describe
 from .._core.values import require_tensors
-from .backward import cotangent
 from .cuts import HIDING, Cut, recent
 from .diagnosis import Cause, above, born, cause, kind_of, made_at, vanishes
 from .ledger import Entry, Ledger, first, replayed
 from .node import AccumulateGrad, Node
 from .recording import Freed
+from .seeds import cotangent
 from .walk import restrict, youngest_first
 
 

@@ -4,7 +4,7 @@
 down as the source of a function with the primitive's own inputs: past `bind` for every primitive, and, for the hottest
 methods of a tensor, past promotion too. Such a function does exactly what the general way would do, or hands over to
 it: for another level, hooks on saved values, a value that was cut off, several outputs. This is the one place that may
-look like C. `tests/test_eager.py` holds the two ways together.
+look like C. `tests/tape/test_shortcuts.py` holds the two ways together.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .._core import machine
 from .._core.modes import NO_GRAD, RECORD, mode, quiet
 from .._core.primitives import Primitive, bind
 from .._core.shapes import broadcasts_to
-from .._core.sites import GENERATED, outside, remember, user_frame
+from .._core.sites import generated, outside, user_frame
 from .cuts import withdraw
 from .memory import cell_of, cell_with, keep_array, protect, written
 from .node import count, make, new, node_class
@@ -300,11 +300,8 @@ def _unwritten(*args: Any, **params: Any) -> Any:
 def _compiled(scope: dict[str, Any], title: str, parameters: Sequence[str], lines: Sequence[str]) -> Function:
     """A function of some text, which tracebacks can show."""
     source = "\n".join([f"def written({', '.join(parameters)}):", *(f"    {line}" for line in lines)])
-    filename = f"{GENERATED}{title}>"
-    remember(filename, source)
-    made: dict[str, Any] = {}  # not the scope: another thread may be writing the same function
-    exec(compile(source, filename, "exec"), scope, made)  # noqa: S102  # our own text, of names `Primitive` has accepted
-    return made["written"]  # type: ignore[no-any-return]  # what exec defined
+    written: Function = generated(title, source, scope, "written")
+    return written
 
 
 def _passed(names: Sequence[str], metadata: Metadata) -> list[str]:
@@ -319,10 +316,7 @@ def _call(names: Sequence[str], handed: str | None = None, function: str = "gene
 
 
 def _tensor(name: str) -> list[str]:
-    return [
-        f"if type({name}) is Tensor:",
-        f"    {name}_array, {name}_edge = {name}._array, {name}._node",
-    ]
+    return [f"if type({name}) is Tensor:", f"    {name}_array, {name}_edge = {name}._array, {name}._node"]
 
 
 def _floating(name: str, handed_over: str) -> list[str]:

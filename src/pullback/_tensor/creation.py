@@ -21,7 +21,6 @@ from .._core.shapes import Shape, parse_sizes
 from .._core.values import require_tensor, untracked
 from .._tape.cuts import cut
 from .._tape.memory import storage_of
-from ..vocabulary import taking_out
 from ..vocabulary.promotion import common, limits, overflow
 from .nested import is_nested, numbers, read
 from .tensor import Tensor
@@ -191,7 +190,7 @@ def _from_shape(name: str, fill: Callable[[Shape, np.dtype[Any]], Any], text: st
         return made(fill(sizes_of(name, sizes, size), chosen_dtype(dtype)), requires_grad)
 
     function.__doc__ = text
-    return taking_out(named(name, function))
+    return named(name, function)
 
 
 def named(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -234,7 +233,6 @@ empty = _from_shape(
 )
 
 
-@taking_out
 def full(
     size: Sequence[int], fill_value: Any, *, dtype: Any = None, requires_grad: bool = False, **placement: Any
 ) -> Tensor:
@@ -250,7 +248,6 @@ def full(
     return made(np.full(sizes_of("full", (size,)), value, value.dtype), requires_grad)
 
 
-@taking_out
 def eye(n: int, m: int | None = None, *, dtype: Any = None, requires_grad: bool = False, **placement: Any) -> Tensor:
     """Ones on the diagonal, zeros elsewhere.
 
@@ -278,7 +275,6 @@ def bound(function: str, value: Any) -> Any:
     return untracked(function, value).item()
 
 
-@taking_out
 def arange(
     start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, requires_grad: bool = False, **placement: Any
 ) -> Tensor:
@@ -324,7 +320,6 @@ def _evenly(function: str, bounds: tuple[Any, Any], steps: int, dtype: Any) -> t
     return quiet.run(np.linspace, start, end, steps), kind
 
 
-@taking_out
 def linspace(
     start: Any, end: Any, steps: int, *, dtype: Any = None, requires_grad: bool = False, **placement: Any
 ) -> Tensor:
@@ -491,3 +486,28 @@ def result_type(tensor: Any, other: Any) -> dtypes.dtype:
     pullback.float32
     """
     return dtypes.from_numpy(common(tensor, other))
+
+
+def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool = False) -> Any:
+    """The frequencies that `fft` of n points, d apart, belongs to: negative ones in the second half.
+
+    >>> import pullback
+    >>> pullback.fft.fftfreq(4)
+    tensor([ 0.0000,  0.2500, -0.5000, -0.2500])
+    """
+    return _frequencies(np.fft.fftfreq(n, d), dtype, requires_grad)
+
+
+def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool = False) -> Any:
+    """The frequencies that `rfft` of n points, d apart, belongs to.
+
+    >>> import pullback
+    >>> pullback.fft.rfftfreq(4)
+    tensor([0.0000, 0.2500, 0.5000])
+    """
+    return _frequencies(np.fft.rfftfreq(n, d), dtype, requires_grad)
+
+
+def _frequencies(values: Any, dtype: Any, requires_grad: bool) -> Any:
+    kind = chosen_dtype(dtype)
+    return from_numpy(values.astype(kind)).requires_grad_(requires_grad)

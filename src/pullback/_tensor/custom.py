@@ -143,7 +143,7 @@ class Custom(Primitive):
         return [("saved", None)]
 
 
-class among:  # noqa: N801  # read as a statement
+class among:
     """A block in which tensors that are made, not computed, stand where the highest of these values stands."""
 
     __slots__ = ("_interpreter", "_token")

@@ -65,7 +65,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     if N is not None and N < 0:
         raise RuntimeError(f"N must be non-negative, got {N}")
     count = x.shape[0] if N is None else N
-    powers = vocabulary.load("linalg", "vander")(x, N=max(count, 2))[:, :count]
+    powers = vocabulary.load("vocabulary.contractions", "vander")(x, N=max(count, 2))[:, :count]
     return powers if increasing else powers.flip(1)
 
 

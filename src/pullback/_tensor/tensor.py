@@ -9,7 +9,6 @@ import functools
 import warnings
 from collections.abc import Callable, Iterator
 from sys import _getframe
-from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -28,8 +27,18 @@ from .._tape.memory import storage_of
 from .._tape.node import AccumulateGrad, Node, new
 from .._tape.recording import Tape
 from .._tape.views import write
-from ..vocabulary import arithmetic, fills, indexing, numpy_protocol, products, reductions, shapes
+from ..vocabulary import (
+    arithmetic,
+    fills,
+    in_both_spellings,
+    indexing,
+    numpy_protocol,
+    products,
+    shapes,
+    taking_numbers,
+)
 from ..vocabulary.promotion import cast
+from . import surface
 from .attributes import Autograd
 from .nested import is_nested, read, sizes_of_old
 
@@ -277,7 +286,7 @@ def in_place(general: Callable[..., Any]) -> Callable[..., Any]:
 
     method.__name__ = method.__qualname__ = f"{general.__name__}_"
     method.__doc__ = f"In place: {general.__doc__}"
-    return fills(method) if method.__name__ in vocabulary.FILLS else method
+    return method
 
 
 def operator(general: Callable[[Any, Any], Any], *, swapped: bool = False) -> Callable[[Any, Any], Any]:
@@ -403,54 +412,12 @@ class Tensor(Conversions):
     def imag(self, value: Any) -> None:
         self.imag[...] = value.real if isinstance(value, Carrier) else value
 
-    # Elementwise
-    add, sub, mul, div = arithmetic.add, arithmetic.sub, arithmetic.mul, arithmetic.div
-    subtract, multiply, divide, true_divide = sub, mul, div, div
-    floor_divide, remainder, pow = arithmetic.floor_divide, arithmetic.remainder, arithmetic.pow
-    neg = negative = arithmetic.neg
-    exp, expm1, log, log1p, sqrt = arithmetic.exp, arithmetic.expm1, arithmetic.log, arithmetic.log1p, arithmetic.sqrt
-    rsqrt, square, reciprocal = arithmetic.rsqrt, arithmetic.square, arithmetic.reciprocal
-    abs = absolute = arithmetic.abs
-    sin, cos, tan = arithmetic.sin, arithmetic.cos, arithmetic.tan
-    sinh, cosh, tanh = arithmetic.sinh, arithmetic.cosh, arithmetic.tanh
-    sigmoid, relu, sign = arithmetic.sigmoid, arithmetic.relu, arithmetic.sign
-    floor, ceil, round, trunc = arithmetic.floor, arithmetic.ceil, arithmetic.round, arithmetic.trunc
-    maximum, minimum = arithmetic.maximum, arithmetic.minimum
-    clamp = clip = arithmetic.clamp
-    eq, ne, lt, le, gt, ge = (
-        arithmetic.eq, arithmetic.ne, arithmetic.lt, arithmetic.le, arithmetic.gt, arithmetic.ge)  # fmt: skip
-    logical_and, logical_or = arithmetic.logical_and, arithmetic.logical_or
-    logical_xor, logical_not = arithmetic.logical_xor, arithmetic.logical_not
-    isnan, isinf, isfinite = arithmetic.isnan, arithmetic.isinf, arithmetic.isfinite
-    nonzero = arithmetic.nonzero
-
     def where(self, condition: Any, other: Any) -> Any:
         """This tensor where the condition holds, other elsewhere."""
         return arithmetic.where(condition, self, other)
 
-    # Reductions
-    sum, mean, var, std, norm = reductions.sum, reductions.mean, reductions.var, reductions.std, reductions.norm
-    max, min, amax, amin = reductions.max, reductions.min, reductions.amax, reductions.amin
-    argmax, argmin, all, any = reductions.argmax, reductions.argmin, reductions.all, reductions.any
-    logsumexp, softmax, log_softmax = reductions.logsumexp, reductions.softmax, reductions.log_softmax
-    cumsum = reductions.cumsum
-
-    # Shapes
-    reshape, view, flatten, ravel = shapes.reshape, shapes.view, shapes.flatten, shapes.ravel
-    view_as, reshape_as = shapes.view_as, shapes.reshape_as
-    permute, transpose, t, movedim = shapes.permute, shapes.transpose, shapes.t, shapes.movedim
-    expand, expand_as, broadcast_to = shapes.expand, shapes.expand_as, shapes.broadcast_to
-    squeeze, unsqueeze, flip = shapes.squeeze, shapes.unsqueeze, shapes.flip
-    split, chunk, unbind = shapes.split, shapes.chunk, shapes.unbind
     T = property(shapes.reversed_axes, doc="The axes in reverse order.")
     mT = property(shapes.matrix_transpose, doc="The last two axes exchanged.")  # noqa: N815  # torch's name
-
-    # Products
-    mm, matmul, dot, mv, bmm, outer = (
-        products.mm, products.matmul, products.dot, products.mv, products.bmm, products.outer)  # fmt: skip
-
-    # In place
-    add_, sub_, mul_, div_ = map(in_place, (add, sub, mul, div))
 
     @fills
     def zero_(self) -> Any:
@@ -477,9 +444,17 @@ class Tensor(Conversions):
         return write(self, ops.copy(self, cast(other, self._dtype)), "copy_")
 
 
-def loaded_in_place(module: str, name: str) -> Any:
-    """The in-place form of a function that is imported now."""
-    return in_place(vocabulary.public(module, name))
+@functools.cache
+def method(module: str, defined: str) -> Callable[..., Any]:
+    """The method that a function of the vocabulary is: in torch's and NumPy's spelling, with its shortcut."""
+    general = taking_numbers(in_both_spellings(vocabulary.load(module, defined)))
+    return shortcuts.short(Tensor, general)
+
+
+def written_method(place: surface.Place) -> Callable[..., Any]:
+    """The in-place method that a function of the vocabulary is."""
+    written = in_place(method(place.module, place.defined))
+    return fills(written) if place.form.endswith("+fills") else written
 
 
 class Later:
@@ -495,14 +470,13 @@ class Later:
         return getattr(owner if tensor is None else tensor, self.name)
 
 
-for name, module in vocabulary.LATER_METHODS.items():
-    setattr(Tensor, name, Later(name, functools.partial(vocabulary.public, module, name)))
-for name, module in vocabulary.LATER_IN_PLACE.items():
-    setattr(Tensor, f"{name}_", Later(f"{name}_", functools.partial(loaded_in_place, module, name)))
+for name, place in surface.METHODS.items():
+    setattr(Tensor, name, Later(name, functools.partial(method, place.module, place.defined)))
+for name, place in surface.IN_PLACE.items():
+    setattr(Tensor, f"{name}_", Later(f"{name}_", functools.partial(written_method, place)))
 
 Tensor.interpreter = Eager()
 Primitive.short = functools.partial(shortcuts.past_bind, Tensor)
-vocabulary.short_way = functools.partial(shortcuts.short, Tensor)
 
 IN_PLACE = {
     "add_": ops.add, "sub_": ops.subtract, "mul_": ops.multiply, "div_": ops.divide,
@@ -512,7 +486,7 @@ HOT = {
     "__add__": ops.add, "__radd__": ops.add, "__sub__": ops.subtract, "__truediv__": ops.divide,
     "__mul__": ops.multiply, "__rmul__": ops.multiply, "mul": ops.multiply, "__neg__": ops.negative,
     "neg": ops.negative, "maximum": ops.maximum, "minimum": ops.minimum, "exp": ops.exp, "log": ops.log,
-    "sqrt": ops.sqrt, "abs": ops.abs, "square": ops.square, "reciprocal": ops.reciprocal, "sin": ops.sin,
+    "sqrt": ops.sqrt, "abs": ops.abs, "__abs__": ops.abs, "square": ops.square, "reciprocal": ops.reciprocal, "sin": ops.sin,
     "cos": ops.cos, "tanh": ops.tanh, "sigmoid": ops.sigmoid, "relu": ops.relu,
     "__eq__": ops.equal, "__ne__": ops.not_equal, "__lt__": ops.less, "__le__": ops.less_equal,
     "__gt__": ops.greater, "__ge__": ops.greater_equal,
@@ -529,7 +503,3 @@ Tensor.zero_ = shortcuts.zeroing(Tensor, Tensor.zero_)  # type: ignore[method-as
 for short_way, methods in SHORT_WAYS.items():
     for name, primitive in methods.items():
         setattr(Tensor, name, short_way(Tensor, primitive, getattr(Tensor, name)))
-once = functools.cache(vocabulary.short_way)  # other names are the same method
-for name, function in [*vars(Tensor).items()]:
-    if isinstance(function, FunctionType) and not hasattr(function, "__wrapped__"):
-        setattr(Tensor, name, once(function))

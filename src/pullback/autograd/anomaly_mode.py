@@ -341,7 +341,7 @@ def _checked(name: str, check_nan: object, policy: object) -> None:
         raise TypeError(f"{name}(): argument 'check_nan' must be bool, not {type(check_nan).__name__}")
 
 
-class detect_anomaly(ModeBlock):  # noqa: N801  # torch's name
+class detect_anomaly(ModeBlock):
     """A block in which the first NaN or inf raises `AnomalyError`, a RuntimeError that names the operation and the line.
 
     An operation that makes NaN or inf of finite numbers is remembered, and raises when that matters: when NaN is added
@@ -399,7 +399,7 @@ class detect_anomaly(ModeBlock):  # noqa: N801  # torch's name
             observer.settle()
 
 
-class set_detect_anomaly:  # noqa: N801  # torch's name
+class set_detect_anomaly:
     """Anomaly mode switched on or off: at once when called, until the end of the block when used with `with`.
 
     `check_nan` and `policy` are those of `detect_anomaly`. Without a block, what is left at its end cannot be an alarm.

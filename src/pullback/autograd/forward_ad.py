@@ -107,7 +107,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
     forward.__exit__(None, None, None)
 
 
-class dual_level:  # noqa: N801  # torch's name
+class dual_level:
     """A block in which tensors may carry tangents.
 
     >>> import pullback

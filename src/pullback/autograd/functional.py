@@ -345,11 +345,7 @@ def _pulled(
     found: tuple[Any, ...] = (None,) * len(variables)
     if tracked:
         found = backward.grad(
-            [y for y, _ in tracked],
-            variables,
-            [g for _, g in tracked],
-            create_graph=create_graph,
-            allow_unused=True,
+            [y for y, _ in tracked], variables, [g for _, g in tracked], create_graph=create_graph, allow_unused=True
         )
     for place, g in enumerate(found):
         if g is None and strict:

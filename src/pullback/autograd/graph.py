@@ -8,14 +8,14 @@ from typing import Any, Self
 
 from .._core.errors import kind
 from .._core.modes import FieldBlock, ModeBlock, mode, running
-from .._tape.backward import GradientEdge as GradientEdge
-from .._tape.backward import get_gradient_edge as get_gradient_edge
 from .._tape.memory import written
 from .._tape.node import Node as Node
 from .._tape.node import hooks_of
+from .._tape.seeds import GradientEdge as GradientEdge
+from .._tape.seeds import get_gradient_edge as get_gradient_edge
 
 
-class saved_tensors_hooks(ModeBlock):  # noqa: N801  # torch's name
+class saved_tensors_hooks(ModeBlock):
     """A block in which each value saved for backward passes through `pack`, and through `unpack` when it is needed.
 
     `pack(tensor)` may return anything; `unpack` turns that into a tensor again. Only the innermost block counts.
@@ -43,7 +43,7 @@ class saved_tensors_hooks(ModeBlock):  # noqa: N801  # torch's name
         return type(self)(*self._hooks)
 
 
-class save_on_cpu(saved_tensors_hooks):  # noqa: N801  # torch's name
+class save_on_cpu(saved_tensors_hooks):
     """A block in which graphs keep copies of the values they save; torch moves them from a GPU, here all is on the CPU.
 
     >>> import pullback

@@ -26,13 +26,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     name = given[0] if given else "--help"
     if name in {"-h", "--help"}:
-        print(_help())  # noqa: T201  # what a command is for
+        print(_help())
         return 0 if given else USAGE
     if name in {"-V", "--version"}:
-        print(f"pullback {importlib.import_module('pullback').__version__}")  # noqa: T201  # as above
+        print(f"pullback {importlib.import_module('pullback').__version__}")
         return 0
     if name not in SUBCOMMANDS:
-        print(f"pullback: there is no command {name!r}\n\n{_help()}", file=sys.stderr)  # noqa: T201  # as above
+        print(f"pullback: there is no command {name!r}\n\n{_help()}", file=sys.stderr)
         return USAGE
     code: int = importlib.import_module(SUBCOMMANDS[name][0]).main(given[1:])
     return code

@@ -29,15 +29,15 @@ def main(arguments: Sequence[str]) -> int:
     """
     given = list(arguments)
     if given and given[0] in {"-h", "--help"}:
-        print(USAGE)  # noqa: T201  # what a command is for
+        print(USAGE)
         return 0
     as_module = given[:1] == ["-m"]
     given = given[as_module:]
-    if not given or (given[0].startswith("-") and not os.path.exists(given[0])):  # noqa: PTH110  # the name as given
-        print(USAGE, file=sys.stderr)  # noqa: T201  # as above
+    if not given or (given[0].startswith("-") and not os.path.exists(given[0])):
+        print(USAGE, file=sys.stderr)
         return 2
-    if not as_module and not os.path.exists(given[0]):  # noqa: PTH110  # as above
-        print(f"pullback run: can't open file {given[0]!r}: there is none", file=sys.stderr)  # noqa: T201  # as above
+    if not as_module and not os.path.exists(given[0]):
+        print(f"pullback run: can't open file {given[0]!r}: there is none", file=sys.stderr)
         return 2
     install()
     sys.argv = given
@@ -53,11 +53,11 @@ def _run(program: str, as_module: bool) -> None:
     """Run a script or a module as the main one; `sys.path` begins as Python would have it."""
     if as_module:
         if not sys.flags.safe_path:
-            sys.path[0] = os.getcwd()  # noqa: PTH109  # as Python writes it there
+            sys.path[0] = os.getcwd()
         runpy.run_module(program, run_name="__main__", alter_sys=True)
         return
-    if os.path.isfile(program) and not sys.flags.safe_path:  # noqa: PTH113  # the name as given
-        sys.path[0] = os.path.dirname(os.path.realpath(program))  # noqa: PTH120  # as Python writes it there
+    if os.path.isfile(program) and not sys.flags.safe_path:
+        sys.path[0] = os.path.dirname(os.path.realpath(program))
     runpy.run_path(program, run_name="__main__")
 
 

@@ -1,8 +1,9 @@
 """Capture: one run of a function, made and written down, and what of it can be done again by a program.
 
-The run is a real one: its results and effects are those of the first call. What takes long is put off, and computed by the
-program when it is complete. Until the run has succeeded nothing outside is written, so that one which cannot be written down
-leaves nothing behind, and the function runs as it is instead.
+A run that has been written down is taken back: nothing outside has been written, and the program then gives the results
+and effects of this call as of all later ones, to the last bit. So what takes long is put off while a run is recorded, and
+need not be computed. A run that cannot be done again, because Python values change in it, is a real one: its results and
+effects are those of the call.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from .._tensor.attributes import Attributes
 from .._tensor.tensor import Tensor
 from ..func.control import runner
 from .loops import Recording
-from .numbers import DOUBLE, Number
+from .numbers import DOUBLE, Escaped, Number, Root
 from .program import Program, Value
 from .recorder import Memory, Recorded, Recorder, RefusedError
 from .records import (
@@ -62,13 +63,22 @@ RATED = {"params", "lr"}
 class Run:
     """One run of a function, recorded."""
 
-    def __init__(self, function: Callable[..., Any], leaves: Sequence[Any], structure: Structure) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        leaves: Sequence[Any],
+        structure: Structure,
+        constant: frozenset[Root] = frozenset(),
+    ) -> None:
         self.function, self.leaves, self.structure = function, leaves, structure
+        self.constant, self.traced = constant, set[Root]()
         self.recorder = Recorder(patient=True)
         self.alone = _references(self.recorder)
         tensors = [leaf for leaf in leaves if isinstance(leaf, Carrier)]
         hooks = [hook for tensor in tensors for hooks in hooks_on(tensor) for (hook,) in hooks]
         self.state = State([function, *[leaf for leaf in leaves if not isinstance(leaf, Carrier)], *hooks])
+        if self.state.asks_types:
+            self.constant |= {("argument", i) for i, leaf in enumerate(leaves) if type(leaf) is float}
         self.places: list[Place] = []
         self.memories: list[Memory | None] = []
         self.rates: list[tuple[Holder, Number]] = []
@@ -79,7 +89,6 @@ class Run:
         self.histories: list[tuple[Any, Any]] = []
         self.flags: list[tuple[Any, Any]] = []
         self.answers: dict[int, int] = {}
-        self.wanted: list[tuple[Any, Value]] = []
         self.taken: list[tuple[Place, Any]] = []
         self.moment = Moment(sources(self.state.generators))
         self.settings = self._settings()
@@ -88,42 +97,71 @@ class Run:
         if any(map(attached, tensors)):
             raise RefusedError("an argument is a tensor that has been given attributes of its own")
 
-    def make(self, prepare: Callable[[Record], Any]) -> tuple[Any, Record | None, str]:
-        """The function's result; and a record of the run, or None and why there is none.
+    def make(self) -> tuple[Any, Record | None, str]:
+        """None and a record of the run, which is taken back; or its result, None, and why there is no record.
 
-        `prepare` makes of a record something with `execute`: it computes what the run has put off.
+        Escaped: a float is used in a way that cannot be traced, and has to be constant.
         """
         try:
             with self.recorder, once():
                 self.mode = mode.get()
                 self._take_in()
-                given = [self._number(i, leaf) for i, leaf in enumerate(self.leaves)]
-                args, kwargs = unflatten(self.structure, given)
-                arguments = (args, dict(kwargs))
-                token = runner.set(Recording())
-                try:
-                    result = self.function(*args, **kwargs)
-                finally:
-                    runner.reset(token)
-                self._restore_rates()
-                self._unchanged(given, arguments)
+                result = self._called()
                 self._settled()
-                finished = self._finished(result)
-            self._compute(finished[0], prepare)
+                record, reason = self._finished(result)
+            if record is not None:
+                result = None
+            self._no_number_left()
+            if self.recorder.deferred.waiting():  # somebody still holds it
+                self.recorder.deferred.compute()
         except BaseException as error:
             self.recorder.deferred.abandon(error)
-            self._put_back(committed=False)
-            self.state.restore()
-            for tensor, grad, _ in self.grads:
-                set_grad(tensor, grad)
-            self.moment.restore()
+            self._take_back()
             raise
+        if record is not None:
+            self._take_back()
+            return None, record, ""
         self._connect(result)
         for leaf in flatten(result)[0]:
             if isinstance(leaf, Carrier):
                 settle(leaf)
         self._put_back(committed=True)
-        return result, *finished
+        return result, None, reason
+
+    def _called(self) -> Any:
+        """What the function gives for arguments with floats that are recorded."""
+        given = [self._number(i, leaf) for i, leaf in enumerate(self.leaves)]
+        args, kwargs = unflatten(self.structure, given)
+        arguments = (args, dict(kwargs))
+        token = runner.set(Recording())
+        try:
+            result = self.function(*args, **kwargs)
+        finally:
+            runner.reset(token)
+        self._restore_rates()
+        self._unchanged(given, arguments)
+        return result
+
+    def _no_number_left(self) -> None:
+        """Escaped: a number of the recorded program lives on, in an object that the function has changed or made."""
+        for attempt in range(2):
+            left = [number for made in self.recorder.numbers if (number := made()) is not None]
+            if not left:
+                return
+            if not attempt:
+                del left
+                gc.collect(1)
+        if not (roots := frozenset().union(*(number.roots for number in left))):
+            raise RefusedError("a number that comes from a tensor is kept in an object")
+        raise Escaped(roots)
+
+    def _take_back(self) -> None:
+        """Have everything be what it was before the run."""
+        self._put_back(committed=False)
+        self.state.restore()
+        for tensor, grad, _ in self.grads:
+            set_grad(tensor, grad)
+        self.moment.restore()
 
     # Before
 
@@ -137,11 +175,13 @@ class Run:
             self._take(tensor, Fixed(tensor), arrays)
         for holder in self.state.holders:
             if type(holder) is Mapping and holder.before.keys() >= RATED and type(holder.before["lr"]) is float:
-                self._take_rate(holder)
+                root = ("lr", id(holder.held))
+                if root not in self.constant:
+                    self._take_rate(holder, root)
 
-    def _take_rate(self, holder: Holder) -> None:
+    def _take_rate(self, holder: Holder, root: Root) -> None:
         """Have an optimizer's learning rate be an input: schedules change it."""
-        number = Number(self.recorder, self.recorder.input(np.array(holder.before["lr"], DOUBLE)))
+        number = self._traced(holder.before["lr"], root)
         self.places.append(Rate(holder))
         self.memories.append(None)
         self.rates.append((holder, number))
@@ -182,11 +222,17 @@ class Run:
             self._take(grad, Gradient(place), arrays)
 
     def _number(self, number: int, leaf: Any) -> Any:
-        if type(leaf) is not float:
+        root = ("argument", number)
+        if type(leaf) is not float or root in self.constant:
             return leaf
         self.places.append(Float(number))
         self.memories.append(None)
-        return Number(self.recorder, self.recorder.input(np.array(leaf, DOUBLE)))
+        return self._traced(leaf, root)
+
+    def _traced(self, value: float, root: Root) -> Number:
+        """What stands for a float that is another one at each call."""
+        self.traced.add(root)
+        return Number(self.recorder, self.recorder.input(np.array(value, DOUBLE)), roots=frozenset([root]))
 
     # After
 
@@ -196,31 +242,6 @@ class Run:
         same = structure == self.structure and all(map(operator.is_, leaves, given))
         if not same:
             raise RefusedError("it changes a container that is an argument, as a list or a dict")
-
-    def _compute(self, record: Record | None, prepare: Callable[[Record], Any]) -> None:
-        """Have all numbers that were put off and that somebody holds: those of results by the program."""
-        recorder = self.recorder
-        if record is not None and recorder.deferred.waiting():
-            found = self._executed(record, prepare)
-            for tensor, value in self.wanted:
-                if value in found and _waits(tensor._array):
-                    if tensor._array.steps:
-                        exchange(tensor, recorder.hold(found.pop(value), value))
-                    else:
-                        tensor._array._memory.fill(found.pop(value))
-        if recorder.deferred.waiting():
-            recorder.deferred.compute()
-
-    def _executed(self, record: Record, prepare: Callable[[Record], Any]) -> dict[Value, Any]:
-        """The results of the program; none if it fails, for then the operations themselves say it better."""
-        program = record.program
-        given = [self.recorder.given[value] for value in program.inputs]
-        written = {place for place, _ in program.writes}
-        try:
-            results = prepare(record).execute(*[a.copy() if i in written else a for i, a in enumerate(given)])
-        except Exception:  # noqa: BLE001  # whatever it is
-            return {}
-        return dict(zip(program.outputs, results, strict=False))
 
     def _settings(self) -> tuple[Any, ...]:
         """What holds for the whole thread, and where its random numbers come from."""
@@ -242,9 +263,7 @@ class Run:
         record = Record(recorder.program((), ()), self.places, self.state)
 
         def number(held: Any) -> int:
-            value = recorder.value_of(held._array)
-            self.wanted.append((held, value))
-            return values.setdefault(value, len(values))
+            return values.setdefault(recorder.value_of(held._array), len(values))
 
         leaves, record.structure = flatten(result)
         for i, leaf in enumerate(leaves):
@@ -268,6 +287,7 @@ class Run:
             record.program = recorder.program(list(values), writes)
         self._trim(record)
         record.signatures = self.signatures
+        record.numbers = [(i, self.leaves[i].hex()) for kind, i in self.constant if kind == "argument"]
         record.fixed = [(place, expected) for place, expected in self.signatures if self._stays(place)]
         record.reached = frozenset(map(id, self.state.tensors))
         record.met = record.meets(self.leaves)
@@ -298,7 +318,7 @@ class Run:
                 raise RefusedError("the function returns a new leaf that requires grad: set that outside")
             return ("spent" if _freed(leaf._node) else "tracked"), number(leaf)
         if isinstance(leaf, Number):
-            raise RefusedError("the function returns a number made from a float argument: return a tensor")
+            raise Escaped(leaf.roots)
         if not (_immutable(leaf) or self.state.knows(leaf) or any(leaf is given for given in self.leaves)):
             raise RefusedError(
                 f"the function returns a new {type(leaf).__name__}, which is not looked into: return tensors, numbers, "
@@ -468,11 +488,6 @@ class Run:
             tensor._array = now._array
         if isinstance(tensor._node, AccumulateGrad):
             tensor._node.array = tensor._array
-
-
-def _waits(held: Any) -> bool:
-    """Whether the numbers of a recorded value are put off."""
-    return isinstance(held, Recorded) and held._memory.array is None
 
 
 def _seeded(generator: Any) -> bool:

@@ -23,6 +23,7 @@ from ..nn.modules.module import Module
 from .capture import Run, turn
 from .costs import peak, works
 from .machinery import Machinery
+from .numbers import Escaped, Root
 from .program import DepartedError
 from .quick import GIVEN_UP, quick
 from .recorder import CaptureError, RefusedError
@@ -53,6 +54,8 @@ class Prepared:
     def arrays(self, leaves: Sequence[Any]) -> list[Any] | None:
         """The arrays for the program, if the record holds for this call."""
         record = self.record
+        if any(leaves[i].hex() != number for i, number in record.numbers):
+            return None
         if not record.state.same() or record.meets(leaves) != record.met:
             return None
         if any(signature(place.tensor(leaves)) != expected for place, expected in record.fixed):
@@ -196,6 +199,7 @@ class Compiled:
         self.refused: dict[Any, str] = {}
         self.reasons: list[str] = []
         self._tries: dict[Any, int] = {}
+        self._constant: dict[Any, frozenset[Root]] = {}
         self._told: set[str] = set()
         self._quick: list[Callable[[Any], Any]] = []
         self._rest = 0
@@ -220,62 +224,95 @@ class Compiled:
             return self.function(*args, **kwargs)
         known = [*self.records.get(key, ())]
         for prepared in known:
-            arrays = prepared.arrays(leaves)
-            if arrays is None:
-                continue
-            if prepared.clashes(leaves, arrays):
-                return self.function(*args, **kwargs)
-            try:
-                answer = prepared.run(leaves, arrays)
-            except DepartedError:
-                continue
-            except Exception as error:  # noqa: BLE001  # nothing is written yet
-                answer = self.function(*args, **kwargs)  # says it better, if the arguments are to blame
-                self._refuse(key, f"its program fails where it does not: {type(error).__name__}: {error}")
+            answer = self._run(prepared, key, leaves, structure)
+            if answer is not GIVEN_UP:
                 return answer
-            if prepared.quickened < QUICK:  # memory has been exchanged since
-                self._make_quick(prepared, leaves, structure)
-            return answer
         with turn:
             late = key in self.refused or known != self.records.get(key, [])  # another thread has recorded it meanwhile
-            made = None if late else self._record(key, leaves, structure)
-        if made is not None:
-            return made[0]
-        return self(*args, **kwargs) if late else self.function(*args, **kwargs)
+            answer = GIVEN_UP if late else self._record(key, leaves, structure)
+            if isinstance(answer, Prepared):
+                answer = self._run(answer, key, leaves, structure)
+        if answer is GIVEN_UP:
+            return self(*args, **kwargs) if late else self.function(*args, **kwargs)
+        return answer
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
 
-    def _record(self, key: Any, leaves: list[Any], structure: Any) -> tuple[Any] | None:
-        """Run the function, and keep a record of the run; its result. None where it cannot be recorded: it has to run as it is."""
+    def _run(self, prepared: Prepared, key: Any, leaves: list[Any], structure: Any) -> Any:
+        """What a program gives, or the function where that is to run as it is; GIVEN_UP where the record does not hold."""
+        arrays = prepared.arrays(leaves)
+        if arrays is None:
+            return GIVEN_UP
+        if prepared.clashes(leaves, arrays):
+            return self._plainly(leaves, structure)
+        try:
+            answer = prepared.run(leaves, arrays)
+        except DepartedError:
+            return GIVEN_UP
+        except Exception as error:  # noqa: BLE001  # nothing is written yet
+            answer = self._plainly(leaves, structure)  # says it better, if the arguments are to blame
+            self._refuse(key, f"its program fails where it does not: {type(error).__name__}: {error}")
+            return answer
+        if prepared.quickened < QUICK:  # memory has been exchanged since
+            self._make_quick(prepared, leaves, structure)
+        return answer
+
+    def _plainly(self, leaves: list[Any], structure: Any) -> Any:
+        """What the function itself gives."""
+        args, kwargs = unflatten(structure, leaves)
+        return self.function(*args, **kwargs)
+
+    def _record(self, key: Any, leaves: list[Any], structure: Any) -> Any:
+        """Run the function, and keep a record of the run; its result where it cannot be kept, GIVEN_UP where it cannot be recorded."""
         tries = self._tries[key] = self._tries.get(key, 0) + 1
         if tries > PATIENCE:
             self._refuse(
                 key, f"it was recorded {PATIENCE} times for one kind of call, the last because {self.reasons[-1]}"
             )
-            return None
-        prepare = functools.cache(functools.partial(Prepared, fuse=self.fuse))
+            return GIVEN_UP
         try:
-            result, record, reason = Run(self.function, leaves, structure).make(prepare)
+            result, record, reason = self._made(key, leaves, structure)
         except CaptureError as asked:
             if not self.lenient:
                 raise
             self._refuse(key, str(asked))
-            return None
+            return GIVEN_UP
         except RefusedError as refusal:
             self._refuse(key, str(refusal))
-            return None
+            return GIVEN_UP
         except Exception as error:  # noqa: BLE001  # whatever it is, the function itself says it better
             self.reasons.append(f"{type(error).__name__}: {error}")
-            return None
+            return GIVEN_UP
         if record is None:
             self.reasons.append(reason)
-        else:
-            self.reasons.append("a first call" if tries == 1 else "state that it reads has changed")
-            prepared = prepare(record)
-            self.records.setdefault(key, []).insert(0, prepared)
-            self._make_quick(prepared, leaves, structure)
-        return (result,)
+            return result
+        known = self.records.setdefault(key, [])
+        number = record.numbers and any(other.record.numbers != record.numbers for other in known)
+        changed = "a float that is part of the program" if number else "state that it reads"
+        self.reasons.append("a first call" if tries == 1 else f"{changed} has changed")
+        prepared = Prepared(record, fuse=self.fuse)
+        known.insert(0, prepared)
+        return prepared
+
+    def _made(self, key: Any, leaves: list[Any], structure: Any) -> Any:
+        """A run of the function, with floats that are constant where they cannot be traced."""
+        constant = self._constant.get(key, frozenset())
+        while True:
+            run = Run(self.function, leaves, structure, constant)
+            try:
+                made = run.make()
+            except Escaped as escaped:
+                constant |= escaped.roots
+            except (CaptureError, RefusedError):
+                raise
+            except Exception:
+                if not run.traced:
+                    raise
+                constant |= run.traced
+            else:
+                self._constant[key] = constant
+                return made
 
     # What it is made of
 

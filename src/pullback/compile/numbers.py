@@ -1,15 +1,19 @@
-"""Python numbers that are other ones at each call: a learning rate, a count.
+"""Python numbers that are other ones at each call: a float argument, a learning rate.
 
 A `Number` stands in the place of a float while a program is recorded. Arithmetic with it is written down, in double
-precision as Python's is, or in that of a NumPy scalar it stands for; beside a tensor it is as weak as a Python float. Whoever needs the number itself gets it, and
-the program holds only where it is the same.
+precision as Python's is, or in that of a NumPy scalar it stands for; beside a tensor it is as weak as a Python float.
+Whoever asks for its value (a comparison, `math.sqrt`, a hash, a text) gets it, and the program holds only where the
+answer is the same. Where neither is possible, because one would be metadata of an operation that has no form with an
+operand in its place (`parameters`), or would be left in an object of the user, the run is given up with `Escaped`, and
+made anew with the plain floats that the number was computed from.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -19,17 +23,34 @@ from .._core.primitives import Carrier
 from .._tensor.tensor import Tensor
 
 DOUBLE = np.dtype(np.float64)
+PARTIAL = {"truediv", "floordiv", "mod"}
+"""Operations that Python refuses for a divisor of zero."""
+Root = tuple[str, int]
+"""What a number comes from: an argument by its number, or the learning rate of a dictionary by its id."""
+
+
+class Escaped(BaseException):
+    """A number cannot be traced where it goes: what it comes from is to be part of the program.
+
+    It is no Exception, so that no handler of the user takes it for an error of theirs.
+    """
+
+    def __init__(self, roots: Iterable[Root]) -> None:
+        super().__init__()
+        self.roots = frozenset(roots)
 
 
 class Number:
     """A float of a recorded program."""
 
-    __slots__ = ("_recorder", "_held", "_weak")
+    __slots__ = ("_recorder", "_held", "_weak", "roots", "__weakref__")
 
-    def __init__(self, recorder: Any, held: Any, *, weak: bool = True) -> None:
+    def __init__(self, recorder: Any, held: Any, *, weak: bool = True, roots: frozenset[Root] = frozenset()) -> None:
         self._recorder = recorder
         self._held = held
         self._weak = weak  # a Python number; else a scalar of an array, whose dtype counts
+        self.roots = roots
+        recorder.numbers.append(ref(self))
 
     @property  # type: ignore[misc]  # for isinstance(rate, float)
     def __class__(self) -> Any:
@@ -46,7 +67,7 @@ class Number:
 
     def item(self) -> Number:
         """The number as Python has it, in double precision."""
-        return Number(self._recorder, self.held_as(DOUBLE))
+        return Number(self._recorder, self.held_as(DOUBLE), roots=self.roots)
 
     def _pair(self, other: Any) -> tuple[Any, Any]:
         """Both operands in one dtype: a Python number takes that of an array's scalar."""
@@ -64,55 +85,79 @@ class Number:
         dtype = tensor._dtype if tensor._dtype.kind in "fc" else default_numpy()
         return self.within(dtype)
 
-    def _with(self, operation: Callable[[Any, Any], Any], primitive: Any, other: Any, *, swapped: bool = False) -> Any:
+    def _with(self, name: str, primitive: Any, other: Any, *, swapped: bool = False) -> Any:
+        operation = getattr(operator, name)
         if isinstance(other, Carrier):
             operands = (self.beside(other), other)
             return operation(*(operands[::-1] if swapped else operands))
-        if not isinstance(other, (Number, int, float)):
-            return NotImplemented
+        if self._weak and type(other) not in (Number, int, float, bool):
+            if not isinstance(other, (int, float, np.generic)):
+                return NotImplemented
+            return operation(other, self._asked()) if swapped else operation(self._asked(), other)
+        left, right = (other, self) if swapped else (self, other)
+        if self._weak and not _defined(name, left, right):
+            return operation(float(left), float(right))
         operands = self._pair(other)
         weak = self._weak and (type(other) is not Number or other._weak)
-        return Number(self._recorder, primitive(*(operands[::-1] if swapped else operands)), weak=weak)
+        made = primitive(*(operands[::-1] if swapped else operands))
+        roots = self.roots | other.roots if type(other) is Number else self.roots
+        return Number(self._recorder, made, weak=weak, roots=roots)
 
     def _asked(self) -> float:
         return float(self._recorder.guarded(self._held))
 
-    def __float__(self) -> float:
-        return self._asked()
-
-    def __int__(self) -> int:
-        return int(self._asked())
-
-    def __bool__(self) -> bool:
-        return bool(self._asked())
-
     def __hash__(self) -> int:
-        return id(self)
-
-    def __repr__(self) -> str:
-        return repr(self._asked())
-
-    def __format__(self, spec: str) -> str:
-        return format(self._asked(), spec)
+        return hash(self._asked()) if self._weak else id(self)
 
     def __neg__(self) -> Number:
-        return Number(self._recorder, ops.negative(self._held), weak=self._weak)
+        return Number(self._recorder, ops.negative(self._held), weak=self._weak, roots=self.roots)
 
     def __pos__(self) -> Number:
         return self
 
     def __abs__(self) -> Number:
-        return Number(self._recorder, ops.abs(self._held), weak=self._weak)
+        return Number(self._recorder, ops.abs(self._held), weak=self._weak, roots=self.roots)
+
+    def __copy__(self) -> Number:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Number:
+        return self
+
+    def __reduce__(self) -> Any:
+        return float, (self._asked(),)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.asarray(self._asked(), dtype)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in FLOAT:
+            return getattr(self._asked(), name)
+        raise AttributeError(f"'float' object has no attribute '{name}'")
+
+
+def _defined(name: str, left: Any, right: Any) -> bool:
+    """Whether an operation on floats has a result that is a float, which the program then checks; else Python is asked."""
+    traced = [operand for operand in (left, right) if type(operand) is Number and operand.roots]
+    if not traced:
+        return True
+    if name in PARTIAL:
+        return bool(right != 0)
+    if name == "pow":  # neither complex, nor too large, nor a division by zero
+        return type(left) is not Number and bool(1 <= left <= 100 and abs(right) <= 100)
+    return True
+
+
+FLOAT = {name for name in dir(float) if not name.startswith("__")}
 
 
 def _arithmetic(name: str, primitive: Any) -> None:
-    operation = getattr(operator, name)
-    setattr(Number, f"__{name}__", lambda self, other: self._with(operation, primitive, other))
-    setattr(Number, f"__r{name}__", lambda self, other: self._with(operation, primitive, other, swapped=True))
+    setattr(Number, f"__{name}__", lambda self, other: self._with(name, primitive, other))
+    setattr(Number, f"__r{name}__", lambda self, other: self._with(name, primitive, other, swapped=True))
 
 
 def _comparison(name: str, primitive: Any) -> None:
-    operation = getattr(operator, name)
+    operation: Callable[[Any, Any], Any] = getattr(operator, name)
 
     def compare(self: Number, other: Any) -> Any:
         if isinstance(other, Carrier):
@@ -122,6 +167,13 @@ def _comparison(name: str, primitive: Any) -> None:
         return bool(self._recorder.guarded(primitive(*self._pair(other))))
 
     setattr(Number, f"__{name}__", compare)
+
+
+def _question(name: str) -> None:
+    def answer(self: Number, *args: Any) -> Any:
+        return getattr(self._asked(), name)(*args)
+
+    setattr(Number, name, answer)
 
 
 for _name, _primitive in {
@@ -144,3 +196,9 @@ for _name, _primitive in {
     "ge": ops.greater_equal,
 }.items():
     _comparison(_name, _primitive)
+
+for _name in (
+    *("__float__", "__int__", "__bool__", "__repr__", "__str__", "__format__", "__round__", "__trunc__", "__floor__"),
+    *("__ceil__", "__divmod__", "__rdivmod__"),
+):
+    _question(_name)

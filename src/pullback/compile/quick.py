@@ -16,7 +16,7 @@ import numpy as np
 from .._core import dtypes
 from .._core.modes import NO_GRAD, RECORD, innermost, mode
 from .._core.primitives import Carrier
-from .._core.sites import GENERATED, remember
+from .._core.sites import generated
 from .._core.trees import LEAF, unflatten
 from .._tape.memory import protect
 from .._tape.node import AccumulateGrad, new
@@ -46,11 +46,11 @@ def quick(prepared: Any, leaves: list[Any], spent: Callable[[Any], Any]) -> Call
         return None
     text.scope |= {"execute": prepared.execute, "spent": spent, "structure": record.structure}
     again = ["def again():", "    try:", f"        return {text.asked}", "    except GONE:", "        return False"]
-    source = "\n".join([*again, "def call(leaves):", *(f"    {line}" for line in text.lines)])
-    filename = f"{GENERATED}compiled call {id(record):x}>"
-    remember(filename, source)
-    exec(compile(source, filename, "exec"), text.scope)  # noqa: S102  # names are our own
-    return text.scope["call"]  # type: ignore[no-any-return]  # what exec defined
+    title = f"compiled call {id(record):x}"
+    text.scope["again"] = generated(f"{title}, again", "\n".join(again), text.scope, "again")
+    source = "\n".join(["def call(leaves):", *(f"    {line}" for line in text.lines)])
+    call: Callable[[Any], Any] = generated(title, source, text.scope, "call")
+    return call
 
 
 class _Text:
@@ -113,7 +113,9 @@ class _Text:
             elif isinstance(leaf, Carrier):
                 raise NotImplementedError
             elif type(leaf) is float:
-                self._unless(f"type(a{i}) is float")
+                self._unless(
+                    f"type(a{i}) is float", *[f"a{i}.hex() == {hex!r}" for j, hex in self.record.numbers if i == j]
+                )
             elif isinstance(leaf, bool | int | str | bytes | None):
                 self._unless(f"type(a{i}) is {self.constant(type(leaf))} and a{i} == {self.constant(leaf)}")
             else:

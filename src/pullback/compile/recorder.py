@@ -30,6 +30,7 @@ from .._tensor.tensor import Tensor
 from ..interpreters import Boxed, Interpreter
 from .deferred import LARGE, VIEWS, Deferred, begins, foreseen
 from .numbers import Number
+from .parameters import composed, stand_ins
 from .program import Equation, Program, Value
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -242,6 +243,7 @@ class Recorder(Interpreter):
         self.guards: list[tuple[Value, Any]] = []
         self.tensors: list[ref[Any]] = []
         self.drawn: list[Any] = []
+        self.numbers: list[ref[Number]] = []
         self.layouts_asked = False
         self._constants: dict[int, tuple[Any, Value]] = {}
 
@@ -478,6 +480,8 @@ class Recorder(Interpreter):
                     f"{describe(caller())}: pass it as an argument, or keep it in a variable, an attribute or a container "
                     "that the function names"
                 )
+        if params and (found := stand_ins(params)):
+            return composed(primitive, args, params, found)
         return tape.finish(primitive, args, edges, tape.beneath(primitive, values, params), params, tracked)
 
     def _born(self, tensor: Any) -> None:

@@ -158,7 +158,8 @@ class Record:
 
     `outputs` says of each leaf of the result what it is: the number of a program's output, a place whose tensor it is,
     or a Python value. `effects` are places with the number of an output, or None where a gradient is forgotten; `shared`
-    says which of them hold a tensor that is returned, too. `layouts` are the strides that the function has asked for.
+    says which of them hold a tensor that is returned, too. `layouts` are the strides that the function has asked for,
+    `numbers` the float arguments that are part of the program.
     """
 
     way: Way | None = None
@@ -175,6 +176,7 @@ class Record:
         self.fixed: list[tuple[Place, Any]] = []
         self.signatures: list[tuple[Place, Any]] = []
         self.layouts: list[tuple[Place, Any]] = []
+        self.numbers: list[tuple[int, str]] = []
         self.reached: frozenset[int] = frozenset()
         self.met: list[int] = []
 

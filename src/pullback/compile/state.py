@@ -76,13 +76,18 @@ class Holder:
         """Take what it holds now for what it held."""
         self.before = self.entries()
         self._keys = tuple(self.before)
+        self._key_ids = tuple(map(id, self.before))
         self._ids = tuple(map(id, self.before.values()))
         self.moving: set[Any] = set()
+
+    def untouched(self, now: dict[Any, Any]) -> bool:
+        """Whether it holds the very objects that it held."""
+        return tuple(map(id, now.values())) == self._ids and tuple(map(id, now)) == self._key_ids
 
     def same(self) -> bool:
         """Whether it holds what it held; tensors under keys that move may be others of the same kind."""
         now = self.entries()
-        if tuple(map(id, now.values())) == self._ids and tuple(now) == self._keys:
+        if self.untouched(now):
             return True
         if now.keys() != self.before.keys() or tuple(now) != self._keys:
             return False
@@ -330,13 +335,17 @@ def attached(tensor: Any) -> dict[str, Any]:
 
 
 class State:
-    """What can be reached from some roots: holders in the order in which they are found, and tensors."""
+    """What can be reached from some roots: holders in the order in which they are found, and tensors.
+
+    `asks_types` says whether a function names `type`, which tells a stand-in from a float.
+    """
 
     def __init__(self, roots: Iterable[Any]) -> None:
         self.holders: list[Holder] = []
         self.tensors: list[Any] = []
         self.generators: list[Any] = []
         self.too_much: str | None = None
+        self.asks_types = False
         self._seen: dict[int, Any] = {}
         self._todo: deque[Any] = deque(roots)
         self._names: set[str] = set()
@@ -362,7 +371,7 @@ class State:
     def restore(self) -> None:
         """Put back what was held."""
         for holder in self.holders:
-            if not holder.same():
+            if not holder.untouched(holder.entries()):
                 holder.restore()
 
     def _visit(self, value: Any) -> None:
@@ -458,6 +467,7 @@ class State:
             self._hold(Closure(cell, name))
         self._hold(Facets(function, "__code__", "__defaults__", "__kwdefaults__", "__dict__"))
         self._names |= _names(function.__code__)
+        self.asks_types |= "type" in _globals(function.__code__)
         scope = function.__globals__
         self._hold(Named(scope, _globals(function.__code__)))
         if imported := _imported(function.__code__, scope.get("__package__")):

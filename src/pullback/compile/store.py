@@ -203,7 +203,7 @@ def _write(place: Path, name: str, content: bytes) -> None:
                 left = left[os.write(held, left) :]
         finally:
             os.close(held)
-        os.replace(begun, place / name)  # noqa: PTH105  # the same, with fewer objects
+        os.replace(begun, place / name)
     except BaseException:
         _remove(begun)
         raise

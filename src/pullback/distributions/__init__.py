@@ -4,46 +4,36 @@ Families are imported when they are first asked for. Samples of `rsample` are fu
 differentiated as such; those of `sample` are not.
 """
 
-from __future__ import annotations
+from .._core import lazy as _lazy
 
-from typing import Any
-
-from .._core.lazy import later
-
-INDEX: dict[str, str] = {
-    "distribution": "Distribution ExponentialFamily",
-    "continuous": "Cauchy Exponential Laplace Normal Uniform",
-    "circular": "VonMises",
-    "counts": "Multinomial NegativeBinomial",
-    "discrete": "Bernoulli Binomial Categorical Geometric OneHotCategorical Poisson",
-    "intervals": "ContinuousBernoulli GeneralizedPareto",
-    "gamma": "Beta Chi2 Dirichlet FisherSnedecor Gamma StudentT",
-    "lowrank": "LowRankMultivariateNormal",
-    "matrices": "LKJCholesky Wishart",
-    "multivariate": "Independent MixtureSameFamily MultivariateNormal",
-    "transformed": (
-        "Gumbel HalfCauchy HalfNormal InverseGamma Kumaraswamy LogNormal LogisticNormal Pareto TransformedDistribution Weibull"
-    ),
-    "relaxed": "OneHotCategoricalStraightThrough RelaxedBernoulli RelaxedOneHotCategorical",
-    "transforms": (
-        "AbsTransform AffineTransform ComposeTransform CumulativeDistributionTransform ExpTransform IndependentTransform "
-        "LowerCholeskyTransform PositiveDefiniteTransform PowerTransform ReshapeTransform SigmoidTransform SoftmaxTransform "
-        "SoftplusTransform StickBreakingTransform TanhTransform Transform identity_transform"
-    ),
-    "correlations": "CorrCholeskyTransform",
-    "joined": "CatTransform StackTransform",
-    "constraint_registry": "biject_to transform_to",
-    "kl": "kl_divergence register_kl",
-}
-_MODULES = {*INDEX, "constraints"}
-_LATER = {name: module for module, names in INDEX.items() for name in names.split()}
-
-__all__ = [*_LATER, "constraints"]  # noqa: PLE0604  # strings, of the index
-
-
-def __getattr__(name: str) -> Any:
-    return later(globals(), name, _LATER, _MODULES)
-
-
-def __dir__() -> list[str]:
-    return [*globals(), *_MODULES, *_LATER]
+__getattr__, __dir__, __all__ = _lazy.index(
+    globals(),
+    {
+        "distribution": "Distribution ExponentialFamily",
+        "continuous": "Cauchy Exponential Laplace Normal Uniform",
+        "circular": "VonMises",
+        "counts": "Multinomial NegativeBinomial",
+        "discrete": "Bernoulli Binomial Categorical Geometric OneHotCategorical Poisson",
+        "intervals": "ContinuousBernoulli GeneralizedPareto",
+        "gamma": "Beta Chi2 Dirichlet FisherSnedecor Gamma StudentT",
+        "lowrank": "LowRankMultivariateNormal",
+        "matrices": "LKJCholesky Wishart",
+        "multivariate": "Independent MixtureSameFamily MultivariateNormal",
+        "transformed": (
+            "Gumbel HalfCauchy HalfNormal InverseGamma Kumaraswamy LogNormal LogisticNormal Pareto "
+            "TransformedDistribution Weibull"
+        ),
+        "relaxed": "OneHotCategoricalStraightThrough RelaxedBernoulli RelaxedOneHotCategorical",
+        "transforms": (
+            "AbsTransform AffineTransform ComposeTransform CumulativeDistributionTransform ExpTransform "
+            "IndependentTransform LowerCholeskyTransform PositiveDefiniteTransform PowerTransform ReshapeTransform "
+            "SigmoidTransform SoftmaxTransform SoftplusTransform StickBreakingTransform TanhTransform Transform "
+            "identity_transform"
+        ),
+        "correlations": "CorrCholeskyTransform",
+        "joined": "CatTransform StackTransform",
+        "constraint_registry": "biject_to transform_to",
+        "kl": "kl_divergence register_kl",
+    },
+    "constraints",
+)

@@ -12,7 +12,7 @@ from .._tensor.creation import made
 from ..special import i0e, i1e
 from . import constraints
 from .constraints import Constraint
-from .distribution import Distribution, broadcast_all
+from .distribution import Distribution, alias, broadcast_all
 
 
 class VonMises(Distribution):
@@ -24,20 +24,14 @@ class VonMises(Distribution):
     tensor(-1.0738)
     """
 
-    arg_constraints: ClassVar[dict[str, Constraint]] = {
-        "loc": constraints.real,
-        "concentration": constraints.positive,
-    }
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": constraints.real, "concentration": constraints.positive}
     support = constraints.real
 
     def __init__(self, loc: Any, concentration: Any, validate_args: bool | None = None) -> None:
         self.loc, self.concentration = broadcast_all(loc, concentration)
         super().__init__(self.loc.shape, validate_args=validate_args)
 
-    @property
-    def mean(self) -> Any:
-        """The mean direction."""
-        return self.loc
+    mean = alias("loc", "The mean direction.")
 
     mode = mean
 
@@ -56,8 +50,6 @@ class VonMises(Distribution):
         shape = self._extended_shape(sample_shape)
         return made(random.sampled(draw, tuple(shape), self.loc, self.concentration), False)
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at an angle."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         scale = i0e(self.concentration).log() + math.log(2 * math.pi)
         return self.concentration * ((value - self.loc).cos() - 1) - scale

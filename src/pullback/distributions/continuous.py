@@ -10,7 +10,7 @@ from .._tensor.functions import log1p
 from ..vocabulary.special import erf, erfinv
 from . import constraints
 from .constraints import Constraint
-from .distribution import LOG_ROOT_TAU, Distribution, ExponentialFamily, broadcast_all, drawn_evenly
+from .distribution import LOG_ROOT_TAU, Distribution, ExponentialFamily, alias, broadcast_all, drawn_evenly
 
 
 class _Scaled(Distribution):
@@ -35,7 +35,6 @@ class _Scaled(Distribution):
         return self.loc + self.scale * self._standard(self._extended_shape(sample_shape))
 
     def _standardized(self, value: Any) -> Any:
-        self._validate_sample(value)
         return (value - self.loc) / self.scale
 
 
@@ -51,29 +50,21 @@ class Normal(_Scaled, ExponentialFamily):
     def _standard(self, shape: Any) -> Any:
         return sampling.randn(shape, dtype=self.loc.dtype)
 
-    @property
-    def mean(self) -> Any:
-        """The mean."""
-        return self.loc
+    mean = alias("loc", "The mean.")
 
     mode = mean
 
-    @property
-    def stddev(self) -> Any:
-        """The standard deviation."""
-        return self.scale
+    stddev = alias("scale", "The standard deviation.")
 
     @property
     def variance(self) -> Any:
         """The variance."""
         return self.scale.pow(2)
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
+    def _log_prob(self, value: Any) -> Any:
         return -(self._standardized(value) ** 2) / 2 - self.scale.log() - LOG_ROOT_TAU
 
-    def cdf(self, value: Any) -> Any:
-        """The probability of values up to this one."""
+    def _cdf(self, value: Any) -> Any:
         return 0.5 * (1 + erf(self._standardized(value) / math.sqrt(2)))
 
     def icdf(self, value: Any) -> Any:
@@ -98,10 +89,7 @@ class Laplace(_Scaled):
         u = drawn_evenly(shape, self.loc.dtype) * 2 - 1
         return -u.sign() * log1p(-u.abs())
 
-    @property
-    def mean(self) -> Any:
-        """The mean."""
-        return self.loc
+    mean = alias("loc", "The mean.")
 
     mode = mean
 
@@ -110,12 +98,10 @@ class Laplace(_Scaled):
         """The variance."""
         return 2 * self.scale.pow(2)
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
+    def _log_prob(self, value: Any) -> Any:
         return -self._standardized(value).abs() - (2 * self.scale).log()
 
-    def cdf(self, value: Any) -> Any:
-        """The probability of values up to this one."""
+    def _cdf(self, value: Any) -> Any:
         z = self._standardized(value)
         return 0.5 - 0.5 * z.sign() * (-z.abs()).expm1()
 
@@ -146,22 +132,17 @@ class Cauchy(_Scaled):
         """NaN: there is none."""
         return self.loc * math.nan
 
-    @property
-    def mode(self) -> Any:
-        """The most probable value."""
-        return self.loc
+    mode = alias("loc", "The most probable value.")
 
     @property
     def variance(self) -> Any:
         """Infinite."""
         return self.loc * 0 + math.inf
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
+    def _log_prob(self, value: Any) -> Any:
         return -log1p(self._standardized(value) ** 2) - self.scale.log() - math.log(math.pi)
 
-    def cdf(self, value: Any) -> Any:
-        """The probability of values up to this one."""
+    def _cdf(self, value: Any) -> Any:
         return self._standardized(value).atan() / math.pi + 0.5
 
     def icdf(self, value: Any) -> Any:
@@ -220,15 +201,11 @@ class Uniform(Distribution):
         u = sampling.rand(self._extended_shape(sample_shape), dtype=self.low.dtype)
         return self.low + u * (self.high - self.low)
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         inside = (self.low <= value) & (self.high > value)
         return inside.type_as(self.low).log() - (self.high - self.low).log()
 
-    def cdf(self, value: Any) -> Any:
-        """The probability of values up to this one."""
-        self._validate_sample(value)
+    def _cdf(self, value: Any) -> Any:
         return ((value - self.low) / (self.high - self.low)).clamp(min=0, max=1)
 
     def icdf(self, value: Any) -> Any:
@@ -278,14 +255,10 @@ class Exponential(ExponentialFamily):
         """Values drawn at random, as differentiable functions of the parameters."""
         return -drawn_evenly(self._extended_shape(sample_shape), self.rate.dtype).log() / self.rate
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         return self.rate.log() - self.rate * value
 
-    def cdf(self, value: Any) -> Any:
-        """The probability of values up to this one."""
-        self._validate_sample(value)
+    def _cdf(self, value: Any) -> Any:
         return -(-self.rate * value).expm1()
 
     def icdf(self, value: Any) -> Any:

@@ -58,9 +58,7 @@ class NegativeBinomial(_Counted):
             rates = Gamma(self.total_count, (-self.logits).exp(), validate_args=False).sample(sample_shape)
             return sampling.poisson(rates)
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the probability of a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         n, logits = self.total_count, self.logits
         ways = lgamma(n + value) - lgamma(1 + value) - lgamma(n)
         chances = n * functional.logsigmoid(-logits) + value * functional.logsigmoid(logits)
@@ -119,9 +117,7 @@ class Multinomial(OfChoices):
 
         return creation.made(random.sampled(draw, tuple(self._extended_shape(sample_shape)), self.probs), False)
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the probability of a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         logits, value = broadcast_all(self.logits, value)
         chances = (logits.masked_fill((value == 0) & (logits == -float("inf")), 0.0) * value).sum(-1)
         return lgamma(value.sum(-1) + 1) - lgamma(value + 1).sum(-1) + chances

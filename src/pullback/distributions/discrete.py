@@ -16,16 +16,13 @@ from ..vocabulary.functions import xlogy
 from ..vocabulary.special import lgamma
 from . import constraints
 from .constraints import Constraint
-from .distribution import Distribution, ExponentialFamily, broadcast_all, clamped
+from .distribution import Distribution, ExponentialFamily, alias, broadcast_all, clamped
 
 
 class OfOdds(Distribution):
     """A family whose parameter is a probability: given as such, or as the logarithm of its odds."""
 
-    arg_constraints: ClassVar[dict[str, Constraint]] = {
-        "probs": constraints.unit_interval,
-        "logits": constraints.real,
-    }
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"probs": constraints.unit_interval, "logits": constraints.real}
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         self._param = self._take(probs, logits)
@@ -84,10 +81,7 @@ class Bernoulli(OfOdds, ExponentialFamily):
     has_enumerate_support = True
     support = constraints.boolean
 
-    @property
-    def mean(self) -> Any:
-        """The mean."""
-        return self.probs
+    mean = alias("probs", "The mean.")
 
     @property
     def mode(self) -> Any:
@@ -105,9 +99,7 @@ class Bernoulli(OfOdds, ExponentialFamily):
         with no_grad():
             return sampling.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the probability of a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         logits, value = broadcast_all(self.logits, value)
         return -functional.binary_cross_entropy_with_logits(logits, value, reduction="none")
 
@@ -160,9 +152,7 @@ class Geometric(OfOdds):
             u = sampling.rand(self._extended_shape(sample_shape), dtype=self._param.dtype)
             return (u.clamp(min=float(np.finfo(u._dtype).tiny)).log() / (-self.probs).log1p()).floor()
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the probability of a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         value, probs = broadcast_all(value, self.probs)
         return xlogy(value, 1 - probs) + probs.log()
 
@@ -188,10 +178,7 @@ class Poisson(ExponentialFamily):
         (self.rate,) = broadcast_all(rate)
         super().__init__(self.rate.shape, validate_args=validate_args)
 
-    @property
-    def mean(self) -> Any:
-        """The mean."""
-        return self.rate
+    mean = alias("rate", "The mean.")
 
     variance = mean
 
@@ -205,9 +192,7 @@ class Poisson(ExponentialFamily):
         with no_grad():
             return sampling.poisson(self.rate.expand(self._extended_shape(sample_shape)))
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the probability of a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         rate, value = broadcast_all(self.rate, value)
         return xlogy(value, rate) - rate - lgamma(value + 1)
 
@@ -258,9 +243,7 @@ class Binomial(_Counted):
         with no_grad():
             return sampling.binomial(self.total_count.expand(shape), self.probs.expand(shape))
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the probability of a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         n, logits = self.total_count, self.logits
         ways = lgamma(n + 1) - lgamma(value + 1) - lgamma(n - value + 1)
         return ways + value * logits - n * functional.softplus(logits)
@@ -296,10 +279,7 @@ class OfChoices(Distribution):
         If both are given or neither, or if a parameter has no axis.
     """
 
-    arg_constraints: ClassVar[dict[str, Constraint]] = {
-        "probs": constraints.simplex,
-        "logits": constraints.real_vector,
-    }
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"probs": constraints.simplex, "logits": constraints.real_vector}
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         _check_one(probs, logits)
@@ -399,9 +379,7 @@ class Categorical(OfChoices):
         """Values drawn at random."""
         return self._drawn(sample_shape)
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the probability of a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         return self._log_prob_at(value.long())
 
     def enumerate_support(self, expand: bool = True) -> Any:
@@ -422,10 +400,7 @@ class OneHotCategorical(OfChoices):
     has_enumerate_support = True
     support = constraints.one_hot
 
-    @property
-    def mean(self) -> Any:
-        """The mean."""
-        return self.probs
+    mean = alias("probs", "The mean.")
 
     @property
     def mode(self) -> Any:
@@ -444,9 +419,7 @@ class OneHotCategorical(OfChoices):
         """Values drawn at random."""
         return self._one_hot(self._drawn(sample_shape))
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the probability of a value, of which only the place of the 1 counts."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         return self._log_prob_at(value.argmax(-1))
 
     def enumerate_support(self, expand: bool = True) -> Any:

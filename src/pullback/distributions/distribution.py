@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from operator import mul
+from operator import attrgetter, mul
 from typing import Any, ClassVar
 
 import numpy as np
@@ -150,10 +150,20 @@ class Distribution:
 
     def log_prob(self, value: Any) -> Any:
         """The logarithm of the probability, or of its density, at a value."""
+        self._validate_sample(value)
+        return self._log_prob(value)
+
+    def _log_prob(self, value: Any) -> Any:
+        """`log_prob` of a value that has been checked."""
         raise NotImplementedError(f"{type(self).__name__} has no log_prob")
 
     def cdf(self, value: Any) -> Any:
         """The probability of values up to this one."""
+        self._validate_sample(value)
+        return self._cdf(value)
+
+    def _cdf(self, value: Any) -> Any:
+        """`cdf` of a value that has been checked."""
         raise NotImplementedError(f"{type(self).__name__} has no cdf")
 
     def icdf(self, value: Any) -> Any:
@@ -235,6 +245,11 @@ class ExponentialFamily(Distribution):
         given, normalizer, means = self._expected()
         dot = sum(each.reshape(*self._batch_shape, -1).sum(-1) for each in map(mul, given, means))
         return normalizer - dot - self._mean_carrier_measure
+
+
+def alias(path: str, meaning: str) -> property:
+    """A property that has the value of another attribute, whose path may lead through others: `base_dist.loc`."""
+    return property(attrgetter(path), doc=meaning)
 
 
 def clamped(probs: Any) -> Any:

@@ -18,7 +18,7 @@ from ..vocabulary.functions import xlogy
 from ..vocabulary.special import digamma, igamma, lgamma
 from . import constraints
 from .constraints import Constraint
-from .distribution import Distribution, ExponentialFamily, broadcast_all
+from .distribution import Distribution, ExponentialFamily, alias, broadcast_all
 
 
 class _Moving(Function):
@@ -146,9 +146,7 @@ class Gamma(ExponentialFamily):
         a, rate = self.concentration, self.rate
         return xlogy(a, rate) + xlogy(a - 1, value) - rate * value - lgamma(a)
 
-    def cdf(self, value: Any) -> Any:
-        """The probability of values up to this one."""
-        self._validate_sample(value)
+    def _cdf(self, value: Any) -> Any:
         return igamma(self.concentration, self.rate * value)
 
     def entropy(self) -> Any:
@@ -221,9 +219,7 @@ class Dirichlet(ExponentialFamily):
         """Values drawn at random, as differentiable functions of the parameters."""
         return _moving(_MovingDirichlet, _portions, self.concentration.expand(self._extended_shape(sample_shape)))
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         a = self.concentration
         return xlogy(a - 1, value).sum(-1) + lgamma(a.sum(-1)) - lgamma(a).sum(-1)
 
@@ -278,9 +274,7 @@ class Beta(ExponentialFamily):
         """Values drawn at random, as differentiable functions of the parameters."""
         return self._both().rsample(sample_shape).select(-1, 0)
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         return self._both().log_prob(stack([value, 1 - value], -1))
 
     def entropy(self) -> Any:
@@ -314,10 +308,7 @@ class StudentT(Distribution):
         """The mean; NaN where there is none."""
         return self.loc.masked_fill(self.df <= 1, float("nan"))
 
-    @property
-    def mode(self) -> Any:
-        """The most probable value."""
-        return self.loc
+    mode = alias("loc", "The most probable value.")
 
     @property
     def variance(self) -> Any:
@@ -332,9 +323,7 @@ class StudentT(Distribution):
         chi = 2 * _standard_gamma((self.df / 2).expand(shape))
         return self.loc + self.scale * z * (self.df / chi).sqrt()
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         y, n = (value - self.loc) / self.scale, self.df
         constant = self.scale.log() + 0.5 * n.log() + 0.5 * np.log(np.pi) + lgamma(n / 2) - lgamma((n + 1) / 2)
         return -0.5 * (n + 1) * log1p(y**2 / n) - constant
@@ -388,9 +377,7 @@ class FisherSnedecor(Distribution):
         tiny = float(np.finfo(self.df1._dtype).tiny)
         return (means[0] / means[1].clamp(min=tiny)).clamp(min=tiny)
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         a, b = self.df1 / 2, self.df2 / 2
         ratio = self.df1 / self.df2
         constant = lgamma(a + b) - lgamma(a) - lgamma(b) + a * ratio.log()

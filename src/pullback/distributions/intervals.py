@@ -13,7 +13,7 @@ from .._tensor.functions import expm1, log1p, where
 from . import constraints
 from .constraints import Constraint
 from .discrete import OfOdds
-from .distribution import Distribution, ExponentialFamily, broadcast_all
+from .distribution import Distribution, ExponentialFamily, alias, broadcast_all
 
 # B(2k) / (2k)!, of the Bernoulli numbers: the coefficients of t / (exp(t) - 1), which reach full precision for |t| < 1/2
 _BERNOULLI = (1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 1307674368000, 1 / 74724249600)
@@ -84,17 +84,13 @@ class ContinuousBernoulli(OfOdds, ExponentialFamily):
         """Values drawn at random, as differentiable functions of the parameters."""
         return self.icdf(sampling.rand(self._extended_shape(sample_shape), dtype=self._param.dtype))
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         t, near = self.logits, self.logits.abs() < _NEAR
         size = where(near, 1.0, t.abs())  # from the end where the density is highest: nothing large is subtracted
         far = t * (value - (t > 0).to(t.dtype)) + size.log() - log1p(-(-size).exp())
         return where(near, t * (value - 0.5) - self._log_mass(), far)
 
-    def cdf(self, value: Any) -> Any:
-        """The probability of values up to this one."""
-        self._validate_sample(value)
+    def _cdf(self, value: Any) -> Any:
         t, x = broadcast_all(self.logits, value.clamp(0, 1))
         near = t.abs() < _light(t)
         size = where(near, 1.0, t.abs())
@@ -161,10 +157,7 @@ class GeneralizedPareto(Distribution):
         exists = self.concentration < 1
         return where(exists, self.loc + self.scale / (1 - where(exists, self.concentration, 0.0)), math.nan)
 
-    @property
-    def mode(self) -> Any:
-        """The most probable value."""
-        return self.loc
+    mode = alias("loc", "The most probable value.")
 
     @property
     def variance(self) -> Any:
@@ -184,9 +177,7 @@ class GeneralizedPareto(Distribution):
         """Values drawn at random, as differentiable functions of the parameters."""
         return self.icdf(sampling.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype))
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         return -self.scale.log() - (1 + self.concentration) * self._exceeded(value)
 
     def log_survival_function(self, value: Any) -> Any:

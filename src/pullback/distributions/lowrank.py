@@ -11,7 +11,7 @@ from ..vocabulary.diagonals import diag_embed
 from ..vocabulary.joining import broadcast_tensors
 from . import constraints
 from .constraints import Constraint
-from .distribution import LOG_ROOT_TAU, Distribution
+from .distribution import LOG_ROOT_TAU, Distribution, alias
 
 
 class LowRankMultivariateNormal(Distribution):
@@ -68,10 +68,7 @@ class LowRankMultivariateNormal(Distribution):
         small = eye(cov_factor.shape[-1], dtype=cov_factor.dtype) + self._weighed @ cov_factor
         self._capacitance_tril = linalg.cholesky(small)
 
-    @property
-    def mean(self) -> Any:
-        """The mean."""
-        return self.loc
+    mean = alias("loc", "The mean.")
 
     mode = mean
 
@@ -120,9 +117,7 @@ class LowRankMultivariateNormal(Distribution):
     def _half_log_det(self) -> Any:
         return self._capacitance_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1) + self._diagonal.log().sum(-1) / 2
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         constant = self._event_shape[0] * LOG_ROOT_TAU
         return -0.5 * self._mahalanobis(value - self.loc) - self._half_log_det() - constant
 

@@ -115,9 +115,7 @@ class Wishart(_Factored, ExponentialFamily):
         factor = self._unbroadcasted_scale_tril @ noise
         return factor @ factor.mT
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         nu, p = self.df, self._event_shape[-1]
         scaled = linalg.solve_triangular(self._unbroadcasted_scale_tril, value, upper=False)
         trace = (
@@ -179,9 +177,7 @@ class LKJCholesky(Distribution):
             factor[..., 1:, :] += rows
             return factor
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         count = self.dim - 1
         powers = 2 * (self.concentration - 1).unsqueeze(-1) + arange(count - 1, -1, -1, dtype=self.concentration.dtype)
         density = (powers * value.diagonal(dim1=-2, dim2=-1)[..., 1:].log()).sum(-1)

@@ -13,16 +13,12 @@ from .._tensor.functions import logsumexp
 from . import constraints
 from .constraints import Constraint
 from .discrete import Categorical
-from .distribution import LOG_ROOT_TAU, Distribution, summed
+from .distribution import LOG_ROOT_TAU, Distribution, alias, summed
 
 
 def given_matrix(covariance_matrix: Any, precision_matrix: Any, scale_tril: Any, error: type[Exception]) -> Any:
     """The name of the one matrix that is given, and the matrix; an error if it is not one."""
-    matrices = {
-        "covariance_matrix": covariance_matrix,
-        "precision_matrix": precision_matrix,
-        "scale_tril": scale_tril,
-    }
+    matrices = {"covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix, "scale_tril": scale_tril}
     found = [(name, matrix) for name, matrix in matrices.items() if matrix is not None]
     if len(found) != 1:
         raise error("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
@@ -75,10 +71,7 @@ class MultivariateNormal(_Factored):
 
     has_rsample = True
     support = constraints.real_vector
-    arg_constraints: ClassVar[dict[str, Constraint]] = {
-        "loc": constraints.real_vector,
-        **_Factored.arg_constraints,
-    }
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": constraints.real_vector, **_Factored.arg_constraints}
 
     def __init__(
         self,
@@ -97,10 +90,7 @@ class MultivariateNormal(_Factored):
         self.loc = loc.expand(batch + loc.shape[-1:])
         self._begun_with(name, matrix, batch, loc.shape[-1:], validate_args)
 
-    @property
-    def mean(self) -> Any:
-        """The mean."""
-        return self.loc
+    mean = alias("loc", "The mean.")
 
     mode = mean
 
@@ -114,9 +104,7 @@ class MultivariateNormal(_Factored):
         z = sampling.randn(self._extended_shape(sample_shape), dtype=self.loc.dtype)
         return self.loc + (self._unbroadcasted_scale_tril @ z.unsqueeze(-1)).squeeze(-1)
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         return (
             -0.5 * mahalanobis(self._unbroadcasted_scale_tril, value - self.loc)
             - self._half_log_det()
@@ -177,10 +165,10 @@ class Independent(Distribution):
         made.base_dist = self.base_dist.expand(made._batch_shape + self._event_shape[: self.reinterpreted_batch_ndims])
         return made
 
-    @property
-    def has_rsample(self) -> bool:  # type: ignore[override]  # as the other has
-        """Whether samples can be differentiated by the parameters."""
-        return self.base_dist.has_rsample
+    has_rsample = alias("base_dist.has_rsample", "Whether samples can be differentiated by the parameters.")
+    mean = alias("base_dist.mean", "The mean.")
+    mode = alias("base_dist.mode", "The most probable value.")
+    variance = alias("base_dist.variance", "The variance of each entry.")
 
     @property
     def has_enumerate_support(self) -> bool:  # type: ignore[override]  # as the other has
@@ -193,21 +181,6 @@ class Independent(Distribution):
         support = self.base_dist.support
         axes = self.reinterpreted_batch_ndims
         return constraints.independent(support, axes) if axes else support
-
-    @property
-    def mean(self) -> Any:
-        """The mean."""
-        return self.base_dist.mean
-
-    @property
-    def mode(self) -> Any:
-        """The most probable value."""
-        return self.base_dist.mode
-
-    @property
-    def variance(self) -> Any:
-        """The variance of each entry."""
-        return self.base_dist.variance
 
     def sample(self, sample_shape: Any = ()) -> Any:
         """Values drawn at random."""
@@ -303,9 +276,7 @@ class MixtureSameFamily(Distribution):
         index = chosen.expand((*values.shape[:axis], 1, *values.shape[values.ndim + axis + 1 :]))
         return values.gather(values.ndim + axis, index).squeeze(axis)
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         parts = self.component_distribution.log_prob(value.unsqueeze(-1 - self._event_axes))
         return logsumexp(parts + self.mixture_distribution.logits, -1)
 

@@ -14,8 +14,8 @@ from ..vocabulary.special import lgamma
 from . import constraints
 from .constraints import Constraint
 from .discrete import OfChoices, OfOdds, OneHotCategorical
-from .distribution import broadcast_all, clamped, drawn_evenly
-from .transformed import TransformedDistribution, of_base
+from .distribution import alias, broadcast_all, clamped, drawn_evenly
+from .transformed import TransformedDistribution
 from .transforms import ExpTransform, SigmoidTransform
 
 
@@ -37,9 +37,7 @@ class LogitRelaxedBernoulli(OfOdds):
         chance, even = clamped(self.probs.expand(shape)), drawn_evenly(shape, self._param.dtype)
         return (even.log() - (-even).log1p() + chance.log() - (-chance).log1p()) / self.temperature
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         logits, value = broadcast_all(self.logits, value)
         distance = logits - value * self.temperature
         return _log(self.temperature) + distance - 2 * distance.exp().log1p()
@@ -54,9 +52,9 @@ class _Relaxed(TransformedDistribution):
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {}
 
-    temperature = of_base("temperature", "How far values are from choices.")
-    logits = of_base("logits", "The logarithms of the odds, or of the probabilities.")
-    probs = of_base("probs", "The probabilities.")
+    temperature = alias("base_dist.temperature", "How far values are from choices.")
+    logits = alias("base_dist.logits", "The logarithms of the odds, or of the probabilities.")
+    probs = alias("base_dist.probs", "The probabilities.")
 
 
 class RelaxedBernoulli(_Relaxed):
@@ -96,9 +94,7 @@ class ExpRelaxedCategorical(OfChoices):
         scores = (self.logits - (-even.log()).log()) / self.temperature
         return scores - logsumexp(scores, -1, True)
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         count = self._num_events
         logits, value = broadcast_all(self.logits, value)
         scores = logits - value * self.temperature

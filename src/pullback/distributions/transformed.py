@@ -12,7 +12,7 @@ from .._core.shapes import Size
 from . import constraints
 from .constraints import Constraint
 from .continuous import Cauchy, Exponential, Normal, Uniform
-from .distribution import EULER, Distribution, broadcast_all, summed
+from .distribution import EULER, Distribution, alias, broadcast_all, summed
 from .gamma import Gamma
 from .multivariate import Independent
 from .transforms import (
@@ -75,10 +75,7 @@ class TransformedDistribution(Distribution):
         made.base_dist = self.base_dist.expand(shape[: len(shape) - len(self.base_dist.event_shape)])
         return made
 
-    @property
-    def has_rsample(self) -> bool:  # type: ignore[override]  # as the other has
-        """Whether samples can be differentiated by the parameters."""
-        return bool(self.base_dist.has_rsample)
+    has_rsample = alias("base_dist.has_rsample", "Whether samples can be differentiated by the parameters.")
 
     @constraints.dependent_property
     def support(self) -> Any:
@@ -108,9 +105,7 @@ class TransformedDistribution(Distribution):
             value = transform.inv(value)
         return value
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         event = len(self.event_shape)
         stretched: Any = 0
         for transform in reversed(self.transforms):
@@ -126,9 +121,7 @@ class TransformedDistribution(Distribution):
         sign = math.prod((transform.sign for transform in self.transforms), start=1)
         return chance if isinstance(sign, int) and sign == 1 else sign * (chance - 0.5) + 0.5
 
-    def cdf(self, value: Any) -> Any:
-        """The probability of values up to this one."""
-        self._validate_sample(value)
+    def _cdf(self, value: Any) -> Any:
         return self._turned(self.base_dist.cdf(self._traced_back(value)))
 
     def icdf(self, value: Any) -> Any:
@@ -143,11 +136,6 @@ class _OfBase(TransformedDistribution):
         return {name: getattr(self, name) for name in self.arg_constraints}
 
 
-def of_base(name: str, meaning: str) -> property:
-    """A parameter that the distribution which is transformed has."""
-    return property(lambda self: getattr(self.base_dist, name), doc=meaning)
-
-
 class LogNormal(_OfBase):
     """The distribution of exp(x), of which x is normal with mean `loc` and standard deviation `scale`.
 
@@ -158,8 +146,8 @@ class LogNormal(_OfBase):
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.positive
-    loc = of_base("loc", "The mean of the logarithm.")
-    scale = of_base("scale", "The standard deviation of the logarithm.")
+    loc = alias("base_dist.loc", "The mean of the logarithm.")
+    scale = alias("base_dist.scale", "The standard deviation of the logarithm.")
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         super().__init__(Normal(loc, scale, validate_args=validate_args), ExpTransform(), validate_args)
@@ -208,10 +196,7 @@ class Gumbel(TransformedDistribution):
         """The mean."""
         return self.loc + self.scale * EULER
 
-    @property
-    def mode(self) -> Any:
-        """The most probable value."""
-        return self.loc
+    mode = alias("loc", "The most probable value.")
 
     @property
     def variance(self) -> Any:
@@ -220,16 +205,13 @@ class Gumbel(TransformedDistribution):
 
     def _exponent(self, value: Any) -> Any:
         """y, of which exp(-exp(y)) is the probability of values up to this one."""
-        self._validate_sample(value)
         return (self.loc - value) / self.scale
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
+    def _log_prob(self, value: Any) -> Any:
         y = self._exponent(value)
         return y - y.exp() - self.scale.log()
 
-    def cdf(self, value: Any) -> Any:
-        """The probability of values up to this one."""
+    def _cdf(self, value: Any) -> Any:
         return (-self._exponent(value).exp()).exp()
 
     def icdf(self, value: Any) -> Any:
@@ -246,7 +228,7 @@ class _Half(_OfBase):
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {"scale": constraints.positive}
     support = constraints.nonnegative
-    scale = of_base("scale", "How far the values are spread.")
+    scale = alias("base_dist.scale", "How far the values are spread.")
 
     def __init__(self, base: Any, validate_args: bool | None) -> None:
         super().__init__(base, AbsTransform(), validate_args)
@@ -256,14 +238,10 @@ class _Half(_OfBase):
         """The most probable value: 0."""
         return self.scale * 0
 
-    def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density at a value."""
-        self._validate_sample(value)
+    def _log_prob(self, value: Any) -> Any:
         return (self.base_dist.log_prob(value) + math.log(2)).masked_fill(value < 0, -math.inf)
 
-    def cdf(self, value: Any) -> Any:
-        """The probability of values up to this one."""
-        self._validate_sample(value)
+    def _cdf(self, value: Any) -> Any:
         return 2 * self.base_dist.cdf(value) - 1
 
     def icdf(self, value: Any) -> Any:
@@ -346,10 +324,7 @@ class Pareto(TransformedDistribution):
         alpha = self.alpha.clamp(min=1)
         return alpha * self.scale / (alpha - 1)
 
-    @property
-    def mode(self) -> Any:
-        """The most probable value."""
-        return self.scale
+    mode = alias("scale", "The most probable value.")
 
     @property
     def variance(self) -> Any:
@@ -419,8 +394,8 @@ class InverseGamma(_OfBase):
         "rate": constraints.positive,
     }
     support = constraints.positive
-    concentration = of_base("concentration", "The concentration of the gamma distribution.")
-    rate = of_base("rate", "Its rate.")
+    concentration = alias("base_dist.concentration", "The concentration of the gamma distribution.")
+    rate = alias("base_dist.rate", "Its rate.")
 
     def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
         base = Gamma(concentration, rate, validate_args=validate_args)
@@ -523,12 +498,5 @@ class LogisticNormal(TransformedDistribution):
             base = base.expand([1])
         super().__init__(base, StickBreakingTransform(), validate_args)
 
-    @property
-    def loc(self) -> Any:
-        """The means of the normal numbers."""
-        return self.base_dist.base_dist.loc
-
-    @property
-    def scale(self) -> Any:
-        """Their standard deviations."""
-        return self.base_dist.base_dist.scale
+    loc = alias("base_dist.base_dist.loc", "The means of the normal numbers.")
+    scale = alias("base_dist.base_dist.scale", "Their standard deviations.")

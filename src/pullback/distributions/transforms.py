@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from .._core.lazy import later
+from .._core import lazy as _lazy
 from .._core.primitives import Carrier
 from .._core.shapes import Size
 from .._core.values import holds
 from ..nn.functional import logsigmoid, pad, softmax, softplus
 from . import constraints
-from .distribution import summed
+from .distribution import alias, summed
 
 
 class Transform:
@@ -133,25 +134,9 @@ class _InverseTransform(Transform):
         super().__init__()
         self._inv = transform
 
-    @property
-    def domain(self) -> Any:
-        return self._inv.codomain
-
-    @property
-    def codomain(self) -> Any:
-        return self._inv.domain
-
-    @property
-    def bijective(self) -> bool:  # type: ignore[override]  # as the other is
-        return self._inv.bijective
-
-    @property
-    def sign(self) -> Any:
-        return self._inv.sign
-
-    @property
-    def inv(self) -> Transform:
-        return self._inv
+    domain, codomain = property(attrgetter("_inv.codomain")), property(attrgetter("_inv.domain"))
+    bijective = property(attrgetter("_inv.bijective"))
+    sign, inv = property(attrgetter("_inv.sign")), property(attrgetter("_inv"))
 
     def with_cache(self, cache_size: int = 1) -> Any:
         return self._inv.with_cache(cache_size).inv
@@ -288,15 +273,8 @@ class IndependentTransform(Transform):
         """What it gives."""
         return constraints.independent(self.base_transform.codomain, self.reinterpreted_batch_ndims)
 
-    @property
-    def bijective(self) -> bool:  # type: ignore[override]  # as the other is
-        """Whether the other is."""
-        return bool(self.base_transform.bijective)
-
-    @property
-    def sign(self) -> Any:
-        """1 if it grows with its argument, -1 if it falls."""
-        return self.base_transform.sign
+    bijective = property(attrgetter("base_transform.bijective"))
+    sign = alias("base_transform.sign", "1 if it grows with its argument, -1 if it falls.")
 
     def _call(self, x: Any) -> Any:
         if x.ndim < self.domain.event_dim:
@@ -654,8 +632,6 @@ class CumulativeDistributionTransform(Transform):
 
 
 # Transforms of other modules, which torch has here
-_LATER = {"CatTransform": "joined", "StackTransform": "joined", "CorrCholeskyTransform": "correlations"}
-
-
-def __getattr__(name: str) -> Any:
-    return later(globals(), name, _LATER)
+__getattr__, __dir__, _ = _lazy.index(
+    globals(), {"joined": "CatTransform StackTransform", "correlations": "CorrCholeskyTransform"}
+)

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from .._core.primitives import Carrier
-from .._tape.backward import check_output, cotangent
+from .._tape.backward import check_output
 from .._tape.node import Node
+from .._tape.seeds import cotangent
 from .._tape.walk import restrict, youngest_first
 from .._tensor.creation import as_tensor
 from .._tensor.tensor import Tensor

@@ -62,7 +62,7 @@ def calls_at(calls: Sequence[Call], where: str) -> list[Call]:
     def there(place: Place | None) -> bool:
         if place is None or place.line != int(line):
             return False
-        return place.file == file or os.path.basename(place.file) == os.path.basename(file)  # noqa: PTH119  # as text
+        return place.file == file or os.path.basename(place.file) == os.path.basename(file)
 
     found = [call for call in calls if there(call.place)]
     if found:

@@ -194,7 +194,7 @@ def _traceback(error: BaseException) -> Iterator[str]:
 
 
 def _ours(file: str) -> bool:
-    return file.startswith("<frozen") or os.path.dirname(file) == os.path.dirname(__file__)  # noqa: PTH120  # as text
+    return file.startswith("<frozen") or os.path.dirname(file) == os.path.dirname(__file__)
 
 
 # 3. Showing
@@ -208,14 +208,14 @@ def _report(recording: Recording, options: argparse.Namespace, raised: str | Non
         ex = _chosen(recording, options)
         _show(ex, options)
     for line in _messages(raised, ran, recording):
-        print(f"pullback explain: {line}", file=sys.stderr)  # noqa: T201  # beside the explanation
+        print(f"pullback explain: {line}", file=sys.stderr)
     if raised is not None:
         return RAISED
     if not ran:
         return NOTHING
     found = recording.kinds & options.fail_on
     if found:
-        print(f"pullback explain: found {', '.join(sorted(found))}", file=sys.stderr)  # noqa: T201  # as above
+        print(f"pullback explain: found {', '.join(sorted(found))}", file=sys.stderr)
         return FOUND
     return DONE
 
@@ -253,7 +253,7 @@ def _chosen(recording: Explanation, options: argparse.Namespace) -> Explanation:
 def _show(ex: Explanation, options: argparse.Namespace) -> None:
     for name in options.save:
         ex.save(name)
-        print(f"pullback explain: wrote {name}", file=sys.stderr)  # noqa: T201  # beside the explanation
+        print(f"pullback explain: wrote {name}", file=sys.stderr)
     if options.open:
         browse(ex.to_html())
     if options.json:
@@ -318,7 +318,7 @@ def _show_saved(name: str, options: argparse.Namespace) -> int:
     try:
         ex = read(name)
     except (ValueError, OSError) as error:
-        print(f"pullback explain: {error}", file=sys.stderr)  # noqa: T201  # why nothing is shown
+        print(f"pullback explain: {error}", file=sys.stderr)
         return USAGE
     shown = _chosen(ex, options)
     _show(shown, options)

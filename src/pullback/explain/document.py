@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os.path
-from collections.abc import Iterable, Sequence
 from importlib import resources
 from typing import Any
 
@@ -18,6 +17,8 @@ NAME, VERSION = "pullback-trace", 1
 MOST_LINES = 2000
 """Of a longer file, the lines around those that matter are stored."""
 AROUND = 20
+PLAIN = "name expr role op grad_fn node output requires_grad version value_from bytes time"
+"""The attributes of a tensor that are written and read as they are."""
 
 
 def schema() -> Any:
@@ -25,52 +26,40 @@ def schema() -> Any:
     return json.loads(resources.files(__package__).joinpath("schema.json").read_text(encoding="utf-8"))
 
 
-def document(
-    calls: Sequence[Call],
-    primary: int | None,
-    limits: Limits,
-    version: str,
-    *,
-    recorded: bool,
-    scopes: Iterable[Scope],
-    failure: Failure | None,
-    notes: Sequence[str],
-    title: str | None,
-) -> dict[str, Any]:
-    """Everything as one JSON document."""
-    writer = _Writer(limits)
-    written = [writer.call(call) for call in calls]
-    error = None if failure is None else writer.failure(failure)
+def document(ex: Any, version: str, title: str | None) -> dict[str, Any]:
+    """An explanation as one JSON document."""
+    writer = _Writer(ex.limits)
+    written = [writer.call(call) for call in ex.all_calls]
+    error = None if ex.failure is None else writer.failure(ex.failure)
     return {
         "schema": NAME,
         "version": VERSION,
         "pullback": version,
         "title": title,
-        "recorded": recorded,
-        "primary": primary,
+        "recorded": ex.recorded,
+        "primary": ex.primary if written else None,
         "sources": writer.sources(),
-        "scopes": [_scope(scope) for scope in scopes],
+        "scopes": [_scope(scope) for scope in ex.scopes],
         "calls": written,
         "error": error,
-        "limits": {
-            "values": limits.values,
-            "jacobian": limits.jacobian,
-            "max_nodes": limits.max_nodes,
-            "redacted": limits.redact,
-            "notes": list(dict.fromkeys(notes)),
-        },
+        "limits": _plain(ex.limits, "values jacobian max_nodes")
+        | {"redacted": ex.limits.redact, "notes": list(dict.fromkeys(ex.notes))},
     }
 
 
 def _scope(scope: Scope) -> dict[str, Any]:
-    parent = None if scope.parent is None else scope.parent.index
-    return {"kind": scope.kind, "name": scope.name, "type": scope.type, "parent": parent, "nth": scope.nth}
+    return _plain(scope, "kind name type nth") | {"parent": None if scope.parent is None else scope.parent.index}
 
 
 def _jacobian(local: Jacobian | None) -> dict[str, Any] | None:
     if local is None:
         return None
-    return {"form": local.form, "rows": local.rows, "cols": local.cols, "data": list(map(number, local.data))}
+    return _plain(local, "form rows cols") | {"data": list(map(number, local.data))}
+
+
+def _plain(record: Any, names: str) -> dict[str, Any]:
+    """The attributes of a record that JSON holds as they are."""
+    return {name: getattr(record, name) for name in names.split()}
 
 
 class _Writer:
@@ -87,8 +76,7 @@ class _Writer:
             return None
         source = self.files.setdefault(place.file, len(self.files))
         self.lines.setdefault(place.file, set()).add(place.line)
-        columns = {"column": place.column, "end_line": place.end_line, "end_column": place.end_column}
-        return {"source": source, "line": place.line, **columns}
+        return _plain(place, "line column end_line end_column") | {"source": source}
 
     def sources(self) -> list[dict[str, Any]]:
         return [self._source(file) for file in self.files]
@@ -100,15 +88,13 @@ class _Writer:
         if len(lines) > MOST_LINES:
             first = max(1, min(self.lines[file]) - AROUND)
             lines = lines[first - 1 : min(max(self.lines[file]) + AROUND, first + MOST_LINES)]
-        return {"file": os.path.basename(file) or file, "first": first, "lines": lines}  # noqa: PTH119  # see _sites
+        return {"file": os.path.basename(file) or file, "first": first, "lines": lines}
 
     def call(self, call: Call) -> dict[str, Any]:
         self.ids = {tensor: index for index, tensor in enumerate(call.tensors)}
         places = {step: index for index, step in enumerate((*call.forward, *call.steps))}
         terms = {term: (places[step], n) for step in call.steps for n, term in enumerate(step.terms)}
-        return {
-            "text": call.text,
-            "kind": call.kind,
+        return _plain(call, "text kind") | {
             "place": self.place(call.place),
             "outputs": [
                 {"tensor": self.ids[out.tensor], "gradient": as_json(out.gradient), "implicit": out.implicit}
@@ -121,79 +107,53 @@ class _Writer:
             "cost": {
                 "forward": call.seconds("forward"),
                 "backward": call.seconds("backward"),
-                "kept_bytes": call.kept_bytes,
-                "peak_bytes": call.peak_bytes,
-                "estimated": call.estimated,
+                **_plain(call, "kept_bytes peak_bytes estimated"),
             },
         }
 
     def tensor(self, tensor: Traced) -> dict[str, Any]:
-        return {
-            "name": tensor.name,
-            "expr": tensor.expr,
-            "role": tensor.role,
-            "op": tensor.op,
-            "grad_fn": tensor.grad_fn,
-            "node": tensor.node,
-            "output": tensor.output,
+        return _plain(tensor, PLAIN) | {
             "inputs": [self.ids[each] for each in tensor.inputs if each in self.ids],
             "shape": list(map(int, tensor.shape)),
             "dtype": str(tensor.dtype),
             "is_leaf": tensor.is_leaf,
-            "requires_grad": tensor.requires_grad,
-            "version": tensor.version,
             "data": maybe_json(tensor.data),
-            "value_from": tensor.value_from,
             "saved": [
-                {
-                    "name": saved.name,
-                    "text": saved.text,
+                _plain(saved, "name text")
+                | {
                     "tensor": None if saved.tensor is None else self.ids.get(saved.tensor),
                     "value": maybe_json(saved.value),
                 }
                 for saved in tensor.saved
             ],
-            "bytes": tensor.bytes,
             "place": self.place(tensor.place),
             "scope": None if tensor.scope is None else tensor.scope.index,
-            "time": tensor.time,
         }
 
     def step(self, step: Step) -> dict[str, Any]:
-        return {
-            "phase": step.phase,
+        return _plain(step, "phase node op ran time") | {
             "number": step.index,
-            "node": step.node,
-            "op": step.op,
             "outputs": [self.ids[each] for each in step.outputs],
             "v": list(map(maybe_json, step.vs)),
             "terms": list(map(self.term, step.terms)),
-            "ran": step.ran,
             "note": note(step),
             "place": self.place(step.place),
             "scope": None if step.scope is None else step.scope.index,
-            "time": step.time,
             "live_bytes": max(0, int(step.live_bytes)),
         }
 
     def finding(self, finding: Finding, places: dict[Step, int]) -> dict[str, Any]:
-        return {
-            "kind": finding.kind,
-            "phase": finding.phase,
+        return _plain(finding, "kind phase why") | {
             "step": None if finding.step is None else places[finding.step],
             "tensor": self.ids[finding.tensor],
             "element": None if finding.element is None else list(finding.element),
             "place": self.place(finding.place),
-            "why": finding.why,
             "path": [places[step] for step in finding.path],
         }
 
     def failure(self, failure: Failure) -> dict[str, Any]:
-        return {
-            "type": failure.type,
-            "message": failure.message,
+        return _plain(failure, "type message call") | {
             "place": self.place(failure.place),
-            "call": failure.call,
             "tensor": None if failure.tensor is None else self.ids.get(failure.tensor),
             "overwritten": self.overwritten(failure.overwritten),
         }
@@ -201,26 +161,18 @@ class _Writer:
     def overwritten(self, overwritten: Overwritten | None) -> dict[str, Any] | None:
         if overwritten is None:
             return None
-        return {
-            "name": overwritten.name,
+        return _plain(overwritten, "name expected version") | {
             "tensor": None if overwritten.tensor is None else self.ids.get(overwritten.tensor),
-            "expected": overwritten.expected,
-            "version": overwritten.version,
             "place": self.place(overwritten.place),
         }
 
     def term(self, term: Term) -> dict[str, Any]:
-        return {
+        return _plain(term, "input missing ran nth of") | {
             "to": self.ids[term.to],
-            "input": term.input,
             "jacobians": list(map(_jacobian, term.jacobians)),
-            "missing": term.missing,
-            "ran": term.ran,
             "out": as_json(term.out),
             "before": maybe_json(term.before),
             "after": as_json(term.after),
-            "nth": term.nth,
-            "of": term.of,
         }
 
     def leaf(self, leaf: Leaf, terms: dict[Term, tuple[int, int]]) -> dict[str, Any]:

@@ -195,18 +195,7 @@ class Explanation:
 
     def to_dict(self, *, title: str | None = None) -> dict[str, Any]:
         """The trace file as a dictionary of plain values, after `schema.json`."""
-        calls = list(self.all_calls)
-        return document(
-            calls,
-            self.primary if calls else None,
-            self.limits,
-            importlib.import_module("pullback").__version__,
-            recorded=self.recorded,
-            scopes=self.scopes,
-            failure=self.failure,
-            notes=self.notes,
-            title=title,
-        )
+        return document(self, importlib.import_module("pullback").__version__, title)
 
     def to_json(self, *, indent: int | None = None) -> str:
         """The trace file."""

@@ -28,11 +28,7 @@ def to_svg(call: Call, detail: str = "auto") -> str:
         )
     try:
         done = subprocess.run(  # noqa: S603  # a program of this name, and our own text
-            [dot, "-Tsvg"],
-            input=to_dot(call, detail).encode(),
-            capture_output=True,
-            timeout=SECONDS,
-            check=True,
+            [dot, "-Tsvg"], input=to_dot(call, detail).encode(), capture_output=True, timeout=SECONDS, check=True
         )
     except subprocess.CalledProcessError as error:
         raise RuntimeError(f"dot failed: {error.stderr.decode(errors='replace').strip()[:500]}") from None

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import FINE, Kept, Limits, Marks, Stats, Summary, marks
-from .document import NAME, VERSION
+from .document import NAME, PLAIN, VERSION
 from .explanation import Explanation
 from .plots import Statistics, statistics
 from .rules import Jacobian
@@ -104,8 +104,6 @@ class _Reader:
 
     def tensor(self, given: dict[str, Any]) -> Traced:
         data = _maybe(given["data"])
-        plain = {key: given[key] for key in ("name", "expr", "role", "op", "grad_fn", "node", "output", "time")}
-        plain |= {key: given[key] for key in ("requires_grad", "version", "value_from", "bytes")}
         return Traced(
             index=len(self.tensors),
             inputs=[self.tensors[index] for index in given["inputs"]],
@@ -115,7 +113,7 @@ class _Reader:
             place=self.place(given["place"]),
             scope=self.scope(given["scope"]),
             marks=_marks(data),
-            **plain,
+            **{name: given[name] for name in PLAIN.split()},
         )
 
     def step(self, given: dict[str, Any]) -> Step:

@@ -159,7 +159,7 @@ def _complex(node: Node) -> bool:
 def _units(shapes: Sequence[tuple[int, ...]], place: int, unit: int, dtype: Any) -> list[Array]:
     """One cotangent for each output: zeros, with a single 1."""
     g = [np.zeros(shape, dtype) for shape in shapes]
-    g[place].reshape(-1)[unit] = 1
+    _xp.reshaped_view(g[place], -1)[unit] = 1
     return g
 
 

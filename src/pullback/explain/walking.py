@@ -145,7 +145,7 @@ def unit_row(
 ) -> list[Any]:
     """What one unit vector pulls back to at each target, None where nothing arrives."""
     unit = np.zeros(v.shape, v.dtype)
-    unit.reshape(-1)[index] = 1
+    _xp.reshaped_view(unit, -1)[index] = 1
     ends = Ends(targets)
     walk(tape, order, [(root, unit)], needed, ends)
     return [ends.found.get(target) for target in targets]

@@ -86,7 +86,7 @@ def filled(stream: Any, count: int, what: str) -> Bytes:
 def reading(f: Any) -> Iterator[Input]:
     """What can be read of a path or of a binary stream."""
     if isinstance(f, (str, os.PathLike)):
-        with open(f, "rb") as stream:  # noqa: PTH123  # a path of any kind, bytes too
+        with open(f, "rb") as stream:
             yield Input(stream)
         return
     if not callable(getattr(f, "read", None)):
@@ -120,13 +120,13 @@ def writing(f: Any) -> Iterator[Any]:
 @contextlib.contextmanager
 def _replacing(path: str) -> Iterator[BinaryIO]:
     """A new file beside the old, which takes its place when all has been written and has reached the disk."""
-    mode = os.stat(path).st_mode if os.path.exists(path) else None  # noqa: PTH110, PTH116  # as `realpath` gives it
+    mode = os.stat(path).st_mode if os.path.exists(path) else None
     if mode is not None and not stat.S_ISREG(mode):
-        with open(path, "wb") as stream:  # noqa: PTH123  # a device or a pipe: there is nothing to replace
+        with open(path, "wb") as stream:
             yield stream
         return
     folder, name = os.path.split(path)
-    temporary = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(8)}")  # noqa: PTH118
+    temporary = os.path.join(folder, f".{name[:100]}.{secrets.token_hex(8)}")
     # The permissions are those of the old file; those of a new one are the system's choice.
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     descriptor = os.open(temporary, flags, 0o666 if mode is None else stat.S_IMODE(mode) & 0o777)
@@ -136,11 +136,11 @@ def _replacing(path: str) -> Iterator[BinaryIO]:
             stream.flush()
             os.fsync(stream.fileno())
         if mode is not None:
-            os.chmod(temporary, stat.S_IMODE(mode))  # noqa: PTH101
-        os.replace(temporary, path)  # noqa: PTH105
+            os.chmod(temporary, stat.S_IMODE(mode))
+        os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError):
-            os.unlink(temporary)  # noqa: PTH108
+            os.unlink(temporary)
         raise
     _settle(folder)
 

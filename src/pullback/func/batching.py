@@ -23,9 +23,9 @@ from .._numerics.random import Moment, sampled_within
 from .._tape.node import new
 from ..interpreters import Boxed, Interpreter
 from .arguments import Argument, raised, whole
-from .axes import batched_result
+from .batched_indexing import DYNAMIC
+from .batching_rules import batched_result
 from .levels import inner, tensor_of
-from .places import DYNAMIC
 
 CONTROL = (
     "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that "

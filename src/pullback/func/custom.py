@@ -14,7 +14,7 @@ from .._core.shapes import sum_to
 from .._core.trees import flatten, spread, unflatten
 from .._tensor.custom import Call, Custom, Meta, among, expandable, tensor_of
 from .._tensor.function import NO_JVP, Function, FunctionCtx, FunctionPrimitive, backward_of, has_context
-from . import axes, pushforwards
+from . import batching_rules, pushforwards
 from .arguments import Argument, Params
 from .levels import inner
 from .mapping import vmap
@@ -320,4 +320,4 @@ class Rules(NamedTuple):
 RULES: dict[type[Custom], Rules] = {FunctionPrimitive: Rules(pushed, batched)}
 
 pushforwards.PUSHFORWARDS["custom"] = lambda xp, primitive, *rest: RULES[type(primitive)].pushed(primitive, *rest)
-axes.KINDS["custom"] = lambda count, primitive, *rest: RULES[type(primitive)].batched(count, primitive, *rest)
+batching_rules.KINDS["custom"] = lambda count, primitive, *rest: RULES[type(primitive)].batched(count, primitive, *rest)

@@ -238,7 +238,7 @@ def _parameters(signature: inspect.Signature, count: int) -> list[str]:
     return names
 
 
-class custom_vjp(_Decorator):  # noqa: N801  # JAX's name
+class custom_vjp(_Decorator):
     """A decorator for a function whose pullback you write: `f.defvjp(fwd, bwd)`.
 
     `fwd` takes f's arguments and returns (output, residuals); `bwd(residuals, g)` returns a tuple with the gradient for
@@ -283,7 +283,7 @@ class custom_vjp(_Decorator):  # noqa: N801  # JAX's name
         return BackwardOfTrees(self.fun, self._fwd, self._bwd, plan)
 
 
-class custom_jvp(_Decorator):  # noqa: N801  # JAX's name
+class custom_jvp(_Decorator):
     """A decorator for a function whose pushforward you write: `@f.defjvp`, a rule (primals, tangents).
 
     The rule takes a tuple of f's arguments and one of their tangents, nested alike, and returns (output, tangent of the

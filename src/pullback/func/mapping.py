@@ -13,9 +13,9 @@ from .._core.trees import Structure, flatten, paths, spread, unflatten
 from .._numerics.random import get_rng_state, set_rng_state
 from .._tape.views import steps, view
 from ..vocabulary.shapes import cat
+from .batched_indexing import has_rules, lifted
 from .batching import Batch, Split
 from .levels import beside, inner, rewritten, tensor_of
-from .places import has_rules, lifted
 
 Function = Callable[..., Any]
 ALONE = flatten(0)[1]

@@ -8,7 +8,7 @@ from typing import Any
 
 from .._core.primitives import Carrier
 from .._core.trees import Structure, flatten, mapped, paths, unflatten
-from .._tape.backward import cotangent
+from .._tape.seeds import cotangent
 from .levels import Level, beside, chosen, output_leaves, require_numbers, require_tensors, tensor_of
 
 Function = Callable[..., Any]

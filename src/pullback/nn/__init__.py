@@ -1,28 +1,14 @@
 """Layers, models and losses by torch's names, imported when they are first asked for."""
 
-from __future__ import annotations
+from .._core import lazy as _lazy
+from . import modules
 
-from typing import Any
-
-from .._core.lazy import later
-from . import functional as functional
-from . import modules as modules
-
-_PARTS = ("grad", "init", "parameter", "utils")
-_LATER = {
-    "Buffer": "parameter",
-    "Parameter": "parameter",
-    "UninitializedBuffer": "uninitialized",
-    "UninitializedParameter": "uninitialized",
-    **dict.fromkeys(modules.LATER, "modules"),
-}
-
-__all__ = ["functional", "modules", *_PARTS, *_LATER]  # noqa: PLE0604  # strings, all of them
-
-
-def __getattr__(name: str) -> Any:
-    return later(globals(), name, _LATER, _PARTS)
-
-
-def __dir__() -> list[str]:
-    return [*globals(), *__all__]
+__getattr__, __dir__, __all__ = _lazy.index(
+    globals(),
+    {
+        "parameter": "Buffer Parameter",
+        "uninitialized": "UninitializedBuffer UninitializedParameter",
+        "modules": " ".join(name for names in modules.INDEX.values() for name in names.split()),
+    },
+    "functional grad init utils",
+)

@@ -34,7 +34,7 @@ LATER: tuple[str, ...] = (
     "fourier",
     "normalization",
     "layers",
-    "heads",
+    "dot_product_attention",
     "recurrent",
     "classical",
 )

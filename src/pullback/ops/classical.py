@@ -1,6 +1,6 @@
 """Special functions that SciPy alone has, with their derivatives: what `scipy.special.gamma(t)` and its kin record.
 
-Orders and parameters whose derivative is not known have None in the place of a rule; `vocabulary.scipy_names` refuses
+Orders and parameters whose derivative is not known have None in the place of a rule; `_numpy.scipy_names` refuses
 tensors there that are tracked. Where a rule is 0 / 0 at a single point, as that of Ci at 0, the derivative there is NaN.
 """
 

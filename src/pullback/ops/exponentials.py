@@ -52,7 +52,7 @@ def _cut(part: Callable[..., None], axis: int, *arrays: Any) -> None:
     shape = arrays[0].shape
     outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
     form = (outer, shape[axis]) if inner == 1 else (outer, shape[axis], inner)
-    arrays = tuple(x.reshape(form) for x in arrays)
+    arrays = (_xp.reshaped_view(arrays[0], *form), *[x.reshape(form) for x in arrays[1:]])
     size = shape[axis] * arrays[0].itemsize
     if outer > 1 or inner == 1:
         blocks.pieces(lambda start, stop: part(1, *(x[start:stop] for x in arrays)), outer, size * inner)
@@ -117,7 +117,7 @@ def powers_of_rows(x: Any, bounds: tuple[float, float], out: Any = None, sums: A
         code("powers", x=x, sums=sums, out=out)
         return out, sums
     rows = x.reshape(-1, x.shape[-1])
-    sums[...] = _exponentials(rows, out.reshape(rows.shape), 1, bounds)[1].reshape(sums.shape)
+    sums[...] = _exponentials(rows, _xp.reshaped_view(out, *rows.shape), 1, bounds)[1].reshape(sums.shape)
     return out, sums
 
 
@@ -193,7 +193,7 @@ def known_losses(x: Any, indices: Any) -> tuple[Any, Any, Any] | None:
     if x.size < LARGE:  # a step of a small network, whose time is that of calls
         starts = _xp.few_starts(*x.shape)
         shifted = x - x.take(starts + x.argmax(1))[:, None]
-        shares = np.exp(shifted)
+        shares = np.exp(shifted, order="C")
         sums = shares.dot(_xp.ones(x.shape[1], x.dtype))
         places = starts + indices
     else:
@@ -265,7 +265,7 @@ def _cross_entropy_pullback_forward(given: Any, x: Any, indices: Any, *, reducti
 
 def _less_own(rows: Any, own: Any, places: Any) -> Any:
     """Rows less at some places what is their own, in place."""
-    rows.reshape(-1)[places] -= own
+    _xp.reshaped_view(rows, -1)[places] -= own
     return rows
 
 

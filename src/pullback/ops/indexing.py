@@ -59,11 +59,7 @@ def _extreme(xp: Any, g: Any, x: Any, src: Any, y: Any, indices: Any, *, axis: i
     taken = src == xp.take_along_axis(y, indices, axis=axis)
     counted = xp.where(kept, 1, xp.zeros_like(y)), xp.where(taken, 1, xp.zeros_like(src))
     share = g / xp.scatter_add(*counted, indices, axis=axis)
-    return (
-        xp.where(kept, share, 0),
-        xp.where(taken, xp.take_along_axis(share, indices, axis=axis), 0),
-        None,
-    )
+    return (xp.where(kept, share, 0), xp.where(taken, xp.take_along_axis(share, indices, axis=axis), 0), None)
 
 
 def _places(title: str) -> Any:

@@ -92,7 +92,7 @@ def _table(shape: Sizes, lengths: Sizes, kernel: Sizes, window: Window) -> _Tabl
     apart = bool(np.bincount(elements.reshape(-1)).max() == 1)
     if apart and entries == size:
         windows = np.empty(shape, np.int64)
-        windows.reshape(-1)[elements] = order
+        _xp.reshaped_view(windows, -1)[elements] = order
     return _Table(elements, order, windows, apart)
 
 
@@ -191,7 +191,7 @@ def _tiled(size: Sizes, kernel: Sizes, window: Window) -> bool:
 
 def _lines(part: Any, elements: int) -> Any:
     """Memory as an array of items of so many elements, which NumPy copies in one go."""
-    return part.reshape(-1).view(np.dtype((np.void, elements * part.itemsize)))
+    return _xp.reshaped_view(part, -1).view(np.dtype((np.void, elements * part.itemsize)))
 
 
 def _planes(x: Any, kernel: Sizes) -> Any:
@@ -213,7 +213,7 @@ def _put_together(planes: Any, out: Any, kernel: Sizes) -> None:
     for i, k in enumerate(kernel):
         lines = _lines(part, math.prod(lengths[i + 1 :])).reshape(k, -1)
         last = i == len(kernel) - 1
-        given = _lines(out, 1).reshape(-1, k) if last else np.empty((lines.shape[1], k), lines.dtype)
+        given = _xp.reshaped_view(_lines(out, 1), -1, k) if last else np.empty((lines.shape[1], k), lines.dtype)
         for j in range(k):
             given[:, j] = lines[j]
         part = given.reshape(-1).view(planes.dtype)
@@ -290,7 +290,7 @@ def _max_spread_forward(given: Any, x: Any, highest: Any, *, kernel: Sizes, wind
         if table.apart:
             out.put(places, given)
         else:
-            np.add.at(out.reshape(-1), places, given)
+            np.add.at(_xp.reshaped_view(out, -1), places, given)
         return out
     plan = _plan(x, highest.shape[2:], kernel, window)
     if plan is not None and given.dtype == highest.dtype == x.dtype:
@@ -329,7 +329,7 @@ def _spread_apart(given: Any, x: Any, y: Any, kernel: Sizes, window: Window) -> 
             return
         planes = _planes(images, kernel)
         found = np.empty(planes.shape, given.dtype)
-        steps(left.reshape(-1), maxima.reshape(-1), zip(itertools.repeat(...), planes, found))
+        steps(_xp.reshaped_view(left, -1), maxima.reshape(-1), zip(itertools.repeat(...), planes, found))
         _put_together(found, result, kernel)
 
     blocks.pieces(part, len(x), 2 * math.prod(x.shape[1:]) * x.itemsize)
@@ -374,7 +374,7 @@ def _accumulate_forward(g: Any, indices: Any, *, size: int, apart: bool) -> Any:
 
 def _put_forward(x: Any, indices: Any, *, size: int) -> Any:
     out = np.zeros((*x.shape[:2], size), x.dtype)
-    out.reshape(-1)[_flat(indices, x.shape, size).reshape(-1)] = x.reshape(-1)
+    _xp.reshaped_view(out, -1)[_flat(indices, x.shape, size).reshape(-1)] = x.reshape(-1)
     return out
 
 

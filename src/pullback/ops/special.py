@@ -15,14 +15,7 @@ import numpy as np
 
 from .._core import machine
 from .._core.primitives import elementwise
-from .._numerics import (
-    blocks,
-    error_functions,
-    gamma_functions,
-    incomplete_functions,
-    polynomials,
-    scipy,
-)
+from .._numerics import blocks, error_functions, gamma_functions, incomplete_functions, polynomials, scipy
 from .._numerics.incomplete_functions import moment
 
 Array = np.ndarray[Any, np.dtype[Any]]

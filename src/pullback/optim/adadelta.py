@@ -1,15 +1,15 @@
-"""Adadelta: rates from the ratio of past changes to past gradients."""
+"""Adadelta: each parameter's step size is the ratio of its past updates to its past gradients."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .elementwise import Elementwise, Rule, declared
-from .optimizer import Group
+from .elementwise import Elementwise, Rule
+from .optimizer import Group, declared
 
 
 class Adadelta(Elementwise):
-    """Gradients times the root of the mean square of past changes, over that of past gradients.
+    """The gradient times the root mean square of past updates, divided by that of past gradients.
 
     Zeiler, ADADELTA: an adaptive learning rate method, 2012. `foreach` and `capturable` are accepted, and change
     nothing.
@@ -44,7 +44,7 @@ class Adadelta(Elementwise):
     ) -> None: ...
 
     def remembers(self, group: Group) -> dict[str, Any]:
-        """The mean squares of gradients and of changes."""
+        """The running mean squares of the gradients and of the updates."""
         return {"square_avg": 0, "acc_delta": 0}
 
     def rule(self, group: Group, first: bool, t: Any) -> Rule:

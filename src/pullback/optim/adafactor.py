@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from .._core.dtypes import finfo
-from .optimizer import Group
+from .optimizer import Group, declared
 from .whole import COUNT, Whole, require, require_rate
 
 
 class Adafactor(Whole):
-    """Gradients over the root of their second moment, of which a matrix keeps only the means of its rows and columns.
+    """The gradient divided by the root of its second moment, of which a matrix keeps only row means and column means.
 
     Shazeer and Stern, Adafactor: adaptive learning rates with sublinear memory cost, 2018, as torch has it: `lr` is the
     most that the relative step size may be, and the factor of weight decay; `eps` are the least root of a second moment
@@ -35,6 +35,7 @@ class Adafactor(Whole):
     {'step': (), 'row_var': (2, 1), 'col_var': (1, 3)}
     """
 
+    @declared
     def __init__(
         self,
         params: Any,
@@ -46,23 +47,17 @@ class Adafactor(Whole):
         *,
         foreach: bool | None = None,
         maximize: bool = False,
-    ) -> None:
-        require_rate(lr)
+    ) -> None: ...
+
+    def check_options(self, options: dict[str, Any]) -> None:
+        """Raise an error for an option that is out of range."""
+        beta2_decay, eps, d, weight_decay = (options[name] for name in ("beta2_decay", "eps", "d", "weight_decay"))
+        require_rate(options["lr"])
         require(beta2_decay <= 0, "beta2_decay should be <= 0 but is", beta2_decay)
         require(eps[0] is None or eps[0] >= 0, "epsilon1 should be >= 0 but is", eps[0])
         require(eps[1] >= 0, "epsilon2 should be >= 0 but is", eps[1])
         require(d >= 1, "Clipping threshold d should be >= 1 but is", d)
         require(weight_decay >= 0, "weight_decay should be >= 0 but is", weight_decay)
-        defaults = {
-            "lr": lr,
-            "beta2_decay": beta2_decay,
-            "eps": eps,
-            "d": d,
-            "weight_decay": weight_decay,
-            "foreach": foreach,
-            "maximize": maximize,
-        }
-        super().__init__(params, defaults)
 
     def remembers(self, parameter: Any) -> dict[str, tuple[int, ...]]:
         """The number of steps, and the mean squares of rows and columns, or of each element."""
@@ -90,7 +85,7 @@ def _root_mean_square(x: Any) -> Any:
 
 
 def _moment(gradient: Any, state: dict[str, Any], share: Any, least: float) -> Any:
-    """The second moment, of which the gradient's squares become a share: an outer product for a matrix."""
+    """The running second moment after this gradient: for a matrix, the outer product of row means and column means."""
     squares = gradient.square()
     if "variance" in state:
         return state["variance"].lerp_(squares, share.to(squares.dtype))

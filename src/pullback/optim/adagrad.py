@@ -1,15 +1,15 @@
-"""Adagrad: rates that fall with all gradients so far."""
+"""Adagrad: step sizes that decrease with the sum of all squared gradients so far."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .elementwise import Elementwise, Rule, begin, declared
-from .optimizer import Group
+from .elementwise import Elementwise, Rule, begin
+from .optimizer import Group, declared
 
 
 class Adagrad(Elementwise):
-    """Gradients over the root of the sum of all their squares.
+    """The gradient divided by the square root of the sum of all squared gradients.
 
     Duchi, Hazan and Singer, Adaptive subgradient methods for online learning and stochastic optimization, 2011.
     `foreach` and `fused` are accepted, and change nothing.
@@ -45,13 +45,13 @@ class Adagrad(Elementwise):
     ) -> None: ...
 
     def begin(self) -> None:
-        """Begin the state of all parameters, which torch has from the beginning."""
+        """Initialise the state of all parameters, which torch does when the optimizer is made."""
         for group in self.param_groups:
             for p in group["params"]:
                 begin(self.state[p], self.counts(group), self.remembers(group), p)
 
     def remembers(self, group: Group) -> dict[str, Any]:
-        """The sum of the squares."""
+        """The sum of the squared gradients."""
         return {"sum": group["initial_accumulator_value"]}
 
     def rule(self, group: Group, first: bool, t: Any) -> Rule:

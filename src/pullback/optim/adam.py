@@ -1,11 +1,11 @@
-"""Adam: steps by the first moment of the gradient over the root of its second."""
+"""Adam: steps along the first moment of the gradient divided by the square root of its second moment."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .elementwise import Elementwise, Rule, declared
-from .optimizer import Group
+from .elementwise import Elementwise, Rule
+from .optimizer import Group, declared
 
 
 class Adam(Elementwise):
@@ -52,7 +52,7 @@ class Adam(Elementwise):
         return {**moments, "max_exp_avg_sq": 0} if group["amsgrad"] else moments
 
     def rule(self, group: Group, first: bool, t: Any) -> Rule:
-        """p - lr m' / (sqrt(v') + eps), where m' and v' are the moments m and v, corrected for having begun at 0."""
+        """p - lr m' / (sqrt(v') + eps), where m' and v' are the moments m and v, corrected for their bias towards 0."""
         (beta1, beta2), eps, t = group["betas"], group["eps"], t.item() + 1
         rate, correction = group["lr"] / (1 - beta1**t), (1 - beta2**t) ** 0.5
 

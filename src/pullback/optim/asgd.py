@@ -1,15 +1,15 @@
-"""ASGD: stochastic gradient descent that averages its way."""
+"""ASGD: stochastic gradient descent that also keeps the average of the parameters."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .elementwise import Elementwise, Rule, declared
-from .optimizer import Group, as_float
+from .elementwise import Elementwise, Rule
+from .optimizer import Group, as_float, declared
 
 
 class ASGD(Elementwise):
-    """Stochastic gradient descent, and the average of the parameters on its way, in `state[p]["ax"]`.
+    """Stochastic gradient descent, with the average of the parameters over the steps in `state[p]["ax"]`.
 
     Polyak and Juditsky, Acceleration of stochastic approximation by averaging, 1992. The rate of step t is
     lr / (1 + lambd lr t)^alpha; averaging begins after step `t0`. `foreach` and `capturable` are accepted, and change
@@ -45,15 +45,15 @@ class ASGD(Elementwise):
     ) -> None: ...
 
     def counts(self, group: Group) -> dict[str, Any]:
-        """The step, its rate, and the share of the parameter in the average."""
+        """The number of steps, the learning rate of the step, and the weight of the current parameter in the average."""
         return {"step": 0.0, "eta": as_float(group["lr"]), "mu": 1.0}
 
     def remembers(self, group: Group) -> dict[str, Any]:
-        """The average."""
+        """The average of the parameter."""
         return {"ax": 0}
 
     def rule(self, group: Group, first: bool, t: Any, eta: Any, mu: Any) -> Rule:
-        """p - eta (g + lambd p), and the average of p: all of p until step t0, and as much as each before it then."""
+        """p - eta (g + lambd p), and the average of p: p itself until step t0, the mean over all steps since then."""
         lr, lambd, alpha = as_float(group["lr"]), group["lambd"], group["alpha"]
         t, eta, mu = t.item() + 1, eta.item(), mu.item()
 

@@ -12,7 +12,7 @@ from .schedule import LRScheduler, set_option, values_of
 
 
 class _Combined(LRScheduler):
-    """Schedules, which save and load their own states."""
+    """A schedule made of others, whose states are saved and loaded with its own."""
 
     _schedulers: Sequence[LRScheduler]
 
@@ -38,7 +38,7 @@ class _Combined(LRScheduler):
         return {**super().state_dict(), "_schedulers": [scheduler.state_dict() for scheduler in self._schedulers]}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take up what `state_dict` gave."""
+        """Restore a state that `state_dict` returned."""
         super().load_state_dict({name: value for name, value in state_dict.items() if name != "_schedulers"})
         for scheduler, state in zip(self._schedulers, state_dict["_schedulers"], strict=True):
             scheduler.load_state_dict(state)

@@ -1,4 +1,4 @@
-"""Schedules that go up and down, and momentum against them: Smith, Cyclical learning rates, 2017, and One cycle, 2018."""
+"""Schedules that rise and fall, momentum the opposite way: Smith, Cyclical learning rates, 2017, and One cycle, 2018."""
 
 from __future__ import annotations
 
@@ -106,9 +106,8 @@ class CyclicLR(_WithMomentum):
             return self.gamma**x  # type: ignore[no-any-return]  # of a number
         return 1.0 if self.mode == "triangular" else 1 / 2.0 ** (x - 1)
 
-    def get_lr(self) -> list[Any]:
-        """The rates for the current epoch; the momentum is set by the way."""
-        self._warn_outside()
+    def _rates(self) -> list[Any]:
+        """The rates for the current epoch; also sets the momentum."""
         cycle = math.floor(1 + self.last_epoch / self.total_size)
         place = 1.0 + self.last_epoch / self.total_size - cycle
         height = place / self.step_ratio if place <= self.step_ratio else (place - 1) / (self.step_ratio - 1)
@@ -127,7 +126,7 @@ class CyclicLR(_WithMomentum):
         return {**super().state_dict(), "_scale_fn_custom": kept}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take up what `state_dict` gave: `scale_fn` itself stays."""
+        """Restore a state that `state_dict` returned; `scale_fn` itself stays."""
         super().load_state_dict({name: value for name, value in state_dict.items() if name != "_scale_fn_custom"})
         if state_dict["_scale_fn_custom"] is not None:
             vars(self._scale_fn_custom).update(state_dict["_scale_fn_custom"])
@@ -187,9 +186,8 @@ class OneCycleLR(_WithMomentum):
             self._begin_momentum(base_momentum, max_momentum, last_epoch)
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
-        """The rates for the current epoch; the momentum is set by the way."""
-        self._warn_outside()
+    def _rates(self) -> list[Any]:
+        """The rates for the current epoch; also sets the momentum."""
         step = self.last_epoch
         if step > self.total_steps:
             raise ValueError(f"Tried to step {step} times. The specified number of total steps is {self.total_steps}")
@@ -210,14 +208,14 @@ class OneCycleLR(_WithMomentum):
         return rates
 
     def _between(self, start: Any, end: Any, share: float) -> Any:
-        """A value on the way from one to another."""
+        """The value at a fraction of the way from one value to another."""
         if self._anneal_func_type == "cos":
             return end + (start - end) / 2.0 * (math.cos(math.pi * share) + 1)
         return (end - start) * share + start
 
 
 def _total_steps(total: Any, epochs: Any, each: Any) -> int:
-    """The number of steps, from one of the two ways to say it."""
+    """The number of steps, given as such or as epochs times steps per epoch."""
     if total is None and (epochs is None or each is None):
         raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
     given = {"epochs": epochs, "steps_per_epoch": each} if total is None else {"total_steps": total}

@@ -20,7 +20,7 @@ from .schedule import LRScheduler, values_of
 
 
 class _Functions(LRScheduler):
-    """What a function of the epoch gives, for each group one."""
+    """A schedule given by functions of the epoch, one for each group."""
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1) -> None:
         self.optimizer = optimizer
@@ -39,7 +39,7 @@ class _Functions(LRScheduler):
         return {**super().state_dict(), "lr_lambdas": kept}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take up what `state_dict` gave: functions themselves stay."""
+        """Restore a state that `state_dict` returned; the functions themselves stay."""
         super().load_state_dict({name: value for name, value in state_dict.items() if name != "lr_lambdas"})
         for function, attributes in zip(self.lr_lambdas, state_dict["lr_lambdas"], strict=True):
             if attributes is not None:
@@ -58,19 +58,15 @@ class LambdaLR(_Functions):
     [0.5]
     """
 
-    def get_lr(self) -> list[Any]:
-        """The rates for the current epoch."""
-        self._warn_outside()
+    def _rates(self) -> list[Any]:
         pairs = zip(self.lr_lambdas, self.base_lrs, strict=True)
         return [base * function(self.last_epoch) for function, base in pairs]
 
 
 class MultiplicativeLR(_Functions):
-    """The rate before times a function of the epoch, or one for each group."""
+    """The previous rate times a function of the epoch, or one for each group."""
 
-    def get_lr(self) -> list[Any]:
-        """The rates for the current epoch."""
-        self._warn_outside()
+    def _rates(self) -> list[Any]:
         if self._is_initial:
             return self._multiplied(None)
         pairs = zip(self.lr_lambdas, self.optimizer.param_groups, strict=True)
@@ -88,9 +84,7 @@ class StepLR(LRScheduler):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
-        """The rates for the current epoch."""
-        self._warn_outside()
+    def _rates(self) -> list[Any]:
         changes = self.last_epoch != 0 and self.last_epoch % self.step_size == 0
         return self._multiplied(self.gamma if changes else None)
 
@@ -108,9 +102,7 @@ class MultiStepLR(LRScheduler):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
-        """The rates for the current epoch."""
-        self._warn_outside()
+    def _rates(self) -> list[Any]:
         times = self.milestones.get(self.last_epoch)
         return self._multiplied(None if times is None else self.gamma**times)
 
@@ -131,9 +123,7 @@ class ConstantLR(LRScheduler):
         self.total_iters = total_iters
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
-        """The rates for the current epoch."""
-        self._warn_outside()
+    def _rates(self) -> list[Any]:
         if self.last_epoch == 0:
             return self._multiplied(self.factor)
         return self._multiplied(1.0 / self.factor if self.last_epoch == self.total_iters else None)
@@ -144,7 +134,7 @@ class ConstantLR(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """The rate times a factor that goes evenly from one number to another, in `total_iters` epochs."""
+    """The rate times a factor that changes linearly from `start_factor` to `end_factor` in `total_iters` epochs."""
 
     def __init__(
         self,
@@ -166,9 +156,7 @@ class LinearLR(LRScheduler):
         self.total_iters = total_iters
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
-        """The rates for the current epoch."""
-        self._warn_outside()
+    def _rates(self) -> list[Any]:
         if self.last_epoch == 0:
             return self._multiplied(self.start_factor)
         if self._is_initial or self.last_epoch > self.total_iters:
@@ -189,9 +177,7 @@ class ExponentialLR(LRScheduler):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
-        """The rates for the current epoch."""
-        self._warn_outside()
+    def _rates(self) -> list[Any]:
         return self._multiplied(None if self._is_initial else self.gamma)
 
     def _get_closed_form_lr(self) -> list[Any]:
@@ -206,9 +192,7 @@ class PolynomialLR(LRScheduler):
         self.power = power
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
-        """The rates for the current epoch."""
-        self._warn_outside()
+    def _rates(self) -> list[Any]:
         if self._is_initial or self.last_epoch > self.total_iters:
             return self._multiplied(None)
         now, before = (1.0 - epoch / self.total_iters for epoch in (self.last_epoch, self.last_epoch - 1))
@@ -230,9 +214,7 @@ class CosineAnnealingLR(LRScheduler):
         self.eta_min = eta_min
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
-        """The rates for the current epoch."""
-        self._warn_outside()
+    def _rates(self) -> list[Any]:
         epoch, period, least = self.last_epoch, self.T_max, self.eta_min
         if self._is_initial:
             return self._multiplied(None)
@@ -269,14 +251,12 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self.T_cur: float = last_epoch
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
-        """The rates for the current epoch."""
-        self._warn_outside()
+    def _rates(self) -> list[Any]:
         height = 1 + math.cos(math.pi * self.T_cur / self.T_i)
         return [self.eta_min + (base - self.eta_min) * height / 2 for base in self.base_lrs]
 
     def step(self, epoch: Any = None) -> None:
-        """Set the rates of the next epoch, or of a certain one, which may lie between two."""
+        """Set the rates of the next epoch, or of `epoch`, which may be fractional."""
         if epoch is None and self.last_epoch >= 0:
             epoch = self.last_epoch + 1
             self.T_cur += 1
@@ -292,7 +272,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self._set_rates(self.get_lr)
 
     def _go_to(self, epoch: float) -> None:
-        """Find the period in which an epoch lies."""
+        """Find the period that contains an epoch."""
         self.T_i, self.T_cur = self.T_0, epoch
         if epoch >= self.T_0 and self.T_mult == 1:
             self.T_cur = epoch % self.T_0

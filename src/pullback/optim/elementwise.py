@@ -1,4 +1,4 @@
-"""Optimizers that are a formula: what becomes of each number of a parameter, given its gradient and its memory.
+"""Elementwise optimizers: the update of each element depends on its own value, gradient and state only.
 
 A subclass says which tensors it remembers of a parameter, and its rule: a function of arrays that reads as the formula
 of the paper. Here is what all of them share: options and what they must be, gradients turned and decayed, counting,
@@ -8,10 +8,8 @@ with `differentiable=True`, on tensors, and is recorded.
 
 from __future__ import annotations
 
-import functools
-import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +27,6 @@ from .optimizer import Group, Optimizer
 
 Formula = Callable[..., None]
 Rule = tuple[Formula, tuple[Any, ...]]
-Initialise = TypeVar("Initialise", bound=Callable[..., None])
 ndarray = np.ndarray
 
 
@@ -80,33 +77,15 @@ def _check_betas(betas: Any) -> None:
         raise ValueError("betas must be either both floats or both Tensors")
 
 
-def declared(initialise: Initialise) -> Initialise:
-    """A decorator that makes an `__init__` of a signature: what it takes besides `params` are options, and checked."""
-    signature = inspect.signature(initialise)
-
-    @functools.wraps(initialise)
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807  # it becomes one
-        initialise(self, *args, **kwargs)  # says properly what does not fit the signature
-        bound = signature.bind(self, *args, **kwargs)
-        bound.apply_defaults()
-        _, params, *_ = bound.arguments.values()
-        defaults = {name: value for name, value in bound.arguments.items() if name not in ("self", "params")}
-        check(defaults, self.not_negative)
-        Optimizer.__init__(self, params, defaults)
-        self.begin()
-
-    return __init__  # type: ignore[return-value]  # wraps keeps the signature, mypy cannot see it
-
-
 def _number(value: Any) -> Any:
     """An option as a number: tensors of one element may stand for numbers."""
-    if isinstance(value, Carrier):
-        return value.item()
+    if isinstance(value, Carrier):  # read like a count: a compiled program has it as an input
+        return value.detach().reshape(())._array[()].item()
     return tuple(map(_number, value)) if type(value) is tuple else value
 
 
 def _without_axes(value: Any) -> Any:
-    """An option that is recorded: a tensor of one element without axes, whatever it had."""
+    """An option for recorded steps: a tensor of one element is reshaped to have no axes."""
     if isinstance(value, Carrier):
         return value.reshape(())
     return tuple(map(_without_axes, value)) if type(value) is tuple else value
@@ -119,13 +98,17 @@ _NOTHING: dict[str, Any] = {}
 
 
 class Elementwise(Optimizer):
-    """The base of optimizers that are a formula.
+    """The base of elementwise optimizers.
 
     Subclasses define `rule`, and say with `remembers` and `counts` what they keep of each parameter.
     """
 
     not_negative: Sequence[str] = ()
     """Options, besides the usual ones, that must not be negative."""
+
+    def check_options(self, options: dict[str, Any]) -> None:
+        """Raise an error for an option that is out of range."""
+        check(options, self.not_negative)
 
     def counts(self, group: Group) -> dict[str, Any]:
         """The numbers that are kept of each parameter, and what they begin with."""
@@ -143,9 +126,6 @@ class Elementwise(Optimizer):
         `first` whether nothing has been remembered yet.
         """
         raise NotImplementedError(f"{type(self).__name__} defines no rule()")
-
-    def begin(self) -> None:
-        """What is done when the optimizer is made: nothing, since a parameter's state begins with its first step."""
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change the parameters once.
@@ -208,12 +188,12 @@ class Elementwise(Optimizer):
 
 
 def _called(function: Callable[..., None], *args: Any) -> None:
-    """Call a function in this context: inside a transform its modes count."""
+    """Call a function in the current context, so that the modes of an enclosing transform apply."""
     function(*args)
 
 
 def begin(state: dict[str, Any], counts: dict[str, Any], memory: dict[str, Any], p: Any) -> bool:
-    """Begin what is missing in the state of a parameter, and say whether a tensor was.
+    """Initialise what is missing in the state of a parameter; True if one of its tensors was missing.
 
     Counts are in double precision if that is the default; in a state of an older torch they are Python's numbers. The parts
     of a complex number are two numbers.
@@ -233,7 +213,7 @@ def begin(state: dict[str, Any], counts: dict[str, Any], memory: dict[str, Any],
 
 
 def _complete(rule: Formula, group: Group) -> Formula:
-    """A formula with what belongs to all of them: the gradient turned to go up, and weight decay.
+    """A formula with what all optimizers share: `maximize`, which negates the gradient, and weight decay.
 
     Decay is part of the gradient, or shrinks the parameter itself ("decoupled": Loshchilov and Hutter, Decoupled weight
     decay regularization, 2019).
@@ -260,7 +240,7 @@ def _complete(rule: Formula, group: Group) -> Formula:
 
 
 LARGE = 1 << 17
-"""Elements from which on a formula is computed in pieces that stay in the cache."""
+"""Above this number of elements, a formula is computed in blocks that fit the cache."""
 
 
 def _record(formula: Formula, gradient: Any, tensors: list[Any]) -> None:
@@ -270,7 +250,7 @@ def _record(formula: Formula, gradient: Any, tensors: list[Any]) -> None:
 
 
 def _compute(formula: Formula, gradient: Any, tensors: list[Any]) -> None:
-    """Compute a formula on the arrays of tensors, in their memory."""
+    """Compute a formula on the arrays of tensors, in place."""
     g = gradient._array
     arrays = [tensor._array for tensor in tensors]
     p = arrays[0]
@@ -293,8 +273,8 @@ def _compute(formula: Formula, gradient: Any, tensors: list[Any]) -> None:
 
 
 def _compute_in_pieces(formula: Formula, g: Any, arrays: list[Any]) -> None:
-    """Compute a formula on arrays without gaps piece by piece, complex numbers as pairs of real ones."""
-    g, p, *memory = [array.reshape(-1).view(array.real.dtype) for array in (g, *arrays)]
+    """Compute a formula on C-contiguous arrays in blocks that fit the cache; complex numbers as pairs of real ones."""
+    g, p, *memory = [_xp.reshaped_view(array, -1).view(array.real.dtype) for array in (g, *arrays)]
 
     def piece(start: int, stop: int) -> None:
         here = slice(start, stop)

@@ -1,4 +1,4 @@
-"""L-BFGS: a quasi-Newton method that knows the Hessian by its last few steps."""
+"""L-BFGS: a quasi-Newton method that approximates the Hessian from its last few steps."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ..vocabulary.complexes import view_as_real
 from ..vocabulary.shapes import cat
 from .elementwise import check
 from .line_search import Point, strong_wolfe
-from .optimizer import Optimizer, as_float
+from .optimizer import Optimizer, as_float, declared
 
 
 class LBFGS(Optimizer):
-    """Quasi-Newton steps of all parameters together: Liu and Nocedal, On the limited memory BFGS method, 1989.
+    """Quasi-Newton steps on all parameters together: Liu and Nocedal, On the limited memory BFGS method, 1989.
 
     `step` takes a closure, which it calls several times, and does up to `max_iter` iterations. With
     `line_search_fn="strong_wolfe"` the length of each step is searched for; otherwise it is `lr`. There is one group.
@@ -41,6 +41,7 @@ class LBFGS(Optimizer):
     tensor([1.0000, 1.0000], requires_grad=True)
     """
 
+    @declared
     def __init__(
         self,
         params: Any,
@@ -51,18 +52,16 @@ class LBFGS(Optimizer):
         tolerance_change: float = 1e-9,
         history_size: int = 100,
         line_search_fn: str | None = None,
-    ) -> None:
-        defaults = {
-            "lr": lr,
-            "max_iter": max_iter,
-            "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
-            "tolerance_grad": tolerance_grad,
-            "tolerance_change": tolerance_change,
-            "history_size": history_size,
-            "line_search_fn": line_search_fn,
-        }
-        check(defaults)
-        super().__init__(params, defaults)
+    ) -> None: ...
+
+    def check_options(self, options: dict[str, Any]) -> None:
+        """Refuse options that make no sense, and complete the others."""
+        check(options)
+        if options["max_eval"] is None:
+            options["max_eval"] = options["max_iter"] * 5 // 4
+
+    def begin(self) -> None:
+        """Refuse several groups."""
         if len(self.param_groups) != 1:
             raise ValueError(
                 "LBFGS doesn't support per-parameter options (parameter groups): it takes one group, not "
@@ -114,7 +113,7 @@ class LBFGS(Optimizer):
     def _iterate(
         self, compute: Callable[[], Any], loss: float, gradient: Any, group: dict[str, Any], state: dict[str, Any]
     ) -> None:
-        """The iterations of a step, from a loss and its gradient on."""
+        """The iterations of a step, starting from a loss and its gradient."""
         lr = as_float(group["lr"])
         count = 1
         for n in range(1, group["max_iter"] + 1):

@@ -1,4 +1,4 @@
-"""Muon: the momentum of a matrix, made orthogonal."""
+"""Muon: steps along the orthogonalised momentum of a matrix."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..vocabulary.functions import frexp, ldexp
-from .optimizer import Group
+from .optimizer import Group, declared
 from .whole import Whole, require, require_rate
 
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)
@@ -16,7 +16,7 @@ MANY = 100
 
 
 class Muon(Whole):
-    """Steps along the orthogonal matrix next to the momentum, for parameters that are matrices.
+    """Steps along the orthogonal matrix nearest to the momentum, for parameters that are matrices.
 
     Jordan et al., Muon: an optimizer for hidden layers in neural networks, 2024. The matrix is found by `ns_steps`
     iterations of Newton and Schulz with the polynomial of `ns_coefficients`, whose numbers are rounded to the 8 bits of
@@ -40,6 +40,7 @@ class Muon(Whole):
             [0.0000, 1.5625]], requires_grad=True)
     """
 
+    @declared
     def __init__(
         self,
         params: Any,
@@ -51,25 +52,18 @@ class Muon(Whole):
         eps: float = 1e-7,
         ns_steps: int = 5,
         adjust_lr_fn: str | None = None,
-    ) -> None:
-        require_rate(lr)
-        require(momentum >= 0, "momentum should be >= 0 but is", momentum)
-        require(weight_decay >= 0, "weight decay should be >= 0 but is", weight_decay)
-        if adjust_lr_fn not in {None, "original", "match_rms_adamw"}:
+    ) -> None: ...
+
+    def check_options(self, options: dict[str, Any]) -> None:
+        """Raise an error for an option that is out of range."""
+        require_rate(options["lr"])
+        require(options["momentum"] >= 0, "momentum should be >= 0 but is", options["momentum"])
+        require(options["weight_decay"] >= 0, "weight decay should be >= 0 but is", options["weight_decay"])
+        if options["adjust_lr_fn"] not in {None, "original", "match_rms_adamw"}:
             raise ValueError(
-                f"Adjust learning rate function {adjust_lr_fn} is not supported: it is 'original' or 'match_rms_adamw'"
+                f"Adjust learning rate function {options['adjust_lr_fn']} is not supported: it is 'original' or "
+                "'match_rms_adamw'"
             )
-        defaults = {
-            "lr": lr,
-            "weight_decay": weight_decay,
-            "momentum": momentum,
-            "nesterov": nesterov,
-            "ns_coefficients": ns_coefficients,
-            "eps": eps,
-            "ns_steps": ns_steps,
-            "adjust_lr_fn": adjust_lr_fn,
-        }
-        super().__init__(params, defaults)
 
     def _check_parameter(self, parameter: Any) -> None:
         super()._check_parameter(parameter)
@@ -96,7 +90,7 @@ class Muon(Whole):
             )
 
     def move(self, group: Group, parameter: Any, gradient: Any, state: dict[str, Any]) -> None:
-        """p - r o, where o is the orthogonal matrix next to the momentum b, or next to that of a point further along."""
+        """p - r o, where o is the orthogonal matrix nearest to the momentum, or to the Nesterov momentum."""
         lr, momentum = group["lr"], group["momentum"]
         update = state["momentum_buffer"].lerp_(gradient, 1 - momentum)
         if group["nesterov"]:
@@ -125,7 +119,7 @@ def _fused(factor: float, x: Any, y: Any) -> Any:
 
 
 def _orthogonal(matrix: Any, coefficients: tuple[float, float, float], steps: int, eps: float) -> Any:
-    """About the orthogonal matrix next to one: that with the same singular vectors, and singular values near 1.
+    """An approximation of the nearest orthogonal matrix: that with the same singular vectors, and singular values near 1.
 
     An iteration replaces each singular value s, of which none is above 1 at first, by a s + b s**3 + c s**5.
     """

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .elementwise import Elementwise, Rule, declared
-from .optimizer import Group
+from .elementwise import Elementwise, Rule
+from .optimizer import Group, declared
 
 
 class NAdam(Elementwise):
@@ -56,7 +56,7 @@ class NAdam(Elementwise):
         return {"exp_avg": 0, "exp_avg_sq": 0}
 
     def rule(self, group: Group, first: bool, t: Any, product: Any) -> Rule:
-        """p - lr m' / (sqrt(v') + eps), where m' is what the first moment will be with a gradient as this one."""
+        """p - lr m' / (sqrt(v') + eps), where m' is the first moment after another step with the same gradient."""
         lr, (beta1, beta2), eps, decay = group["lr"], group["betas"], group["eps"], group["momentum_decay"]
         t = t.item() + 1
         mu = beta1 * (1 - 0.5 * 0.96 ** (t * decay))

@@ -9,7 +9,7 @@ import warnings
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -19,10 +19,11 @@ from ..nn.modules.hooks import Handle
 
 Hook = Callable[..., Any]
 Group = dict[str, Any]
+Initialise = TypeVar("Initialise", bound=Callable[..., None])
 
 
 class _Required:
-    """What stands for the default of an option that every group must give."""
+    """A placeholder for the default of an option that every group must give."""
 
     def __repr__(self) -> str:
         return "<required parameter>"
@@ -45,7 +46,7 @@ def register_optimizer_step_post_hook(hook: Hook) -> Handle:
 
 
 def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
-    """A step that runs the hooks around itself."""
+    """A step that calls the pre-hooks before it and the post-hooks after it."""
 
     @functools.wraps(step)
     def hooked(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -69,6 +70,24 @@ def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
 
     hooked.hooked = True  # type: ignore[attr-defined]  # torch's mark
     return hooked
+
+
+def declared(initialise: Initialise) -> Initialise:
+    """A decorator that makes an `__init__` of a signature: its parameters other than `params` are options, and checked."""
+    signature = inspect.signature(initialise)
+
+    @functools.wraps(initialise)
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807  # it becomes one
+        initialise(self, *args, **kwargs)  # says properly what does not fit the signature
+        bound = signature.bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        _, params, *_ = bound.arguments.values()
+        defaults = {name: value for name, value in bound.arguments.items() if name not in ("self", "params")}
+        self.check_options(defaults)
+        Optimizer.__init__(self, params, defaults)
+        self.begin()
+
+    return __init__  # type: ignore[return-value]  # wraps keeps the signature, mypy cannot see it
 
 
 def _typename(value: Any) -> str:
@@ -107,6 +126,13 @@ class Optimizer:
     0.1
     """
 
+    _optimizer_step_pre_hooks: dict[int, Hook]
+    _optimizer_step_post_hooks: dict[int, Hook]
+    _optimizer_state_dict_pre_hooks: dict[int, Hook]
+    _optimizer_state_dict_post_hooks: dict[int, Hook]
+    _optimizer_load_state_dict_pre_hooks: dict[int, Hook]
+    _optimizer_load_state_dict_post_hooks: dict[int, Hook]
+
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:  # noqa: D102  # documented as the class
         self = super().__new__(cls)
         self._make_hooks()  # not in __init__, which those that wrap another optimizer often do not call
@@ -136,10 +162,14 @@ class Optimizer:
             cls.step = _hooked(step)  # type: ignore[method-assign]
 
     def _make_hooks(self) -> None:
-        for kind in ("step_pre", "step_post", "state_dict_pre", "state_dict_post"):
-            vars(self).setdefault(f"_optimizer_{kind}_hooks", OrderedDict())
-        for kind in ("pre", "post"):
-            vars(self).setdefault(f"_optimizer_load_state_dict_{kind}_hooks", OrderedDict())
+        for name in Optimizer.__annotations__:
+            vars(self).setdefault(name, OrderedDict())
+
+    def check_options(self, options: dict[str, Any]) -> None:
+        """Refuse options that make no sense: for subclasses whose `__init__` is `declared`."""
+
+    def begin(self) -> None:
+        """Called when the optimizer has been made; does nothing unless overridden."""
 
     def __getstate__(self) -> dict[str, Any]:
         return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
@@ -163,7 +193,7 @@ class Optimizer:
         raise NotImplementedError(f"{type(self).__name__} defines no step()")
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients of all parameters, or make them zeros with `set_to_none=False`."""
+        """Set the gradients of all parameters to None, or to zeros with `set_to_none=False`."""
         for group in self.param_groups:
             for parameter in group["params"]:
                 gradient = parameter.grad
@@ -181,7 +211,7 @@ class Optimizer:
     # Groups
 
     def add_param_group(self, param_group: Group) -> None:
-        """Take in another group: a dictionary with `params` and those options that differ from the defaults.
+        """Add another group: a dictionary with `params` and those options that differ from the defaults.
 
         Raises
         ------
@@ -247,27 +277,27 @@ class Optimizer:
 
     def register_step_pre_hook(self, hook: Hook) -> Handle:
         """Call `hook(optimizer, args, kwargs)` before each step; it may return other `(args, kwargs)`."""
-        return Handle(self._optimizer_step_pre_hooks, hook)  # type: ignore[attr-defined]  # as all hooks, see _make_hooks
+        return Handle(self._optimizer_step_pre_hooks, hook)
 
     def register_step_post_hook(self, hook: Hook) -> Handle:
         """Call `hook(optimizer, args, kwargs)` after each step."""
-        return Handle(self._optimizer_step_post_hooks, hook)  # type: ignore[attr-defined]
+        return Handle(self._optimizer_step_post_hooks, hook)
 
     def register_state_dict_pre_hook(self, hook: Hook, prepend: bool = False) -> Handle:
         """Call `hook(optimizer)` before `state_dict` collects the state."""
-        return Handle(self._optimizer_state_dict_pre_hooks, hook, prepend=prepend)  # type: ignore[attr-defined]
+        return Handle(self._optimizer_state_dict_pre_hooks, hook, prepend=prepend)
 
     def register_state_dict_post_hook(self, hook: Hook, prepend: bool = False) -> Handle:
         """Call `hook(optimizer, state_dict)` on what `state_dict` is to return; it may return another."""
-        return Handle(self._optimizer_state_dict_post_hooks, hook, prepend=prepend)  # type: ignore[attr-defined]
+        return Handle(self._optimizer_state_dict_post_hooks, hook, prepend=prepend)
 
     def register_load_state_dict_pre_hook(self, hook: Hook, prepend: bool = False) -> Handle:
         """Call `hook(optimizer, state_dict)` on what is to be loaded; it may return another."""
-        return Handle(self._optimizer_load_state_dict_pre_hooks, hook, prepend=prepend)  # type: ignore[attr-defined]
+        return Handle(self._optimizer_load_state_dict_pre_hooks, hook, prepend=prepend)
 
     def register_load_state_dict_post_hook(self, hook: Hook, prepend: bool = False) -> Handle:
         """Call `hook(optimizer)` after `load_state_dict`."""
-        return Handle(self._optimizer_load_state_dict_post_hooks, hook, prepend=prepend)  # type: ignore[attr-defined]
+        return Handle(self._optimizer_load_state_dict_post_hooks, hook, prepend=prepend)
 
     # State as a dictionary
 
@@ -282,7 +312,7 @@ class Optimizer:
         >>> optimizer.state_dict()["state"]
         {0: {'momentum_buffer': tensor([1., 1.])}}
         """
-        for hook in self._optimizer_state_dict_pre_hooks.values():  # type: ignore[attr-defined]
+        for hook in self._optimizer_state_dict_pre_hooks.values():
             hook(self)
         numbers: dict[int, int] = {}
         groups, start = [], 0
@@ -294,13 +324,13 @@ class Optimizer:
             groups.append({**packed, "params": [numbers[id(parameter)] for parameter in group["params"]]})
         state = {numbers[id(key)] if isinstance(key, Carrier) else key: value for key, value in self.state.items()}
         result: dict[str, Any] = {"state": state, "param_groups": groups}
-        for hook in self._optimizer_state_dict_post_hooks.values():  # type: ignore[attr-defined]
+        for hook in self._optimizer_state_dict_post_hooks.values():
             answer = hook(self, result)
             result = result if answer is None else answer
         return result
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Take up a state that `state_dict` gave, here or in torch; arrays may stand for tensors. All is copied.
+        """Restore a state that `state_dict` returned, here or in torch; arrays may stand for tensors. All is copied.
 
         Raises
         ------
@@ -308,7 +338,7 @@ class Optimizer:
             If it has other groups than this optimizer, or groups of other sizes. Nothing has changed then.
         """
         state_dict = dict(state_dict)
-        for hook in self._optimizer_load_state_dict_pre_hooks.values():  # type: ignore[attr-defined]
+        for hook in self._optimizer_load_state_dict_pre_hooks.values():
             answer = hook(self, state_dict)
             state_dict = state_dict if answer is None else answer
         saved = deepcopy(state_dict["param_groups"])
@@ -334,7 +364,7 @@ class Optimizer:
             if "param_names" in old:
                 new.setdefault("param_names", old["param_names"])
         self.__setstate__({"state": state, "param_groups": saved})
-        for hook in self._optimizer_load_state_dict_post_hooks.values():  # type: ignore[attr-defined]
+        for hook in self._optimizer_load_state_dict_post_hooks.values():
             hook(self)
 
     def _fitting(self, parameter: Any, value: Any, key: Any = None) -> Any:

@@ -1,4 +1,4 @@
-"""ReduceLROnPlateau: rates that fall when a measured number stops improving."""
+"""ReduceLROnPlateau: rates that are reduced when a metric stops improving."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .schedule import EPOCH_DEPRECATION_WARNING, LRScheduler, require_optimizer,
 
 
 class ReduceLROnPlateau(LRScheduler):
-    """The rate times `factor` when a number has not improved for more than `patience` epochs.
+    """The rate times `factor` when a metric has not improved for more than `patience` epochs.
 
     `step(metrics)` takes the number; what counts as better is said by `mode` ("min" or "max"), `threshold` and
     `threshold_mode` ("rel" or "abs").
@@ -69,13 +69,13 @@ class ReduceLROnPlateau(LRScheduler):
         self._reset()
 
     def _reset(self) -> None:
-        """Forget the best number, and wait from now on."""
+        """Forget the best value, and count epochs from now on."""
         self.best = self.mode_worse
         self.cooldown_counter = 0
         self.num_bad_epochs = 0
 
     def step(self, metrics: Any, epoch: Any = None) -> None:  # type: ignore[override]  # this one takes a number
-        """Take the number of an epoch, and lower the rates if it is time."""
+        """Take the metric of an epoch, and reduce the rates if it has not improved for long enough."""
         current = as_float(metrics)
         if epoch is not None:
             warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
@@ -111,7 +111,7 @@ class ReduceLROnPlateau(LRScheduler):
 
     @property
     def in_cooldown(self) -> bool:
-        """Whether the rates have just fallen, and nothing counts as bad."""
+        """Whether the rates were reduced within the last `cooldown` epochs, in which no epoch counts as bad."""
         return self.cooldown_counter > 0
 
     def _is_better(self, a: float, best: float) -> bool:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from .elementwise import Elementwise, Rule, declared
-from .optimizer import Group
+from .elementwise import Elementwise, Rule
+from .optimizer import Group, declared
 
 
 class RAdam(Elementwise):
-    """Adam that trusts the second moment only when enough steps have gone into it.
+    """Adam that uses the second moment only when enough steps have contributed to it.
 
     Liu et al., On the variance of the adaptive learning rate and beyond, 2020. `foreach` and `capturable` are accepted,
     and change nothing.

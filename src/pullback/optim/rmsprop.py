@@ -1,15 +1,15 @@
-"""RMSprop: gradients over their root mean square."""
+"""RMSprop: gradients divided by their running root mean square."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .elementwise import Elementwise, Rule, declared
-from .optimizer import Group
+from .elementwise import Elementwise, Rule
+from .optimizer import Group, declared
 
 
 class RMSprop(Elementwise):
-    """Gradients over the root of their mean square: Tieleman and Hinton, Neural networks for machine learning, 2012.
+    """The gradient divided by its running root mean square: Tieleman and Hinton, Neural networks for machine learning, 2012.
 
     `centered` takes the variance in the place of the mean square (Graves, Generating sequences with recurrent neural
     networks, 2013). `foreach` and `capturable` are accepted, and change nothing.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from .elementwise import Elementwise, Rule, declared
-from .optimizer import Group, as_float
+from .elementwise import Elementwise, Rule
+from .optimizer import Group, as_float, declared
 
 
 class Rprop(Elementwise):
-    """Steps whose length grows while the gradient keeps its sign, and shrinks when it turns.
+    """Steps whose length grows while the gradient keeps its sign, and shrinks when the sign changes.
 
     Riedmiller and Braun, A direct adaptive method for faster backpropagation learning, 1993; where the gradient has
     turned there is no step. `foreach` and `capturable` are accepted, and change nothing.
@@ -43,11 +43,11 @@ class Rprop(Elementwise):
     ) -> None: ...
 
     def remembers(self, group: Group) -> dict[str, Any]:
-        """The gradient before, zero where there was no step, and the length of the step."""
+        """The previous gradient, zero where there was no step, and the length of the step."""
         return {"prev": 0, "step_size": as_float(group["lr"])}
 
     def rule(self, group: Group, first: bool, t: Any) -> Rule:
-        """p - s sign(g), where s has grown or shrunk by an eta, as the sign of g has stayed or turned."""
+        """p - s sign(g), where s has grown or shrunk by an eta, as the sign of g has stayed or changed."""
         (shrink, grow), (least, most) = group["etas"], group["step_sizes"]
 
         def update(xp: Any, p: Any, g: Any, before: Any, s: Any) -> None:

@@ -50,7 +50,7 @@ def set_option(group: Group, name: str, value: Any) -> None:
 
 
 def require_optimizer(optimizer: Any) -> None:
-    """Refuse what is no optimizer."""
+    """Raise a TypeError for anything but an optimizer."""
     if not isinstance(optimizer, Optimizer):
         raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
 
@@ -100,7 +100,7 @@ class LRScheduler:
         return {name: value for name, value in vars(self).items() if name != "optimizer"}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take up what `state_dict` gave."""
+        """Restore a state that `state_dict` returned."""
         self.__dict__.update(state_dict)
 
     def get_last_lr(self) -> list[Any]:
@@ -109,10 +109,20 @@ class LRScheduler:
 
     def get_lr(self) -> list[Any]:
         """The rates for the current epoch, which `step` sets; `get_last_lr` gives them to others."""
+        if not self._get_lr_called_within_step:
+            warnings.warn(
+                "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return self._rates()
+
+    def _rates(self) -> list[Any]:
+        """The rates for the current epoch."""
         raise NotImplementedError(f"{type(self).__name__} defines no get_lr()")
 
     def step(self, epoch: Any = None) -> None:
-        """Set the rates of the next epoch, or of a certain one."""
+        """Set the rates of the next epoch, or of `epoch`."""
         if self._step_count == 1:
             self._check_order()
         self._step_count += 1
@@ -153,15 +163,6 @@ class LRScheduler:
             set_option(group, "lr", value)
         self._last_lr = values_of(self.optimizer, "lr")
 
-    def _warn_outside(self) -> None:
-        """Warn those who take `get_lr` for the current rate."""
-        if not self._get_lr_called_within_step:
-            warnings.warn(
-                "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.",
-                UserWarning,
-                stacklevel=3,
-            )
-
     def _multiplied(self, factor: float | None) -> list[Any]:
         """The rates times a factor; None leaves them as they are."""
         rates = values_of(self.optimizer, "lr")
@@ -169,7 +170,7 @@ class LRScheduler:
 
 
 def _watch(optimizer: Any) -> None:
-    """Have an optimizer note that a step was taken."""
+    """Make an optimizer record that a step was taken."""
     if hasattr(optimizer.step, "_wrapped_by_lr_sched"):
         return
     step, known = optimizer.step.__func__, ref(optimizer)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .elementwise import Elementwise, Rule, declared
-from .optimizer import Group
+from .elementwise import Elementwise, Rule
+from .optimizer import Group, declared
 
 
 class SGD(Elementwise):

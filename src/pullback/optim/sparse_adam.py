@@ -1,10 +1,10 @@
-"""SparseAdam: Adam that moves the rows of a table that were looked up, and leaves the others as they are."""
+"""SparseAdam: Adam that updates only those rows of a table whose gradient is not zero."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .optimizer import Group
+from .optimizer import Group, declared
 from .whole import COUNT, Whole, require, require_single
 
 
@@ -29,6 +29,7 @@ class SparseAdam(Whole):
             [1.0000, 1.0000]], requires_grad=True)
     """
 
+    @declared
     def __init__(
         self,
         params: Any,
@@ -36,13 +37,15 @@ class SparseAdam(Whole):
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         maximize: bool = False,
-    ) -> None:
-        require_single(lr)
-        require(lr > 0, "Invalid learning rate", lr)
-        require(eps > 0, "Invalid epsilon value", eps)
-        for i, beta in enumerate(betas):
+    ) -> None: ...
+
+    def check_options(self, options: dict[str, Any]) -> None:
+        """Raise an error for an option that is out of range."""
+        require_single(options["lr"])
+        require(options["lr"] > 0, "Invalid learning rate", options["lr"])
+        require(options["eps"] > 0, "Invalid epsilon value", options["eps"])
+        for i, beta in enumerate(options["betas"]):
             require(0 <= beta < 1, f"Invalid beta parameter at index {i}", beta)
-        super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
 
     def remembers(self, parameter: Any) -> dict[str, tuple[int, ...]]:
         """The number of steps, and the two moments."""

@@ -1,4 +1,4 @@
-"""Averages of the parameters on the way: of the models of several steps, or decaying ones.
+"""Averages of a model's parameters over training steps: plain or exponentially decaying.
 
 Izmailov et al., Averaging weights leads to wider optima and better generalization, 2018.
 """
@@ -203,9 +203,8 @@ class SWALR(LRScheduler):
         self.anneal_epochs = anneal_epochs
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
+    def _rates(self) -> list[Any]:
         """The rates for the current epoch: what they were at first is found from what they are."""
-        self._warn_outside()
         step = self._step_count - 1
         if self.anneal_epochs == 0:
             step = max(1, step)
@@ -218,6 +217,6 @@ class SWALR(LRScheduler):
         return rates
 
     def _share(self, step: int) -> float:
-        """How far the rate has come after some steps."""
+        """The fraction of the annealing that is done after some steps."""
         way = max(0, min(1, step / max(1, self.anneal_epochs)))
         return way if self._anneal_strategy == "linear" else (1 - math.cos(math.pi * way)) / 2

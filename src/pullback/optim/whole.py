@@ -1,4 +1,4 @@
-"""Optimizers that look at a parameter as a whole: what they share, besides the way they move it.
+"""The base of optimizers whose update is not elementwise: it depends on a whole parameter, such as a matrix.
 
 A subclass says what it remembers of a parameter, and of which shape, and how it moves one. It computes with tensors.
 """
@@ -21,7 +21,7 @@ COUNT = "step"
 
 
 class Whole(Optimizer):
-    """The base of optimizers that move one parameter after the other; subclasses define `remembers` and `move`."""
+    """The base of optimizers that update one parameter at a time; subclasses define `remembers` and `move`."""
 
     def remembers(self, parameter: Any) -> dict[str, tuple[int, ...]]:
         """The shape of each tensor that is kept of a parameter; all begin as zeros."""
@@ -91,7 +91,7 @@ def _number(rate: Any) -> Any:
 
 
 def require(option: bool, text: str, value: Any) -> None:
-    """Refuse an option that makes no sense."""
+    """Raise a ValueError if a condition on an option does not hold."""
     if not option:
         raise ValueError(f"{text}: {value}")
 

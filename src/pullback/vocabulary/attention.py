@@ -11,7 +11,7 @@ from .. import ops
 from .._core.modes import quiet
 from .._core.shapes import broadcasts_to
 from .._core.values import data, every, require_tensors
-from ..ops.heads import known_weights, small
+from ..ops.dot_product_attention import known_weights, small
 from . import arithmetic, layers, products, reductions, shapes
 from .dropout import dropout
 from .promotion import cast, category

@@ -11,7 +11,7 @@ import numpy as np
 from .. import ops
 from .._core import dtypes, errors
 from .._core.primitives import Carrier, Primitive
-from .._core.values import require_operand
+from .._core.values import require_operand, require_tensor
 from .arithmetic import named, of_integers, refuse_unordered, require_numbers
 from .promotion import broadcast, category, together
 
@@ -81,3 +81,15 @@ def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, inve
     if not isinstance(elements, Carrier) and not isinstance(test_elements, Carrier):
         raise errors.no_tensor("isin", "elements", 1, elements)
     return ops.isin(*together(elements, test_elements), assume_unique=assume_unique, invert=invert)
+
+
+def equal(input: Any, other: Any) -> bool:
+    """Whether two tensors have the same shape and elements."""
+    require_tensor("equal", "other", other, 2)
+    return tuple(input.shape) == tuple(other.shape) and bool((input == other).all())
+
+
+def allclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
+    """Whether two tensors agree within atol + rtol * abs(other), everywhere."""
+    require_tensor("allclose", "other", other, 2)
+    return bool(isclose(input, other, rtol, atol, equal_nan).all())

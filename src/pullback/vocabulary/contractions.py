@@ -124,6 +124,11 @@ def cross(input: Any, other: Any, dim: int | None = None) -> Any:
     return _cross("linalg.cross", input, other, dim)
 
 
+def linalg_cross(input: Any, other: Any, *, dim: int = -1) -> Any:
+    """The vector product along an axis of length 3."""
+    return cross(input, other, dim)
+
+
 def _cross(name: str, a: Any, b: Any, dim: int) -> Any:
     require_tensors("linalg_cross", input=a, other=b)
     if a.ndim != b.ndim:

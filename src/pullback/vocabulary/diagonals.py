@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import ops
 from .._core.shapes import normalize_axis
+from .._core.values import require_tensor
 from .._tape.views import Step, view, write
 from . import fills, shapes
 from .pieces import overwritten
@@ -38,6 +39,17 @@ def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     tensor([1, 5])
     """
     return _seen(input, offset, _axes(input.ndim, dim1, dim2))
+
+
+def linalg_diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    """The diagonals of matrices, which two axes span, as the last axis: a view.
+
+    >>> import pullback
+    >>> pullback.linalg.diagonal(pullback.arange(4).reshape(2, 2))
+    tensor([0, 3])
+    """
+    require_tensor("linalg_diagonal", "A", A)
+    return diagonal(A, offset, dim1, dim2)
 
 
 def _seen(input: Any, offset: int, axes: tuple[int, int]) -> Any:

@@ -1,7 +1,7 @@
 """NumPy's own functions on tensors: `np.sin(t)` is recorded like `t.sin()`.
 
 NumPy asks an operand how a ufunc or function is to be computed (`__array_ufunc__`, `__array_function__`). The tables of
-`vocabulary.numpy_names`, and of `vocabulary.scipy_names` for SciPy's ufuncs, answer with an operation of pullback. A
+`_numpy.names`, and of `_numpy.scipy_names` for SciPy's ufuncs, answer with an operation of pullback. A
 function that is in no table is computed by NumPy on the values of tensors that are not tracked, and refused by name for
 the others: no result silently loses its gradient.
 """
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops
+from .._core.lazy import PROVIDERS
 from .._core.primitives import Carrier
 from .._tape.views import write
 from .promotion import cast, category
@@ -35,8 +36,8 @@ UNCHANGING: dict[str, tuple[Any, ...]] = {
 
 @functools.cache
 def _module(name: str) -> Any:
-    """A module of the vocabulary, read when NumPy first asks: they are import time that most programs do not need."""
-    return importlib.import_module(f"pullback.vocabulary.{name}")
+    """A module of NumPy's functions, imported when NumPy first asks: most programs do not need it."""
+    return importlib.import_module(f"{PROVIDERS['numpy functions']}.{name}")
 
 
 def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
@@ -47,15 +48,15 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **options
             return NotImplemented
     name, translation = _operation(ufunc)
     if method == "at":
-        return _module("numpy_writing").at(f"{name}.at", ufunc, *inputs)
+        return _module("writing").at(f"{name}.at", ufunc, *inputs)
     function: Function = ufunc
     where = options.pop("where", True) if method == "__call__" else True
     if method != "__call__":
         name, function = f"{name}.{method}", getattr(ufunc, method)
-        translation = translation and _module("numpy_methods").method(ufunc, translation, method)
+        translation = translation and _module("methods").method(ufunc, translation, method)
         if method == "reduceat":
             inputs, options["indices"] = inputs[:1], inputs[1]
-    operands = _module("numpy_operands")
+    operands = _module("operands")
     inputs = tuple(map(operands.operand, inputs))
     if not any(map(operands.holds_tensor, inputs)):
         translation = None  # only `out` is a tensor: what NumPy computes, with all its options, is written to it
@@ -72,7 +73,7 @@ def _operation(ufunc: np.ufunc) -> tuple[str, Function | None]:
     """The name of a ufunc with its module, and the operation that it is."""
     name = ufunc.__name__
     if getattr(np, name, None) is ufunc:
-        return f"numpy.{name}", _module("numpy_names").UFUNCS.get(ufunc)
+        return f"numpy.{name}", _module("names").UFUNCS.get(ufunc)
     if (own := _module("scipy_names").name(ufunc)) is not None:
         return f"scipy.special.{own}", _module("scipy_names").FUNCTIONS.get(own)
     return name, None
@@ -81,12 +82,12 @@ def _operation(ufunc: np.ufunc) -> tuple[str, Function | None]:
 def _in_options(name: str, ufunc: np.ufunc, translation: Function, options: dict[str, Any]) -> Function:
     """An operation with `dtype`, and with `axes`, `axis` and `keepdims` of generalised ufuncs."""
     if options.get("dtype") is not None:
-        translation = _module("numpy_methods").in_dtype(name, translation, options.pop("dtype"))
+        translation = _module("methods").in_dtype(name, translation, options.pop("dtype"))
     places = {key: options.pop(key, default) for key, default in (("axes", None), ("axis", None), ("keepdims", False))}
     if ufunc.signature is None:
         options.update(places)
     elif any(value is not None and value is not False for value in places.values()):
-        translation = _module("numpy_methods").along_axes(ufunc, translation, **places)
+        translation = _module("methods").along_axes(ufunc, translation, **places)
     return translation
 
 
@@ -95,11 +96,11 @@ def array_function(self: Any, function: Function, types: Any, args: tuple[Any, .
     if not all(issubclass(kind, (Carrier, np.ndarray)) for kind in types):
         return NotImplemented
     name = f"{function.__module__}.{function.__name__}"
-    tables = _module("numpy_names")
+    tables = _module("names")
     if (asked := tables.OF_SHAPES.get(function)) is not None:
         return asked(*args, **kwargs)
     if function in tables.VALUES_ONLY:
-        args, kwargs = _module("numpy_operands").constants(name, (args, kwargs), tracked=True)
+        args, kwargs = _module("operands").constants(name, (args, kwargs), tracked=True)
         return function(*args, **kwargs)
     options = dict(kwargs)
     out = options.pop("out", None)
@@ -151,11 +152,11 @@ def _computed(
     outs: tuple[Any, ...],
 ) -> Any:
     """The result by the table's operation, or else by NumPy from the values; written to `out` if there is one."""
-    operands = _module("numpy_operands")
+    operands = _module("operands")
     if translation is not None and any(map(operands.holds_tensor, (*args, *options.values()))):
         result = translation(*args, **options)
     else:
-        why = _module("numpy_names").REFUSED.get(name, operands.UNKNOWN)
+        why = _module("names").REFUSED.get(name, operands.UNKNOWN)
         args, options = operands.constants(name, (args, options), why=why)
         if outs and all(isinstance(out, np.ndarray) for out in outs):
             return function(*args, **options, out=outs if len(outs) > 1 else outs[0])
@@ -183,7 +184,7 @@ def _written(self: Any, name: str, out: Any, result: Any) -> Any:
 
 def _in_array(name: str, out: np.ndarray[Any, Any], result: Any) -> np.ndarray[Any, Any]:
     """An array that now holds the values of a result which is not tracked."""
-    if not _module("numpy_operands").is_plain(result):
+    if not _module("operands").is_plain(result):
         raise TypeError(
             f"{name} would write a tensor that requires grad to a NumPy array, which cannot hold its history. Write "
             "a = a + t instead of a += t, leave out= away, or use t.detach()."
@@ -205,7 +206,7 @@ def _masked(
     where: Any,
 ) -> Any:
     """A ufunc computed where a mask is True, and written there: the rest of `out` stays, with its history."""
-    operands = _module("numpy_operands")
+    operands = _module("operands")
     if len(outs) == 1 and isinstance(outs[0], np.ndarray):
         inputs, where = operands.constants(name, (inputs, where), why="it would write to a NumPy array")
         return function(*inputs, **options, out=outs[0], where=where)

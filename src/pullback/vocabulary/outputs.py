@@ -1,6 +1,6 @@
 """`out=`: the result of a function, written to tensors that there are already.
 
-Functions know nothing of it. What the package hands out under their names (`of_tensor` and its kin, in the index) comes
+Functions know nothing of it. What the package hands out under their names (`of_tensor` and its kin) comes
 here when it is given `out`; the function computes as ever, and the result is written like that of an in-place
 operation. So `out` may lie in the memory of an operand.
 """

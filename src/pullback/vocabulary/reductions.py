@@ -383,7 +383,7 @@ def _check_matrix_norm(order: str, ndim: int, axes: tuple[int, ...], *, given: b
 
 def _nuclear_norm(input: Any, axes: tuple[int, ...], keepdim: bool) -> Any:
     rest = [i for i in range(input.ndim) if i not in axes]
-    total = sum(load("linalg", "svdvals")(shapes.permute(input, *rest, *axes)), -1)
+    total = sum(load("vocabulary.decompositions", "svdvals")(shapes.permute(input, *rest, *axes)), -1)
     return shapes.reshape(total, [1 if i in axes else n for i, n in enumerate(input.shape)]) if keepdim else total
 
 

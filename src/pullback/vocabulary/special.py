@@ -108,6 +108,20 @@ def polygamma(input: Any, n: int) -> Any:
     return ops.polygamma(inexact(input), n=n)
 
 
+def polygamma_of_order(n: int, input: Any) -> Any:
+    """The n-th derivative of digamma, for n from 0.
+
+    >>> import pullback
+    >>> pullback.special.polygamma(2, pullback.tensor([1.0]))
+    tensor([-2.4041])
+    """
+    require_tensor("polygamma", "input", input)
+    return polygamma(input, n)
+
+
+polygamma_of_order.__name__ = "polygamma"
+
+
 def mvlgamma(input: Any, p: int) -> Any:
     """The logarithm of the multivariate gamma function of dimension p.
 

@@ -29,7 +29,7 @@ def name_of(function: Any) -> str:
     return str(getattr(function, "__name__", "[unknown name]"))
 
 
-def unary_to_nary(operator: Function) -> Function:
+def unary_to_nary(operator: Function) -> Callable[..., Function]:
     """The operator on functions of many arguments, made of one on functions of one: `argnum` says which argument.
 
     `operator(function, x)` becomes `operator(function, argnum=0)(*args, **kwargs)`; with a tuple or list of numbers x is
@@ -189,7 +189,7 @@ def grad_named(fun: Function, argname: str) -> Function:
     names = inspect.getfullargspec(fun).args
     if argname not in names:
         raise ValueError(f"{name_of(fun)} has no argument {argname!r}: it has {', '.join(names)}")
-    return grad(fun, names.index(argname))  # type: ignore[no-any-return]  # a function
+    return grad(fun, names.index(argname))
 
 
 @unary_to_nary
@@ -226,10 +226,10 @@ def hessian_tensor_product(fun: Function, argnum: int = 0) -> Function:
     gradient = grad(fun, argnum)
 
     def product(*args: Any, **kwargs: Any) -> Any:
-        *args, vector = args  # type: ignore[assignment]  # a list now
-        return np.tensordot(gradient(*args, **kwargs), vector, np.ndim(vector))
+        *before, vector = args
+        return np.tensordot(gradient(*before, **kwargs), vector, np.ndim(vector))
 
-    return grad(product, argnum)  # type: ignore[no-any-return]  # a function
+    return grad(product, argnum)
 
 
 hessian_vector_product = hessian_tensor_product
@@ -244,10 +244,10 @@ def tensor_jacobian_product(fun: Function, argnum: int = 0) -> Function:
     """
 
     def product(*args: Any, **kwargs: Any) -> Any:
-        *args, vector = args  # type: ignore[assignment]  # a list now
-        return np.tensordot(vector, fun(*args, **kwargs), axes=np.ndim(vector))
+        *before, vector = args
+        return np.tensordot(vector, fun(*before, **kwargs), axes=np.ndim(vector))
 
-    return jacobian(product, argnum)  # type: ignore[no-any-return]  # a function
+    return jacobian(product, argnum)
 
 
 vector_jacobian_product = tensor_jacobian_product
@@ -286,7 +286,7 @@ def make_ggnvp(f: Function, g: Function = _half_square, f_argnum: Any = 0) -> Fu
         push = _make_vjp(pull, vspace(slope).zeros())[0]
         return lambda v: pull(curve(push(v)))
 
-    return product_at(f, f_argnum)  # type: ignore[no-any-return]  # a function
+    return product_at(f, f_argnum)
 
 
 @unary_to_nary

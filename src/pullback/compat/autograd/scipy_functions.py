@@ -253,10 +253,7 @@ def _dirichlet(x: Any, alpha: Any) -> Any:
     return np.sum(sp.xlogy(alpha - 1, np.transpose(x)), -1) + constant
 
 
-DIRICHLET: dict[str, Function] = {
-    "logpdf": _dirichlet,
-    "pdf": lambda x, alpha: np.exp(_dirichlet(x, alpha)),
-}
+DIRICHLET: dict[str, Function] = {"logpdf": _dirichlet, "pdf": lambda x, alpha: np.exp(_dirichlet(x, alpha))}
 
 
 def _spread(mean: Any, cov: Any, count: int) -> tuple[Any, Any]:

@@ -19,6 +19,7 @@ from ..._core.modes import FieldBlock, innermost
 from ..._core.primitives import Carrier
 from ..._core.trees import Structure, flatten, paths, unflatten
 from ..._tape import backward
+from ..._tape.seeds import cotangent
 from ..._tensor.custom import tensor_of
 from ...func.forward import Forward
 from ...func.levels import Level, inner
@@ -68,7 +69,7 @@ class Further(Level):
     def pulled(self, outputs: Sequence[Any], cotangents: Sequence[Any], variables: Sequence[Any]) -> list[Any]:
         """What cotangents of outputs pull back to."""
         triples = enumerate(zip(outputs, cotangents, strict=True))
-        start = [backward.cotangent(self, output, g, place, False) for place, (output, g) in triples]
+        start = [cotangent(self, output, g, place, False) for place, (output, g) in triples]
         return self.pull(outputs, start, variables, retain_graph=True)
 
 

@@ -6,43 +6,18 @@ raises, with torch's words.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
 from typing import Any
 
 from . import precision
+from .inert import block, does_nothing, no, none_found, zero
 
 _NO_CUDA = "Torch not compiled with CUDA enabled: pullback computes on the CPU"
-
-
-def _does_nothing(*args: Any, **options: Any) -> None:
-    """Nothing: there is no device to do it to."""
-
-
-def _zero(*args: Any, **options: Any) -> int:
-    """0: there is no device."""
-    return 0
-
-
-def _no(*args: Any, **options: Any) -> bool:
-    """False: there is no device."""
-    return False
-
-
-def _nothing_found(*args: Any, **options: Any) -> list[Any]:
-    """An empty list: there is no device."""
-    return []
 
 
 def _refuse(*args: Any, **options: Any) -> Any:
     """Refused: there is no device."""
     raise AssertionError(_NO_CUDA)
-
-
-@contextlib.contextmanager
-def _block(*args: Any, **options: Any) -> Any:
-    """A block that runs as if it were not one."""
-    yield
 
 
 class _Typed(type):
@@ -61,63 +36,63 @@ class _CudaTensor(metaclass=_Typed):
 class _Accelerator:
     """What the modules of all accelerators have."""
 
-    is_available = is_initialized = is_bf16_supported = is_built = is_tf32_supported = staticmethod(_no)
-    device_count = memory_allocated = max_memory_allocated = memory_reserved = max_memory_reserved = staticmethod(_zero)
-    memory_cached = max_memory_cached = current_allocated_memory = driver_allocated_memory = staticmethod(_zero)
-    empty_cache = synchronize = manual_seed = manual_seed_all = seed = seed_all = staticmethod(_does_nothing)
-    reset_peak_memory_stats = reset_max_memory_allocated = reset_max_memory_cached = staticmethod(_does_nothing)
-    reset_accumulated_memory_stats = ipc_collect = set_per_process_memory_fraction = staticmethod(_does_nothing)
+    is_available = is_initialized = is_bf16_supported = is_built = is_tf32_supported = staticmethod(no)
+    device_count = memory_allocated = max_memory_allocated = memory_reserved = max_memory_reserved = staticmethod(zero)
+    memory_cached = max_memory_cached = current_allocated_memory = driver_allocated_memory = staticmethod(zero)
+    empty_cache = synchronize = manual_seed = manual_seed_all = seed = seed_all = staticmethod(does_nothing)
+    reset_peak_memory_stats = reset_max_memory_allocated = reset_max_memory_cached = staticmethod(does_nothing)
+    reset_accumulated_memory_stats = ipc_collect = set_per_process_memory_fraction = staticmethod(does_nothing)
     current_device = set_device = get_device_name = get_device_capability = staticmethod(_refuse)
     get_device_properties = mem_get_info = utilization = init = current_stream = staticmethod(_refuse)
     Stream = Event = default_stream = set_rng_state = set_rng_state_all = get_rng_state = staticmethod(_refuse)
-    stream = device_of = staticmethod(_block)
-    get_arch_list = get_rng_state_all = staticmethod(_nothing_found)
+    stream = device_of = staticmethod(block)
+    get_arch_list = get_rng_state_all = staticmethod(none_found)
 
 
 class OutOfMemoryError(RuntimeError):
     """The memory of an accelerator is full, which cannot happen here; programs name it to catch it."""
 
 
-class nvtx:  # noqa: N801  # torch's name
+class nvtx:
     """torch.cuda.nvtx: marks for a profiler that is not there."""
 
-    mark = range_push = range_pop = staticmethod(_does_nothing)
-    range = staticmethod(_block)
+    mark = range_push = range_pop = staticmethod(does_nothing)
+    range = staticmethod(block)
 
 
-class cuda(_Accelerator):  # noqa: N801  # torch's name
+class cuda(_Accelerator):
     """torch.cuda without a device."""
 
     amp = precision.cuda_amp
     nvtx = nvtx
     OutOfMemoryError = OutOfMemoryError
-    device = staticmethod(_block)
+    device = staticmethod(block)
     memory_stats: Callable[..., dict[str, int]] = staticmethod(lambda device=None: {})
     memory_summary: Callable[..., str] = staticmethod(lambda device=None, abbreviated=False: "")
     FloatTensor = DoubleTensor = HalfTensor = BFloat16Tensor = LongTensor = IntTensor = _CudaTensor
     ByteTensor = BoolTensor = CharTensor = ShortTensor = _CudaTensor
 
 
-class mps(_Accelerator):  # noqa: N801  # torch's name
+class mps(_Accelerator):
     """torch.mps without a device."""
 
 
-class xpu(_Accelerator):  # noqa: N801  # torch's name
+class xpu(_Accelerator):
     """torch.xpu without a device."""
 
 
-class accelerator(_Accelerator):  # noqa: N801  # torch's name
+class accelerator(_Accelerator):
     """torch.accelerator: whichever there is, and there is none."""
 
-    current_accelerator = staticmethod(_does_nothing)
+    current_accelerator = staticmethod(does_nothing)
     current_device_index = current_device_idx = staticmethod(_refuse)
 
 
-class cpu:  # noqa: N801  # torch's name
+class cpu:
     """torch.cpu: the device that there is."""
 
     amp = precision.cpu_amp
     is_available: Callable[..., bool] = staticmethod(lambda: True)
     device_count: Callable[..., int] = staticmethod(lambda: 1)
     current_device: Callable[..., str] = staticmethod(lambda: "cpu")
-    synchronize = set_device = staticmethod(_does_nothing)
+    synchronize = set_device = staticmethod(does_nothing)

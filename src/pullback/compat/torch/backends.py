@@ -5,24 +5,10 @@ They can be read and written, as programs do; nothing follows.
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-
-def _no(*args: Any, **options: Any) -> bool:
-    """False: pullback computes with NumPy."""
-    return False
-
-
-def _does_nothing(*args: Any, **options: Any) -> None:
-    """Nothing follows from it."""
-
-
-@contextlib.contextmanager
-def _block(*args: Any, **options: Any) -> Iterator[None]:
-    """A block that runs as if it were not one."""
-    yield
+from .inert import block, does_nothing, no
 
 
 class _Settings:
@@ -37,13 +23,13 @@ class _Settings:
 class _Backend:
     """What the modules of all backends have."""
 
-    is_available = is_built = staticmethod(_no)
+    is_available = is_built = staticmethod(no)
     enabled = False
-    version: Callable[[], Any] = staticmethod(_does_nothing)
-    flags = staticmethod(_block)
+    version: Callable[[], Any] = staticmethod(does_nothing)
+    flags = staticmethod(block)
 
 
-class cudnn(_Backend):  # noqa: N801  # torch's name
+class cudnn(_Backend):
     """torch.backends.cudnn."""
 
     enabled = True
@@ -52,62 +38,62 @@ class cudnn(_Backend):  # noqa: N801  # torch's name
     allow_tf32 = True
     conv = _Settings()
     rnn = _Settings()
-    is_acceptable = staticmethod(_no)
+    is_acceptable = staticmethod(no)
 
 
-class cuda(_Backend):  # noqa: N801  # torch's name
+class cuda(_Backend):
     """torch.backends.cuda."""
 
     matmul = _Settings()
-    sdp_kernel = staticmethod(_block)
-    enable_flash_sdp = enable_math_sdp = enable_mem_efficient_sdp = enable_cudnn_sdp = staticmethod(_does_nothing)
-    flash_sdp_enabled = mem_efficient_sdp_enabled = cudnn_sdp_enabled = staticmethod(_no)
-    is_flash_attention_available = staticmethod(_no)
+    sdp_kernel = staticmethod(block)
+    enable_flash_sdp = enable_math_sdp = enable_mem_efficient_sdp = enable_cudnn_sdp = staticmethod(does_nothing)
+    flash_sdp_enabled = mem_efficient_sdp_enabled = cudnn_sdp_enabled = staticmethod(no)
+    is_flash_attention_available = staticmethod(no)
     math_sdp_enabled: Callable[[], bool] = staticmethod(lambda: True)
-    preferred_linalg_library = preferred_blas_library = staticmethod(_does_nothing)
+    preferred_linalg_library = preferred_blas_library = staticmethod(does_nothing)
 
 
-class mps(_Backend):  # noqa: N801  # torch's name
+class mps(_Backend):
     """torch.backends.mps."""
 
-    is_macos_or_newer = staticmethod(_no)
+    is_macos_or_newer = staticmethod(no)
 
 
-class mkl(_Backend):  # noqa: N801  # torch's name
+class mkl(_Backend):
     """torch.backends.mkl."""
 
 
-class mkldnn(_Backend):  # noqa: N801  # torch's name
+class mkldnn(_Backend):
     """torch.backends.mkldnn."""
 
     matmul = _Settings()
-    set_flags = staticmethod(_does_nothing)
+    set_flags = staticmethod(does_nothing)
 
 
-class openmp(_Backend):  # noqa: N801  # torch's name
+class openmp(_Backend):
     """torch.backends.openmp."""
 
 
-class nnpack(_Backend):  # noqa: N801  # torch's name
+class nnpack(_Backend):
     """torch.backends.nnpack."""
 
-    set_flags = staticmethod(_does_nothing)
+    set_flags = staticmethod(does_nothing)
 
 
-class opt_einsum(_Backend):  # noqa: N801  # torch's name
+class opt_einsum(_Backend):
     """torch.backends.opt_einsum."""
 
     strategy = "auto"
 
 
-class quantized(_Backend):  # noqa: N801  # torch's name
+class quantized(_Backend):
     """torch.backends.quantized."""
 
     engine = "none"
     supported_engines = ("none",)
 
 
-class cpu(_Backend):  # noqa: N801  # torch's name
+class cpu(_Backend):
     """torch.backends.cpu."""
 
     get_cpu_capability: Callable[[], str] = staticmethod(lambda: "NumPy")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import textwrap
 import timeit
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -101,7 +101,7 @@ class Timer:
         name = self.label or self.stmt
         return f"{name}{f': {self.sub_label}' if self.sub_label else ''}"
 
-    def _measured(self, measure: Any) -> Any:
+    def _measured(self, measure: Callable[[], Measurement]) -> Measurement:
         before = get_num_threads()
         set_num_threads(self.num_threads)
         try:
@@ -116,7 +116,7 @@ class Timer:
             self._timer.timeit(max(number // 100, 2))
             return Measurement(number, [self._timer.timeit(number)], self)
 
-        return self._measured(measure)  # type: ignore[no-any-return]  # what it was given
+        return self._measured(measure)
 
     def repeat(self, repeat: int = -1, number: int = -1) -> None:
         """Refused, as in torch: `timeit` and `blocked_autorange` say how often something was measured."""
@@ -141,7 +141,7 @@ class Timer:
                     callback(number, times[-1])
             return Measurement(number, times, self)
 
-        return self._measured(measure)  # type: ignore[no-any-return]  # what it was given
+        return self._measured(measure)
 
     def adaptive_autorange(
         self, threshold: float = 0.1, *, min_run_time: float = 0.01, max_run_time: float = 10.0, callback: Any = None
@@ -161,7 +161,7 @@ class Timer:
                     break
             return found
 
-        return self._measured(measure)  # type: ignore[no-any-return]  # what it was given
+        return self._measured(measure)
 
 
 _WORDS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}

@@ -38,7 +38,7 @@ def logits_to_probs(logits: Any, is_binary: bool = False) -> Any:
     return logits.sigmoid() if is_binary else functional.softmax(logits, -1)
 
 
-class lazy_property:  # noqa: N801  # torch's name
+class lazy_property:
     """A property that is computed when it is first asked for, and kept."""
 
     def __init__(self, wrapped: Callable[[Any], Any]) -> None:

@@ -13,11 +13,17 @@ from . import notes
 _LATER = "is deprecated: use torch.func.functional_call and torch.func.stack_module_state"
 
 
-def _split(model: Any, tracked: bool) -> tuple[Any, dict[str, Any], dict[str, Any]]:
-    """A copy of a module, and its parameters and buffers by their paths."""
+def _split(model: Any, tracked: bool) -> tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]:
+    """A module as a function of its parameters and buffers, and these."""
     twin = copy.deepcopy(model)
     parameters = {name: p.detach().requires_grad_(p.requires_grad and tracked) for name, p in model.named_parameters()}
-    return twin, parameters, {name: buffer.detach().clone() for name, buffer in model.named_buffers()}
+    buffers = {name: buffer.detach().clone() for name, buffer in model.named_buffers()}
+
+    def function(params: Sequence[Any], kept: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
+        state = dict(zip(parameters, params, strict=True)) | dict(zip(buffers, kept, strict=True))
+        return functional_call(twin, state, args, kwargs)
+
+    return function, tuple(parameters.values()), tuple(buffers.values())
 
 
 def make_functional(model: Any, disable_autograd_tracking: bool = False) -> tuple[Callable[..., Any], tuple[Any, ...]]:
@@ -29,17 +35,12 @@ def make_functional(model: Any, disable_autograd_tracking: bool = False) -> tupl
         If the module has buffers.
     """
     notes.note(f"make_functional {_LATER}")
-    twin, parameters, buffers = _split(model, not disable_autograd_tracking)
+    function, parameters, buffers = _split(model, not disable_autograd_tracking)
     if buffers:
         raise RuntimeError(
             "make_functional(model): `model` has buffers. Please use make_functional_with_buffers(model) instead."
         )
-    names = list(parameters)
-
-    def function(params: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
-        return functional_call(twin, dict(zip(names, params, strict=True)), args, kwargs)
-
-    return function, tuple(parameters.values())
+    return lambda params, *args, **kwargs: function(params, (), *args, **kwargs), parameters
 
 
 def make_functional_with_buffers(
@@ -47,14 +48,7 @@ def make_functional_with_buffers(
 ) -> tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]:
     """A module as a function of its parameters and buffers, and these: `f(parameters, buffers, *args)`."""
     notes.note(f"make_functional_with_buffers {_LATER}")
-    twin, parameters, buffers = _split(model, not disable_autograd_tracking)
-    names, others = list(parameters), list(buffers)
-
-    def function(params: Sequence[Any], kept: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
-        state = dict(zip(names, params, strict=True)) | dict(zip(others, kept, strict=True))
-        return functional_call(twin, state, args, kwargs)
-
-    return function, tuple(parameters.values()), tuple(buffers.values())
+    return _split(model, not disable_autograd_tracking)
 
 
 def combine_state_for_ensemble(models: Sequence[Any]) -> tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]:

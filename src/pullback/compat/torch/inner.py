@@ -49,13 +49,13 @@ def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = Fal
     return -1
 
 
-class _functions:  # noqa: N801  # a namespace
+class _functions:
     """Classes of nodes that programs ask `isinstance` about."""
 
     AccumulateGrad = AccumulateGrad
 
 
-class fx:  # noqa: N801  # torch's name
+class fx:
     """torch.fx: marks on functions that graphs are to call as they are. There are no graphs."""
 
     @staticmethod
@@ -64,7 +64,7 @@ class fx:  # noqa: N801  # torch's name
         return fn_or_name
 
 
-class processes:  # noqa: N801  # a namespace
+class processes:
     """Classes of torch.distributed that programs ask `isinstance` about, and that nothing is an instance of."""
 
     class DTensor:

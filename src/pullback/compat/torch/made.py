@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.dtypes import dtype as Kind  # noqa: N812  # a parameter has its name
+from ..._core.dtypes import dtype as Kind
 from ..._core.placement import accept
 from ..._core.primitives import Carrier
 from ..._numerics import random

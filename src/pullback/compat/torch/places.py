@@ -107,15 +107,7 @@ PLACES: dict[str, str] = {
     "torch.utils.tensorboard": "tensorboardX",
     # nothing: programs import these at their top, whether or not they come to use them
     **dict.fromkeys(
-        (
-            "torch.onnx",
-            "torch.hub",
-            "torch.utils.model_zoo",
-            "torch.export",
-            "torch.quantization",
-            "torch.ao",
-        ),
-        "",
+        ("torch.onnx", "torch.hub", "torch.utils.model_zoo", "torch.export", "torch.quantization", "torch.ao"), ""
     ),
     "torch.fx": f"{_HERE}.inner:fx",
     "torch.testing": f"{_HERE}.closeness {_HERE}.made pullback.testing",

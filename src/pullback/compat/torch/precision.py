@@ -20,7 +20,7 @@ def is_autocast_available(device_type: str) -> bool:
     return device_type == _ON_CPU
 
 
-class autocast(contextlib.ContextDecorator):  # noqa: N801  # torch's name
+class autocast(contextlib.ContextDecorator):
     """A block of mixed precision for a kind of device.
 
     On the CPU torch computes products in half the digits there; pullback computes them in all, and says so once.
@@ -186,7 +186,7 @@ def custom_bwd(function: Any = None, *, device_type: str = "cuda") -> Any:
     return functools.partial(custom_bwd, device_type=device_type) if function is None else function
 
 
-class cuda_amp:  # noqa: N801  # a namespace
+class cuda_amp:
     """torch.cuda.amp."""
 
     autocast = _CudaAutocast
@@ -194,7 +194,7 @@ class cuda_amp:  # noqa: N801  # a namespace
     custom_fwd, custom_bwd = staticmethod(custom_fwd), staticmethod(custom_bwd)
 
 
-class cpu_amp:  # noqa: N801  # a namespace
+class cpu_amp:
     """torch.cpu.amp."""
 
     autocast = _CpuAutocast

@@ -6,27 +6,23 @@ import multiprocessing as processes
 from typing import Any
 
 from ...nn.modules.module import Module
+from .inert import no
 
 
 def _refuse(*args: Any, **options: Any) -> Any:
     raise RuntimeError("Distributed package doesn't have what is asked for: pullback computes in one process")
 
 
-def _no(*args: Any, **options: Any) -> bool:
-    """False: there is one process."""
-    return False
-
-
-class distributed:  # noqa: N801  # torch's name
+class distributed:
     """torch.distributed, where it is not available."""
 
-    is_available = is_initialized = is_torchelastic_launched = staticmethod(_no)
-    is_nccl_available = is_gloo_available = is_mpi_available = staticmethod(_no)
+    is_available = is_initialized = is_torchelastic_launched = staticmethod(no)
+    is_nccl_available = is_gloo_available = is_mpi_available = staticmethod(no)
     init_process_group = destroy_process_group = get_rank = get_world_size = staticmethod(_refuse)
     all_reduce = all_gather = broadcast = barrier = reduce = gather = scatter = new_group = staticmethod(_refuse)
 
 
-class multiprocessing:  # noqa: N801  # torch's name
+class multiprocessing:
     """torch.multiprocessing: Python's, with `spawn`."""
 
     @staticmethod

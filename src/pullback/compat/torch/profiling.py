@@ -14,7 +14,7 @@ SORTS = {"cpu_time_total": "cumulative", "self_cpu_time_total": "tottime", "coun
 """torch's orders of a table, and those of `pstats`."""
 
 
-class record_function(contextlib.ContextDecorator):  # noqa: N801  # torch's name
+class record_function(contextlib.ContextDecorator):
     """A block with a name for profilers; as a decorator, a function with one."""
 
     def __init__(self, name: str, args: str | None = None) -> None:
@@ -48,7 +48,7 @@ class Averages:
         return text.getvalue()
 
 
-class profile(contextlib.ContextDecorator):  # noqa: N801  # torch's name
+class profile(contextlib.ContextDecorator):
     """A block whose Python calls are counted and timed, by Python's own profiler; options for other devices are ignored.
 
     >>> from pullback.compat.torch.profiling import profile

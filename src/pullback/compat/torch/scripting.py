@@ -2,40 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import importlib
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from ...nn.modules.module import Module
+from .inert import block, does_nothing, no, none_found
 from .notes import note
 
 
 def _same(function: Any = None, *args: Any, **options: Any) -> Any:
     """The function or module itself; a decorator that gives it when called with options alone."""
     return functools.partial(_same) if function is None else function
-
-
-def _no(*args: Any, **options: Any) -> bool:
-    """False: programs run as Python."""
-    return False
-
-
-def _does_nothing(*args: Any, **options: Any) -> None:
-    """Nothing follows from it."""
-
-
-def _none() -> list[str]:
-    """An empty list: there is nothing that compiles."""
-    return []
-
-
-@contextlib.contextmanager
-def _block(*args: Any, **options: Any) -> Iterator[None]:
-    """A block that runs as if it were not one."""
-    yield
 
 
 def _as_python(name: str) -> Callable[..., Any]:
@@ -67,7 +47,7 @@ class ScriptFunction:
     """torch.jit.ScriptFunction: nothing is an instance, since functions stay what they are."""
 
 
-class jit:  # noqa: N801  # torch's name
+class jit:
     """torch.jit."""
 
     script = staticmethod(_as_python("torch.jit.script"))
@@ -75,7 +55,7 @@ class jit:  # noqa: N801  # torch's name
     trace_module = staticmethod(_as_python("torch.jit.trace_module"))
     freeze = optimize_for_inference = staticmethod(_same)
     script_method = export = ignore = unused = interface = script_if_tracing = staticmethod(_same)
-    is_scripting = is_tracing = staticmethod(_no)
+    is_scripting = is_tracing = staticmethod(no)
     ScriptModule = RecursiveScriptModule = ScriptModule
     ScriptFunction = ScriptFunction
     Final = typing.Final
@@ -83,50 +63,50 @@ class jit:  # noqa: N801  # torch's name
     isinstance = staticmethod(isinstance)
     fork = staticmethod(lambda function, *args, **options: function(*args, **options))
     wait = staticmethod(_same)
-    optimized_execution = fuser = strict_fusion = staticmethod(_block)
-    set_fusion_strategy = enable_onednn_fusion = staticmethod(_does_nothing)
+    optimized_execution = fuser = strict_fusion = staticmethod(block)
+    set_fusion_strategy = enable_onednn_fusion = staticmethod(does_nothing)
     save = load = staticmethod(_no_files)
 
 
-class compiler:  # noqa: N801  # torch's name
+class compiler:
     """torch.compiler."""
 
     compile = staticmethod(compile)
     disable = allow_in_graph = assume_constant_result = staticmethod(_same)
-    is_compiling = is_dynamo_compiling = is_exporting = staticmethod(_no)
-    reset = cudagraph_mark_step_begin = staticmethod(_does_nothing)
-    set_stance = staticmethod(_block)
-    list_backends = staticmethod(_none)
+    is_compiling = is_dynamo_compiling = is_exporting = staticmethod(no)
+    reset = cudagraph_mark_step_begin = staticmethod(does_nothing)
+    set_stance = staticmethod(block)
+    list_backends = staticmethod(none_found)
 
 
-class dynamo_config:  # noqa: N801  # a namespace
+class dynamo_config:
     """torch._dynamo.config: settings that nothing follows from."""
 
     suppress_errors = verbose = False
     cache_size_limit = 8
 
 
-class inductor_config:  # noqa: N801  # a namespace
+class inductor_config:
     """torch._inductor.config: settings that nothing follows from."""
 
     coordinate_descent_tuning = fx_graph_cache = False
 
-    class triton:  # noqa: N801  # a namespace
+    class triton:
         """Settings of Triton."""
 
         unique_kernel_names = cudagraphs = False
 
 
-class dynamo:  # noqa: N801  # a namespace
+class dynamo:
     """torch._dynamo."""
 
     config = dynamo_config
     disable = allow_in_graph = optimize = staticmethod(_same)
-    is_compiling = staticmethod(_no)
-    reset = mark_dynamic = staticmethod(_does_nothing)
+    is_compiling = staticmethod(no)
+    reset = mark_dynamic = staticmethod(does_nothing)
 
 
-class inductor:  # noqa: N801  # a namespace
+class inductor:
     """torch._inductor."""
 
     config = inductor_config

@@ -21,15 +21,9 @@ from .kinds import FileLike as FileLike
 from .notes import note
 
 __all__ = [
-    "FileError",
-    "UnsafeFileError",
-    "add_safe_globals",
-    "clear_safe_globals",
-    "get_safe_globals",
-    "load",
-    "safe_globals",
-    "save",
-]
+    "FileError", "UnsafeFileError", "add_safe_globals", "clear_safe_globals", "get_safe_globals", "load",
+    "safe_globals", "save",
+]  # fmt: skip
 
 _HEADER = b"a pickle of pullback.compat.torch\n"
 

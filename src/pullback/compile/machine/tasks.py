@@ -86,7 +86,7 @@ def functions(emitter: Any, kind: str) -> Functions:
 
 
 class Call:
-    """A function that is told some words once, and the others at each call; of arrays it is told where they lie."""
+    """A function that is told some words once, and the others at each call; of contiguous arrays it is told where they lie."""
 
     def __init__(self, emitter: Any, kind: str, name: str, **words: Any) -> None:
         self.functions, self.name = functions(emitter, kind), name
@@ -96,7 +96,10 @@ class Call:
 
     def _tell(self, table: array[int], words: dict[str, Any]) -> None:
         for word, value in words.items():
-            table[self.places[word]] = value if type(value) is int else native.data(value)
+            if type(value) is not int:
+                assert value.flags.c_contiguous, (self.name, word)
+                value = native.data(value)  # noqa: PLW2901
+            table[self.places[word]] = value
 
     def __call__(self, tasks: int, /, *, shared: bool, **words: Any) -> None:
         """Do all tasks, with threads or without."""

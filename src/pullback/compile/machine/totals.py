@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..._core import xp as _xp
 from ..mathematics.lanes import BIAS, FRACTION, TINY, TYPES, Desk, Word
 from . import native
 from .elements import KINDS
@@ -406,13 +407,13 @@ class Totals:
         outer, _, inner = self.form
         out = np.empty((outer, self.parts, inner), np.float64 if self.name in SUMS else self.dtype)
         self._call(self.name, x=x, out=out, **arrays)
-        found.reshape(outer, inner)[...] = COMBINED.get(self.name, np.add).reduce(out, 1)
+        _xp.reshaped_view(found, outer, inner)[...] = COMBINED.get(self.name, np.add).reduce(out, 1)
         return found
 
     def product(self, x: Any, *, keepdims: bool) -> Any:
         """Products of rows."""
         found = np.empty(self.results[keepdims], self.dtype)
-        found.reshape(-1)[...] = np.ldexp(*self._factored(x))
+        _xp.reshaped_view(found, -1)[...] = np.ldexp(*self._factored(x))
         return found
 
     def _factored(self, x: Any) -> tuple[Any, Any]:

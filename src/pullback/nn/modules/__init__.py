@@ -1,12 +1,8 @@
 """The modules, by torch's families; the index says where each is defined, and it is imported when first asked for."""
 
-from __future__ import annotations
+from ..._core import lazy as _lazy
 
-from typing import Any
-
-from ..._core.lazy import later
-
-INDEX: dict[str, str] = {
+INDEX = {
     "module": "Module",
     "container": "ModuleDict ModuleList ParameterDict ParameterList Sequential",
     "linear": "Bilinear Identity Linear",
@@ -14,7 +10,8 @@ INDEX: dict[str, str] = {
     "recurrent": "GRU GRUCell LSTM LSTMCell RNN RNNBase RNNCell RNNCellBase",
     "activation": (
         "CELU ELU GELU GLU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid LogSoftmax Mish PReLU RReLU "
-        "ReLU ReLU6 SELU SiLU Sigmoid Softmax Softmax2d Softmin Softplus Softshrink Softsign Tanh Tanhshrink Threshold"
+        "ReLU ReLU6 SELU SiLU Sigmoid Softmax Softmax2d Softmin Softplus Softshrink Softsign Tanh Tanhshrink "
+        "Threshold"
     ),
     "conv": "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d",
     "batchnorm": "BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm",
@@ -28,19 +25,18 @@ INDEX: dict[str, str] = {
     ),
     "padding": (
         "CircularPad1d CircularPad2d CircularPad3d ConstantPad1d ConstantPad2d ConstantPad3d ReflectionPad1d "
-        "ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d ZeroPad1d ZeroPad2d ZeroPad3d"
+        "ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d ZeroPad1d ZeroPad2d "
+        "ZeroPad3d"
     ),
     "loss": (
         "BCELoss BCEWithLogitsLoss CTCLoss CosineEmbeddingLoss CrossEntropyLoss GaussianNLLLoss HingeEmbeddingLoss "
         "HuberLoss KLDivLoss L1Loss LinearCrossEntropyLoss MSELoss MarginRankingLoss MultiLabelMarginLoss "
-        "MultiLabelSoftMarginLoss MultiMarginLoss NLLLoss PoissonNLLLoss SmoothL1Loss SoftMarginLoss TripletMarginLoss "
-        "TripletMarginWithDistanceLoss"
+        "MultiLabelSoftMarginLoss MultiMarginLoss NLLLoss PoissonNLLLoss SmoothL1Loss SoftMarginLoss "
+        "TripletMarginLoss TripletMarginWithDistanceLoss"
     ),
     "adaptive": "AdaptiveLogSoftmaxWithLoss",
     "attention": "MultiheadAttention",
-    "transformer": (
-        "Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer"
-    ),
+    "transformer": "Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer",
     "distance": "CosineSimilarity PairwiseDistance",
     "flatten": "Flatten Unflatten",
     "fold": "Fold Unfold",
@@ -54,14 +50,4 @@ INDEX: dict[str, str] = {
     ),
 }
 
-LATER = {name: module for module, names in INDEX.items() for name in names.split()}
-
-__all__ = [*LATER]  # noqa: PLE0604  # strings, of the index
-
-
-def __getattr__(name: str) -> Any:
-    return later(globals(), name, LATER, INDEX)
-
-
-def __dir__() -> list[str]:
-    return [*globals(), *INDEX, *LATER]
+__getattr__, __dir__, __all__ = _lazy.index(globals(), INDEX)

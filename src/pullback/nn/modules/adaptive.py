@@ -14,7 +14,7 @@ from ..._tensor.creation import tensor
 from ...vocabulary.arithmetic import where
 from ...vocabulary.shapes import cat
 from ...vocabulary.sorting import bucketize
-from .. import functional as F  # noqa: N812  # as everybody calls it
+from .. import functional as F
 from .container import ModuleList, Sequential
 from .linear import Linear
 from .module import Module

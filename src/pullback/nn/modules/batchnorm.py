@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._tensor.creation import ones, tensor, zeros
-from .. import functional as F  # noqa: N812  # as everybody calls it
+from .. import functional as F
 from .normalization import Scaled
 
 

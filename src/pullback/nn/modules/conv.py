@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
-from .. import functional as F  # noqa: N812  # as everybody calls it
+from .. import functional as F
 from ..init import _calculate_fan_in_and_fan_out
 from ..parameter import allocate
 from .declared import per_axis
@@ -63,11 +63,14 @@ class _ConvNd(Module):
         self.groups = groups
         self.padding_mode = padding_mode
 
+    def _weight_shape(self) -> tuple[int, ...]:
+        """The shape of the weight: channels, those of one group, and the sizes of the kernel."""
+        ends = (self.in_channels, self.out_channels) if self.transposed else (self.out_channels, self.in_channels)
+        return (ends[0], ends[1] // self.groups, *self.kernel_size)
+
     def _weigh(self, bias: bool, device: Any, dtype: Any) -> None:
         """Make the weights."""
-        ends = (self.in_channels, self.out_channels) if self.transposed else (self.out_channels, self.in_channels)
-        sizes = (ends[0], ends[1] // self.groups, *self.kernel_size)
-        self.weight = allocate(*sizes, device=device, dtype=dtype)
+        self.weight = allocate(*self._weight_shape(), device=device, dtype=dtype)
         self.register_parameter("bias", allocate(self.out_channels, device=device, dtype=dtype) if bias else None)
         self.reset_parameters()
 

@@ -5,7 +5,8 @@
         alpha: float = 1.0
         inplace: bool = False
 
-`__init__` takes the settings in their order, as a dataclass does; `__post_init__` may check or convert them. `forward`
+`__init__` takes the settings in their order, as a dataclass does, those of a base that has `settings` first;
+`__post_init__` may check or convert them. `forward`
 takes those arguments of the function that are no settings, and passes the settings by name, with `training` where the
 function asks for it. The module prints its settings: `ELU(alpha=1.0)`.
 """
@@ -17,10 +18,21 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, dataclass_transform
 
-from ..._core.sites import GENERATED, remember
+from ..._core.sites import generated
 from .module import Module
 
 M = TypeVar("M", bound=type[Module])
+
+
+@dataclass_transform(eq_default=False)
+def settings(cls: M) -> M:
+    """A decorator for a class that declares settings which several modules have: a base of those."""
+    if not hasattr(cls, "__post_init__"):
+        cls.__post_init__ = _begun  # type: ignore[attr-defined]  # a module's first duty
+    dataclasses.dataclass(eq=False, repr=False)(cls)
+    for name in cls.__dict__.keys() & cls.__annotations__.keys():
+        delattr(cls, name)  # a default on the class would hide a buffer of its name
+    return cls
 
 
 @dataclass_transform(eq_default=False)
@@ -31,12 +43,8 @@ def declared(function: Callable[..., Any], shows: str | None = None) -> Callable
     """
 
     def declare(cls: M) -> M:
-        if "__post_init__" not in cls.__dict__ and not hasattr(cls, "__post_init__"):
-            cls.__post_init__ = _begun  # type: ignore[attr-defined]  # a module's first duty
-        dataclasses.dataclass(eq=False, repr=False)(cls)
+        settings(cls)
         fields = [field.name for field in dataclasses.fields(cls)]  # type: ignore[arg-type]  # it is one now
-        for name in cls.__dict__.keys() & cls.__annotations__.keys():
-            delattr(cls, name)  # a default on the class would hide a buffer of its name
         if "forward" not in cls.__dict__:
             cls.forward = _forward(cls, function, fields)
         if cls.extra_repr is Module.extra_repr:
@@ -80,11 +88,7 @@ def _forward(cls: type, function: Callable[..., Any], fields: list[str]) -> Any:
     given = [name for name, p in takes.items() if name not in fields and p.default is p.empty and name != "training"]
     passed = [f"{name}=self.{name}" for name in takes if name in fields or name == "training"]
     source = f"def forward(self, {', '.join(given)}):\n    return function({', '.join([*given, *passed])})\n"
-    filename = f"{GENERATED}{cls.__name__}.forward>"
-    remember(filename, source)
-    scope: dict[str, Any] = {"function": function}
-    exec(compile(source, filename, "exec"), scope)  # noqa: S102  # our own text, of names Python has accepted
-    forward = scope["forward"]
+    forward = generated(f"{cls.__name__}.forward", source, {"function": function}, "forward")
     forward.__module__ = cls.__module__
     forward.__qualname__ = f"{cls.__qualname__}.forward"
     forward.__doc__ = f"`{function.__name__}` of {' and '.join(given)}, with the settings of the module."

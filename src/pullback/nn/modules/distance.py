@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import functional as F  # noqa: N812  # as everybody calls it
+from .. import functional as F
 from .declared import declared
 from .module import Module
 

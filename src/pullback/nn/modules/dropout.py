@@ -6,17 +6,19 @@ overfitting, 2014. Alpha dropout: Klambauer, Unterthiner, Mayr and Hochreiter, S
 
 from __future__ import annotations
 
-from .. import functional as F  # noqa: N812  # as everybody calls it
-from .declared import declared
+from .. import functional as F
+from .declared import declared, settings
 from .module import Module
 
 SHOWS = "p={p}, inplace={inplace}"
 
 
+@settings
 class _DropoutNd(Module):
-    """What all kinds of dropout check."""
+    """The settings of all kinds of dropout, and their check."""
 
-    p: float
+    p: float = 0.5
+    inplace: bool = False
 
     def __post_init__(self) -> None:
         Module.__init__(self)
@@ -33,45 +35,27 @@ class Dropout(_DropoutNd):
     tensor([1., 1.])
     """
 
-    p: float = 0.5
-    inplace: bool = False
-
 
 @declared(F.dropout1d, SHOWS)
 class Dropout1d(_DropoutNd):
     """Each channel of (N, C, L) or (C, L) set to zero with probability p, the others divided by 1 - p."""
-
-    p: float = 0.5
-    inplace: bool = False
 
 
 @declared(F.dropout2d, SHOWS)
 class Dropout2d(_DropoutNd):
     """Each channel of (N, C, H, W) set to zero with probability p, the others divided by 1 - p."""
 
-    p: float = 0.5
-    inplace: bool = False
-
 
 @declared(F.dropout3d, SHOWS)
 class Dropout3d(_DropoutNd):
     """Each channel of (N, C, D, H, W) set to zero with probability p, the others divided by 1 - p."""
-
-    p: float = 0.5
-    inplace: bool = False
 
 
 @declared(F.alpha_dropout, SHOWS)
 class AlphaDropout(_DropoutNd):
     """Dropout for SELU: elements take its least value, and mean and variance stay."""
 
-    p: float = 0.5
-    inplace: bool = False
-
 
 @declared(F.feature_alpha_dropout, SHOWS)
 class FeatureAlphaDropout(_DropoutNd):
     """Alpha dropout of whole channels."""
-
-    p: float = 0.5
-    inplace: bool = False

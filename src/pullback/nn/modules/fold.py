@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import functional as F  # noqa: N812  # as everybody calls it
+from .. import functional as F
 from .declared import declared
 from .module import Module
 

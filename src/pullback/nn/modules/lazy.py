@@ -6,11 +6,11 @@ the module one of the ordinary class.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from ..._core.modes import no_grad
 from ..._core.primitives import Carrier
-from ..._tensor.creation import tensor
 from ..uninitialized import UninitializedBuffer, UninitializedParameter, is_lazy
 from . import batchnorm, conv, instancenorm, linear
 from .module import Module
@@ -79,7 +79,43 @@ def _infer(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         module.__class__ = module.cls_to_become
 
 
-class LazyLinear(LazyModuleMixin, linear.Linear):
+class _Learning(LazyModuleMixin):
+    """A lazy module of this library: the first argument of its class is read off its first input."""
+
+    _learned: ClassVar[str]
+    """The name of that argument."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(0, *args, **kwargs)
+        for name, parameter in self._parameters.items():
+            if parameter is not None:
+                self._parameters[name] = UninitializedParameter(dtype=parameter.dtype)
+
+    def reset_parameters(self) -> None:
+        """New start values, if the shapes are known."""
+        if getattr(self, self._learned) != 0 and not self.has_uninitialized_params():
+            super().reset_parameters()  # type: ignore[misc]  # that of the class to become
+
+    def initialize_parameters(self, input: Any, *args: Any, **kwargs: Any) -> None:
+        """Read the size off an input, and give shapes and start values to what has none."""
+        setattr(self, self._learned, self._size_of(input))
+        if self.has_uninitialized_params():
+            with no_grad():
+                for name, member in [*self._parameters.items(), *self._buffers.items()]:
+                    if is_lazy(member):
+                        member.materialize(self._shape_of(name))
+            self.reset_parameters()
+
+    def _size_of(self, input: Any) -> int:
+        """The size that is learned from an input."""
+        raise NotImplementedError
+
+    def _shape_of(self, name: str) -> tuple[int, ...]:
+        """The shape of a parameter or buffer, when the size is known."""
+        raise NotImplementedError
+
+
+class LazyLinear(_Learning, linear.Linear):
     """`Linear` whose `in_features` is the size of the last axis of its first input.
 
     >>> import pullback
@@ -92,72 +128,40 @@ class LazyLinear(LazyModuleMixin, linear.Linear):
     """
 
     cls_to_become = linear.Linear
+    _learned = "in_features"
 
     def __init__(self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
-        super().__init__(0, 0, False)
-        self.out_features = out_features
-        self.weight = UninitializedParameter(device=device, dtype=dtype)
-        if bias:
-            self.bias = UninitializedParameter(device=device, dtype=dtype)
+        super().__init__(out_features, bias, device, dtype)
 
-    def reset_parameters(self) -> None:
-        """New random weights, if their shapes are known."""
-        if self.in_features != 0 and not self.has_uninitialized_params():
-            super().reset_parameters()
+    def _size_of(self, input: Any) -> int:
+        return int(input.shape[-1])
 
-    def initialize_parameters(self, input: Any) -> None:
-        """Take `in_features` from an input."""
-        unknown, self.in_features = self.has_uninitialized_params(), input.shape[-1]
-        if unknown:
-            with no_grad():
-                self.weight.materialize((self.out_features, self.in_features))
-                if self.bias is not None:
-                    self.bias.materialize((self.out_features,))
-            self.reset_parameters()
+    def _shape_of(self, name: str) -> tuple[int, ...]:
+        return (self.out_features, self.in_features) if name == "weight" else (self.out_features,)
 
 
-class _Channels(LazyModuleMixin):
+class _Channels(_Learning):
     """A convolution whose `in_channels` is that of its first input."""
 
-    in_channels: int
-    out_channels: int
-    kernel_size: tuple[int, ...]
-    groups: int
-    transposed: bool
-    weight: Any
-    bias: Any
+    _learned = "in_channels"
     _axes: int
+    out_channels: int
+    groups: int
+    _weight_shape: Callable[[], tuple[int, ...]]
 
-    def _postpone(self, out_channels: int, bias: bool, device: Any, dtype: Any) -> None:
-        """Put parameters without a shape in the place of those of no channels."""
-        self.out_channels = out_channels
-        self.weight = UninitializedParameter(device=device, dtype=dtype)
-        if bias:
-            self.bias = UninitializedParameter(device=device, dtype=dtype)
-
-    def reset_parameters(self) -> None:
-        """New random weights, if their shapes are known."""
-        if self.in_channels != 0 and not self.has_uninitialized_params():
-            super().reset_parameters()  # type: ignore[misc]  # that of the convolution
-
-    def initialize_parameters(self, input: Any, *args: Any, **kwargs: Any) -> None:
-        """Take `in_channels` from an input."""
+    def _size_of(self, input: Any) -> int:
         if input.ndim not in (self._axes + 1, self._axes + 2):
             raise RuntimeError(
                 f"Expected {self._axes + 1}D (unbatched) or {self._axes + 2}D (batched) input to {type(self).__name__}, but "
                 f"got input of size: {list(input.shape)}"
             )
-        unknown, channels = self.has_uninitialized_params(), input.shape[-self._axes - 1]
-        if unknown and channels % self.groups:
+        channels = int(input.shape[-self._axes - 1])
+        if channels % self.groups:
             raise ValueError(f"in_channels must be divisible by groups: got {channels} and {self.groups}")
-        self.in_channels = channels
-        if unknown:
-            ends = (channels, self.out_channels) if self.transposed else (self.out_channels, channels)
-            with no_grad():
-                self.weight.materialize((ends[0], ends[1] // self.groups, *self.kernel_size))
-                if self.bias is not None:
-                    self.bias.materialize((self.out_channels,))
-            self.reset_parameters()
+        return channels
+
+    def _shape_of(self, name: str) -> tuple[int, ...]:
+        return self._weight_shape() if name == "weight" else (self.out_channels,)
 
 
 class _LazyConvolution(_Channels):
@@ -176,8 +180,8 @@ class _LazyConvolution(_Channels):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode)
-        self._postpone(out_channels, bias, device, dtype)
+        settings = (stride, padding, dilation, groups, bias, padding_mode)
+        super().__init__(out_channels, kernel_size, *settings, device, dtype)
 
 
 class _LazyTransposed(_Channels):
@@ -197,8 +201,8 @@ class _LazyTransposed(_Channels):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        super().__init__(0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode)
-        self._postpone(out_channels, bias, device, dtype)
+        settings = (stride, padding, output_padding, groups, bias, dilation, padding_mode)
+        super().__init__(out_channels, kernel_size, *settings, device, dtype)
 
 
 class LazyConv1d(_LazyConvolution, conv.Conv1d):
@@ -243,16 +247,11 @@ class LazyConvTranspose3d(_LazyTransposed, conv.ConvTranspose3d):
     cls_to_become = conv.ConvTranspose3d
 
 
-class _LazyNorm(LazyModuleMixin):
+class _LazyNorm(_Learning):
     """A normalisation whose `num_features` is the size of axis 1 of its first input."""
 
+    _learned = "num_features"
     num_features: int
-    affine: bool
-    track_running_stats: bool
-    weight: Any
-    bias: Any
-    running_mean: Any
-    running_var: Any
 
     def __init__(
         self,
@@ -265,31 +264,15 @@ class _LazyNorm(LazyModuleMixin):
         *,
         bias: bool = True,
     ) -> None:
-        super().__init__(0, eps, momentum, False, False)
-        self.affine, self.track_running_stats = affine, track_running_stats
-        placed = {"device": device, "dtype": dtype}
-        if affine:
-            self.weight = UninitializedParameter(**placed)
-            if bias:
-                self.bias = UninitializedParameter(**placed)
+        super().__init__(eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
         if track_running_stats:
-            self.running_mean, self.running_var = UninitializedBuffer(**placed), UninitializedBuffer(**placed)
-            self.num_batches_tracked = tensor(0, device=device)
+            self.running_mean, self.running_var = UninitializedBuffer(dtype=dtype), UninitializedBuffer(dtype=dtype)
 
-    def reset_parameters(self) -> None:
-        """Weight, bias and statistics as they were at the start, if their shapes are known."""
-        if self.num_features != 0 and not self.has_uninitialized_params():
-            super().reset_parameters()  # type: ignore[misc]  # that of the normalisation
+    def _size_of(self, input: Any) -> int:
+        return int(input.shape[1])
 
-    def initialize_parameters(self, input: Any) -> None:
-        """Take `num_features` from an input."""
-        unknown, self.num_features = self.has_uninitialized_params(), input.shape[1]
-        if unknown:
-            with no_grad():
-                for member in (self.weight, self.bias, self.running_mean, self.running_var):
-                    if is_lazy(member):
-                        member.materialize((self.num_features,))
-            self.reset_parameters()
+    def _shape_of(self, name: str) -> tuple[int, ...]:
+        return (self.num_features,)
 
 
 class LazyBatchNorm1d(_LazyNorm, batchnorm.BatchNorm1d):

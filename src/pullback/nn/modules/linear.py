@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .. import functional as F  # noqa: N812  # as everybody calls it
+from .. import functional as F
 from .. import init
 from ..parameter import allocate
 from .module import Module

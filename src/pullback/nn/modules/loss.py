@@ -12,8 +12,8 @@ from dataclasses import KW_ONLY, InitVar
 from typing import Any
 
 from ...vocabulary.losses import chosen
-from .. import functional as F  # noqa: N812  # as everybody calls it
-from .declared import declared
+from .. import functional as F
+from .declared import declared, settings
 from .distance import PairwiseDistance
 from .linear import Linear
 from .module import Module
@@ -34,31 +34,42 @@ class _Loss(Module):
             self.register_buffer(name, tensor)
 
 
-class _WeightedLoss(_Loss):
-    """A loss with a weight for each class."""
-
-    def __init__(
-        self,
-        weight: Any = None,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.register_buffer("weight", weight)
-
-
-@declared(F.l1_loss, shows="")
-class L1Loss(_Loss):
-    """The absolute differences of input and target."""
+@settings
+class _ReducedLoss(_Loss):
+    """A loss whose first settings are those of the reduction."""
 
     size_average: InitVar[bool | None] = None
     reduce: InitVar[bool | None] = None
     reduction: str = "mean"
 
 
+@settings
+class _MarginLoss(_Loss):
+    """A loss whose settings are a margin and those of the reduction."""
+
+    margin: float = 0.0
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
+
+
+class _WeightedLoss(_Loss):
+    """A loss with a weight for each class."""
+
+    def __init__(
+        self, weight: Any = None, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
+
+
+@declared(F.l1_loss, shows="")
+class L1Loss(_ReducedLoss):
+    """The absolute differences of input and target."""
+
+
 @declared(F.mse_loss, shows="")
-class MSELoss(_Loss):
+class MSELoss(_ReducedLoss):
     """The squared differences of input and target.
 
     >>> import pullback
@@ -66,18 +77,11 @@ class MSELoss(_Loss):
     tensor(2.)
     """
 
-    size_average: InitVar[bool | None] = None
-    reduce: InitVar[bool | None] = None
-    reduction: str = "mean"
-
 
 @declared(F.smooth_l1_loss, shows="")
-class SmoothL1Loss(_Loss):
+class SmoothL1Loss(_ReducedLoss):
     """Squared differences where they are below beta, absolute ones above, joined smoothly."""
 
-    size_average: InitVar[bool | None] = None
-    reduce: InitVar[bool | None] = None
-    reduction: str = "mean"
     beta: float = 1.0
 
 
@@ -200,12 +204,9 @@ class BCEWithLogitsLoss(_Loss):
 
 
 @declared(F.kl_div, shows="")
-class KLDivLoss(_Loss):
+class KLDivLoss(_ReducedLoss):
     """The Kullback-Leibler divergence, elementwise, of log-probabilities from a target ('batchmean' sums it rightly)."""
 
-    size_average: InitVar[bool | None] = None
-    reduce: InitVar[bool | None] = None
-    reduction: str = "mean"
     log_target: bool = False
 
 
@@ -232,32 +233,20 @@ class GaussianNLLLoss(_Loss):
 
 
 @declared(F.hinge_embedding_loss, shows="")
-class HingeEmbeddingLoss(_Loss):
+class HingeEmbeddingLoss(_MarginLoss):
     """The input where the target is 1, and margin - input, at least 0, where it is -1."""
 
     margin: float = 1.0
-    size_average: InitVar[bool | None] = None
-    reduce: InitVar[bool | None] = None
-    reduction: str = "mean"
 
 
 @declared(F.margin_ranking_loss, shows="")
-class MarginRankingLoss(_Loss):
+class MarginRankingLoss(_MarginLoss):
     """How far the first input is from being above the second by a margin, or below it where the target is -1."""
-
-    margin: float = 0.0
-    size_average: InitVar[bool | None] = None
-    reduce: InitVar[bool | None] = None
-    reduction: str = "mean"
 
 
 @declared(F.multilabel_margin_loss, shows="")
-class MultiLabelMarginLoss(_Loss):
+class MultiLabelMarginLoss(_ReducedLoss):
     """The hinge loss of scores for classes, of which the target lists the right ones."""
-
-    size_average: InitVar[bool | None] = None
-    reduce: InitVar[bool | None] = None
-    reduction: str = "mean"
 
 
 @declared(F.multilabel_soft_margin_loss, shows="")
@@ -292,22 +281,13 @@ class MultiMarginLoss(_WeightedLoss):
 
 
 @declared(F.soft_margin_loss, shows="")
-class SoftMarginLoss(_Loss):
+class SoftMarginLoss(_ReducedLoss):
     """log(1 + exp(-target * input)) for targets 1 and -1."""
-
-    size_average: InitVar[bool | None] = None
-    reduce: InitVar[bool | None] = None
-    reduction: str = "mean"
 
 
 @declared(F.cosine_embedding_loss, shows="")
-class CosineEmbeddingLoss(_Loss):
+class CosineEmbeddingLoss(_MarginLoss):
     """1 - cosine of two vectors where the target is 1, the cosine above a margin where it is -1."""
-
-    margin: float = 0.0
-    size_average: InitVar[bool | None] = None
-    reduce: InitVar[bool | None] = None
-    reduction: str = "mean"
 
 
 def _check_margin(loss: Any) -> None:

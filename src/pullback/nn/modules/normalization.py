@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import functional as F  # noqa: N812  # as everybody calls it
+from .. import functional as F
 from .. import init
 from ..parameter import allocate
 from .declared import declared

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from .. import functional as F  # noqa: N812  # as everybody calls it
-from .declared import declared, per_axis
+from .. import functional as F
+from .declared import declared, per_axis, settings
 from .module import Module
 
 MAX = "kernel_size={kernel_size}, stride={stride}, padding={padding}, dilation={dilation}, ceil_mode={ceil_mode}"
@@ -28,8 +28,16 @@ class _Strided(Module):
             self.stride = self.kernel_size
 
 
+@settings
 class _MaxPoolNd(_Strided):
     """The maximum of each window."""
+
+    kernel_size: Any
+    stride: Any = None
+    padding: Any = 0
+    dilation: Any = 1
+    return_indices: bool = False
+    ceil_mode: bool = False
 
 
 @declared(F.max_pool1d, MAX)
@@ -41,43 +49,25 @@ class MaxPool1d(_MaxPoolNd):
     tensor([[5., 4.]])
     """
 
-    kernel_size: Any
-    stride: Any = None
-    padding: Any = 0
-    dilation: Any = 1
-    return_indices: bool = False
-    ceil_mode: bool = False
-
 
 @declared(F.max_pool2d, MAX)
 class MaxPool2d(_MaxPoolNd):
     """The maximum of each window of (N, C, H, W) or (C, H, W); with `return_indices`, and where it was."""
-
-    kernel_size: Any
-    stride: Any = None
-    padding: Any = 0
-    dilation: Any = 1
-    return_indices: bool = False
-    ceil_mode: bool = False
 
 
 @declared(F.max_pool3d, MAX)
 class MaxPool3d(_MaxPoolNd):
     """The maximum of each window of (N, C, D, H, W) or (C, D, H, W); with `return_indices`, and where it was."""
 
-    kernel_size: Any
-    stride: Any = None
-    padding: Any = 0
-    dilation: Any = 1
-    return_indices: bool = False
-    ceil_mode: bool = False
 
-
+@settings
 class _MaxUnpoolNd(_Strided):
     """Maxima put back where they were."""
 
     _axes: ClassVar[int]
-    padding: Any
+    kernel_size: Any
+    stride: Any = None
+    padding: Any = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -99,9 +89,6 @@ class MaxUnpool1d(_MaxUnpoolNd):
     """Maxima of `MaxPool1d` put back where they were, among zeros."""
 
     _axes = 1
-    kernel_size: Any
-    stride: Any = None
-    padding: Any = 0
     forward = _unpooling(F.max_unpool1d)
 
 
@@ -110,9 +97,6 @@ class MaxUnpool2d(_MaxUnpoolNd):
     """Maxima of `MaxPool2d` put back where they were, among zeros."""
 
     _axes = 2
-    kernel_size: Any
-    stride: Any = None
-    padding: Any = 0
     forward = _unpooling(F.max_unpool2d)
 
 
@@ -121,25 +105,23 @@ class MaxUnpool3d(_MaxUnpoolNd):
     """Maxima of `MaxPool3d` put back where they were, among zeros."""
 
     _axes = 3
-    kernel_size: Any
-    stride: Any = None
-    padding: Any = 0
     forward = _unpooling(F.max_unpool3d)
 
 
+@settings
 class _AvgPoolNd(_Strided):
     """The mean of each window."""
-
-
-@declared(F.avg_pool1d, MEAN)
-class AvgPool1d(_AvgPoolNd):
-    """The mean of each window of (N, C, L) or (C, L)."""
 
     kernel_size: Any
     stride: Any = None
     padding: Any = 0
     ceil_mode: bool = False
     count_include_pad: bool = True
+
+
+@declared(F.avg_pool1d, MEAN)
+class AvgPool1d(_AvgPoolNd):
+    """The mean of each window of (N, C, L) or (C, L)."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -151,11 +133,6 @@ class AvgPool1d(_AvgPoolNd):
 class AvgPool2d(_AvgPoolNd):
     """The mean of each window of (N, C, H, W) or (C, H, W)."""
 
-    kernel_size: Any
-    stride: Any = None
-    padding: Any = 0
-    ceil_mode: bool = False
-    count_include_pad: bool = True
     divisor_override: int | None = None
 
 
@@ -163,54 +140,47 @@ class AvgPool2d(_AvgPoolNd):
 class AvgPool3d(_AvgPoolNd):
     """The mean of each window of (N, C, D, H, W) or (C, D, H, W)."""
 
-    kernel_size: Any
-    stride: Any = None
-    padding: Any = 0
-    ceil_mode: bool = False
-    count_include_pad: bool = True
     divisor_override: int | None = None
 
 
+@settings
 class _LPPoolNd(Module):
     """The norm of each window."""
+
+    norm_type: float
+    kernel_size: Any
+    stride: Any = None
+    ceil_mode: bool = False
 
 
 @declared(F.lp_pool1d, NORM)
 class LPPool1d(_LPPoolNd):
     """The norm of each window of (N, C, L) or (C, L)."""
 
-    norm_type: float
-    kernel_size: Any
-    stride: Any = None
-    ceil_mode: bool = False
-
 
 @declared(F.lp_pool2d, NORM)
 class LPPool2d(_LPPoolNd):
     """The norm of each window of (N, C, H, W) or (C, H, W)."""
-
-    norm_type: float
-    kernel_size: Any
-    stride: Any = None
-    ceil_mode: bool = False
 
 
 @declared(F.lp_pool3d, NORM)
 class LPPool3d(_LPPoolNd):
     """The norm of each window of (N, C, D, H, W) or (C, D, H, W)."""
 
-    norm_type: float
-    kernel_size: Any
-    stride: Any = None
-    ceil_mode: bool = False
 
-
+@settings
 class _AdaptiveMaxPoolNd(Module):
     """The maximum of windows that make an output of a given size."""
 
+    output_size: Any
+    return_indices: bool = False
 
+
+@settings
 class _AdaptiveAvgPoolNd(Module):
     """The mean of windows that make an output of a given size."""
+
+    output_size: Any
 
 
 SIZE = "output_size={output_size}"
@@ -220,54 +190,42 @@ SIZE = "output_size={output_size}"
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     """The maximum of as many windows of (N, C, L) as the output is to have."""
 
-    output_size: Any
-    return_indices: bool = False
-
 
 @declared(F.adaptive_max_pool2d, SIZE)
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     """The maximum of as many windows of (N, C, H, W) as the output is to have; None keeps an axis."""
-
-    output_size: Any
-    return_indices: bool = False
 
 
 @declared(F.adaptive_max_pool3d, SIZE)
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     """The maximum of as many windows of (N, C, D, H, W) as the output is to have; None keeps an axis."""
 
-    output_size: Any
-    return_indices: bool = False
-
 
 @declared(F.adaptive_avg_pool1d, SIZE)
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
     """The mean of as many windows of (N, C, L) as the output is to have."""
-
-    output_size: Any
 
 
 @declared(F.adaptive_avg_pool2d, SIZE)
 class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
     """The mean of as many windows of (N, C, H, W) as the output is to have; None keeps an axis."""
 
-    output_size: Any
-
 
 @declared(F.adaptive_avg_pool3d, SIZE)
 class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
     """The mean of as many windows of (N, C, D, H, W) as the output is to have; None keeps an axis."""
 
-    output_size: Any
 
-
+@settings
 class _FractionalMaxPool(Module):
     """The maximum of windows that lie at random: Graham, Fractional max-pooling, 2014."""
 
     _axes: ClassVar[int]
     kernel_size: Any
-    output_size: Any
-    output_ratio: Any
+    output_size: Any = None
+    output_ratio: Any = None
+    return_indices: bool = False
+    _random_samples: Any = None
 
     def __post_init__(self) -> None:
         given = self.__dict__.pop("_random_samples")
@@ -290,11 +248,6 @@ class FractionalMaxPool2d(_FractionalMaxPool):
     """The maximum of windows of images that lie at random, as many as the output is to have."""
 
     _axes = 2
-    kernel_size: Any
-    output_size: Any = None
-    output_ratio: Any = None
-    return_indices: bool = False
-    _random_samples: Any = None
 
 
 @declared(F.fractional_max_pool3d, shows="")
@@ -302,8 +255,3 @@ class FractionalMaxPool3d(_FractionalMaxPool):
     """The maximum of windows of volumes that lie at random, as many as the output is to have."""
 
     _axes = 3
-    kernel_size: Any
-    output_size: Any = None
-    output_ratio: Any = None
-    return_indices: bool = False
-    _random_samples: Any = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 from ..._core.primitives import Carrier
 from ..._core.values import data
@@ -412,25 +412,30 @@ class RNNCell(RNNCellBase):
         return super().extra_repr() + shown
 
 
-class LSTMCell(RNNCellBase):
-    """One step of an `LSTM`, from (h, c) to the next such pair; from zeros when left out."""
+class _GatedCell(RNNCellBase):
+    """A cell with gates: how many there are is said by its class."""
+
+    _gates: ClassVar[int]
 
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
     ) -> None:
-        super().__init__(input_size, hidden_size, bias, 4, device, dtype)
+        super().__init__(input_size, hidden_size, bias, self._gates, device, dtype)
+
+
+class LSTMCell(_GatedCell):
+    """One step of an `LSTM`, from (h, c) to the next such pair; from zeros when left out."""
+
+    _gates = 4
 
     def forward(self, input: Any, hx: Any = None) -> Any:
         return self._step(recurrent.lstm_cell, input, hx)
 
 
-class GRUCell(RNNCellBase):
+class GRUCell(_GatedCell):
     """One step of a `GRU`: the next state; from zeros when left out."""
 
-    def __init__(
-        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
-    ) -> None:
-        super().__init__(input_size, hidden_size, bias, 3, device, dtype)
+    _gates = 3
 
     def forward(self, input: Any, hx: Any = None) -> Any:
         return self._step(recurrent.gru_cell, input, hx)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from .. import functional as F  # noqa: N812  # as everybody calls it
+from .. import functional as F
 from .. import init
 from ..parameter import Parameter, allocate
 from .module import Module
@@ -108,13 +108,7 @@ class Embedding(_Table):
 
     def forward(self, input: Any) -> Any:
         return F.embedding(
-            input,
-            self.weight,
-            self.padding_idx,
-            self.max_norm,
-            self.norm_type,
-            self.scale_grad_by_freq,
-            self.sparse,
+            input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse
         )
 
     def extra_repr(self) -> str:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from ..._tensor.creation import full
 from ...vocabulary.diagonals import triu
-from .. import functional as F  # noqa: N812  # as everybody calls it
+from .. import functional as F
 from .. import init
 from .attention import MultiheadAttention
 from .container import ModuleList
@@ -42,20 +42,37 @@ def _copies(layer: Any, count: int) -> ModuleList:
 class _Layer(Module):
     """What layers have in common: a small network after attention, and where the normalisations stand."""
 
-    norm_first: bool
+    _attentions: ClassVar[tuple[str, ...]]
+    """The names of the attentions that come before the network."""
 
-    def _network(self, d_model: int, width: int, dropout: float, bias: bool, made: dict[str, Any]) -> None:
-        """The small network."""
-        self.linear1 = Linear(d_model, width, bias=bias, **made)
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Activation = F.relu,
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        made = {"device": device, "dtype": dtype}
+        super().__init__()
+        for name in self._attentions:
+            setattr(self, name, MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, **made))
+        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, **made)
         self.dropout = Dropout(dropout)
-        self.linear2 = Linear(width, d_model, bias=bias, **made)
-
-    def _norms(self, count: int, d_model: int, dropout: float, eps: float, bias: bool, made: dict[str, Any]) -> None:
-        """A normalisation, then a dropout, for each block."""
-        for place in range(count):
-            setattr(self, f"norm{place + 1}", LayerNorm(d_model, eps=eps, bias=bias, **made))
-        for place in range(count):
-            setattr(self, f"dropout{place + 1}", Dropout(dropout))
+        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, **made)
+        self.norm_first = norm_first
+        blocks = range(1, len(self._attentions) + 2)
+        for block in blocks:
+            setattr(self, f"norm{block}", LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **made))
+        for block in blocks:
+            setattr(self, f"dropout{block}", Dropout(dropout))
+        self.activation = _activation(activation)
 
     def _added(self, x: Any, place: int, block: Callable[[Any], Any]) -> Any:
         """x plus what a block makes of it; normalised before the block, or after the sum."""
@@ -80,27 +97,7 @@ class TransformerEncoderLayer(_Layer):
     pullback.Size([10, 3, 8])
     """
 
-    def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: Activation = F.relu,
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = False,
-        norm_first: bool = False,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        made = {"device": device, "dtype": dtype}
-        super().__init__()
-        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, **made)
-        self._network(d_model, dim_feedforward, dropout, bias, made)
-        self.norm_first = norm_first
-        self._norms(2, d_model, dropout, layer_norm_eps, bias, made)
-        self.activation = _activation(activation)
+    _attentions = ("self_attn",)
 
     def forward(self, src: Any, src_mask: Any = None, src_key_padding_mask: Any = None, is_causal: bool = False) -> Any:
         def attend(x: Any) -> Any:
@@ -119,28 +116,7 @@ class TransformerDecoderLayer(_Layer):
     pullback.Size([10, 3, 8])
     """
 
-    def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: Activation = F.relu,
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = False,
-        norm_first: bool = False,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        made = {"device": device, "dtype": dtype}
-        super().__init__()
-        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, **made)
-        self.multihead_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, **made)
-        self._network(d_model, dim_feedforward, dropout, bias, made)
-        self.norm_first = norm_first
-        self._norms(3, d_model, dropout, layer_norm_eps, bias, made)
-        self.activation = _activation(activation)
+    _attentions = ("self_attn", "multihead_attn")
 
     def forward(
         self,

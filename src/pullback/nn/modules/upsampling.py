@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import functional as F  # noqa: N812  # as everybody calls it
+from .. import functional as F
+from .declared import declared
 from .module import Module
 
 
+@declared(F.interpolate)
 class Upsample(Module):
     """The input (N, C, ...) at another size, or at its own times a factor.
 
@@ -18,29 +20,19 @@ class Upsample(Module):
     tensor([[[1., 1., 2., 2.]]])
     """
 
-    def __init__(
-        self,
-        size: Any = None,
-        scale_factor: Any = None,
-        mode: str = "nearest",
-        align_corners: bool | None = None,
-        recompute_scale_factor: bool | None = None,
-    ) -> None:
-        super().__init__()
-        self.name = type(self).__name__
-        self.size = size
-        if isinstance(scale_factor, tuple):
-            self.scale_factor: Any = tuple(map(float, scale_factor))
-        else:
-            self.scale_factor = float(scale_factor) if scale_factor else None
-        self.mode = mode
-        self.align_corners = align_corners
-        self.recompute_scale_factor = recompute_scale_factor
+    size: Any = None
+    scale_factor: Any = None
+    mode: str = "nearest"
+    align_corners: bool | None = None
+    recompute_scale_factor: bool | None = None
 
-    def forward(self, input: Any) -> Any:
-        return F.interpolate(
-            input, self.size, self.scale_factor, self.mode, self.align_corners, self.recompute_scale_factor
-        )
+    def __post_init__(self) -> None:
+        Module.__init__(self)
+        self.name = type(self).__name__
+        if isinstance(self.scale_factor, tuple):
+            self.scale_factor = tuple(map(float, self.scale_factor))
+        else:
+            self.scale_factor = float(self.scale_factor) if self.scale_factor else None
 
     def extra_repr(self) -> str:
         chosen = f"size={self.size!r}" if self.scale_factor is None else f"scale_factor={self.scale_factor!r}"

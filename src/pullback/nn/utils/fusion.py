@@ -28,14 +28,7 @@ def _fused(weight: Any, bias: Any, norm: tuple[Any, ...], axis: int) -> tuple[An
 
 
 def fuse_conv_bn_weights(
-    conv_w: Any,
-    conv_b: Any,
-    bn_rm: Any,
-    bn_rv: Any,
-    bn_eps: float,
-    bn_w: Any,
-    bn_b: Any,
-    transpose: bool = False,
+    conv_w: Any, conv_b: Any, bn_rm: Any, bn_rv: Any, bn_eps: float, bn_w: Any, bn_b: Any, transpose: bool = False
 ) -> tuple[Any, Any]:
     """The weight and bias of a convolution that does what a batch normalisation after it did as well."""
     return _fused(conv_w, conv_b, (bn_rm, bn_rv, bn_eps, bn_w, bn_b), int(transpose))

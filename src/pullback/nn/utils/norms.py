@@ -10,7 +10,7 @@ from typing import Any
 
 from ..._core.modes import no_grad
 from ..._tensor.sampling import randn
-from .. import functional as F  # noqa: N812  # as everybody calls it
+from .. import functional as F
 from ..parameter import Parameter
 from .parametrizations import TRANSPOSED, as_matrix, check_iterations, norm_except
 

@@ -14,7 +14,7 @@ from ...vocabulary.equations import solve
 from ...vocabulary.linear_algebra import geqrf
 from ...vocabulary.norms import vector_norm
 from ...vocabulary.shapes import cat
-from .. import functional as F  # noqa: N812  # as everybody calls it
+from .. import functional as F
 from ..modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from ..modules.module import Module
 from .parametrize import register_parametrization

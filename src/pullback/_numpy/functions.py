@@ -1,0 +1,106 @@
+"""NumPy's elementwise functions of tensors by the operations of the vocabulary that are imported when one is called.
+
+`names` has them in its tables.
+"""
+
+# ruff: noqa: PLW0108  # the signature of a lambda gives the parameters their names in NumPy
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import ops
+from .._core.primitives import Carrier
+from .._core.shapes import normalize_axis
+from ..vocabulary import arithmetic, later
+from ..vocabulary.promotion import fractional, inexact
+from .operands import concrete
+
+Function = Callable[..., Any]
+
+
+_complex = {name: later("vocabulary.complexes", name) for name in ("angle", "real", "imag", "sgn")}
+_rad2deg, _sinc, _nan_to_num, _step = (
+    later("vocabulary.functions", name) for name in ("rad2deg", "sinc", "nan_to_num", "heaviside")
+)
+_bessel = later("vocabulary.special", "i0")
+
+
+def _modf(x: Any) -> Any:
+    x = inexact(x)
+    rest = later("vocabulary.functions", "frac")(x)
+    return arithmetic.where(ops.isinf(x), 0, rest), arithmetic.trunc(x)
+
+
+def _sign(x: Any) -> Any:
+    """The sign of NaN is NaN, where torch has 0."""
+    sign = _complex["sgn"](x)
+    return arithmetic.where(ops.isnan(x), np.nan, sign) if x._dtype.kind == "f" else sign
+
+
+def _angle(z: Any, deg: bool = False) -> Any:
+    found = _complex["angle"](z)
+    return _rad2deg(found) if deg else found
+
+
+def _imag(val: Any) -> Any:
+    return _complex["imag"](val) if val.is_complex() else ops.zeros_like(val)
+
+
+def _heaviside(x1: Any, x2: Any) -> Any:
+    x1, x2 = fractional(x1, x2)
+    x1 = arithmetic.add(x1, ops.zeros_like(x2)) if isinstance(x2, Carrier) else x1  # it may be a number
+    steps = arithmetic.where(ops.isnan(x1), np.nan, _step(x1, x2))
+    return arithmetic.where(arithmetic.eq(x1, 0), x2, steps)
+
+
+def _unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * np.pi) -> Any:
+    whole = not hasattr(period, "dtype") and isinstance(period, int) and p._dtype.kind in "iu"
+    p = p if whole else inexact(p)
+    half = period // 2 if whole else period / 2
+    steps = np.diff(p, axis=axis)
+    small = np.remainder(steps + half, period) - half
+    edge = np.equal(small, -half) & np.greater(steps, 0) if not (whole and period % 2) else np.zeros(1, bool)
+    moves = np.where(edge, half, small) - steps
+    moves = np.where(np.less(np.abs(steps), half if discont is None else discont), 0, moves)
+    place = normalize_axis(axis, p.ndim, "unwrap")
+    first = [slice(0, 1) if place == i else slice(None) for i in range(p.ndim)]
+    return p + np.concatenate([np.zeros_like(p[tuple(first)]), np.cumsum(moves, axis=place)], place)
+
+
+def _real_if_close(a: Any, tol: float = 100) -> Any:
+    if not a.is_complex():
+        return a
+    bound = tol * np.finfo(a._dtype).eps if tol > 1 else tol
+    return _complex["real"](a) if (np.abs(concrete(a).imag) < bound).all() else a
+
+
+# fmt: off
+UFUNCS: dict[np.ufunc, Function] = {
+    np.arccos: later("vocabulary.functions", "acos"), np.arccosh: later("vocabulary.functions", "acosh"), np.arcsin: later("vocabulary.functions", "asin"),
+    np.arcsinh: later("vocabulary.functions", "asinh"), np.arctan: later("vocabulary.functions", "atan"), np.arctanh: later("vocabulary.functions", "atanh"),
+    np.arctan2: later("vocabulary.functions", "atan2"), np.hypot: later("vocabulary.functions", "hypot"), np.cbrt: later("vocabulary.functions", "cbrt"),
+    np.exp2: later("vocabulary.functions", "exp2"), np.log2: later("vocabulary.functions", "log2"), np.log10: later("vocabulary.functions", "log10"),
+    np.logaddexp: later("vocabulary.functions", "logaddexp"), np.logaddexp2: later("vocabulary.functions", "logaddexp2"),
+    np.deg2rad: later("vocabulary.functions", "deg2rad"), np.radians: later("vocabulary.functions", "deg2rad"),
+    np.rad2deg: _rad2deg, np.degrees: _rad2deg, np.copysign: later("vocabulary.functions", "copysign"),
+    np.fmax: later("vocabulary.functions", "fmax"), np.fmin: later("vocabulary.functions", "fmin"), np.fmod: later("vocabulary.functions", "fmod"),
+    np.float_power: later("vocabulary.functions", "float_power"), np.nextafter: later("vocabulary.functions", "nextafter"),
+    np.ldexp: later("vocabulary.functions", "ldexp"), np.frexp: later("vocabulary.functions", "frexp"), np.modf: _modf,
+    np.divmod: lambda a, b: (arithmetic.floor_divide(a, b), arithmetic.remainder(a, b)),
+    np.heaviside: _heaviside, np.fabs: lambda x: arithmetic.abs(inexact(x)), np.sign: _sign,
+    np.gcd: later("vocabulary.bits", "gcd"), np.lcm: later("vocabulary.bits", "lcm"), np.signbit: later("vocabulary.bits", "signbit"),
+    np.left_shift: arithmetic.bitwise_left_shift, np.right_shift: arithmetic.bitwise_right_shift,
+}
+
+FUNCTIONS: dict[Function, Function] = {
+    np.sinc: lambda x: _sinc(x), np.fix: lambda x, out=None: arithmetic.trunc(x),
+    np.nan_to_num: lambda x, copy=True, nan=0.0, posinf=None, neginf=None: _nan_to_num(x, nan, posinf, neginf),
+    np.unwrap: _unwrap, np.i0: lambda x: _bessel(x), np.real_if_close: _real_if_close,
+    np.angle: _angle, np.real: lambda val: _complex["real"](val), np.imag: _imag,
+}
+
+# fmt: on

@@ -1,0 +1,169 @@
+"""The methods of NumPy's ufuncs on tensors, `reduce` and its kin, and the options of a call: `dtype`, `axes`.
+
+Whatever operation of two operands stands behind a ufunc has them: sums, products and extremes by operations of their own,
+all others step by step along an axis. `_numpy` asks for them.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._core import dtypes
+from .._core.primitives import Carrier
+from .._core.shapes import normalize_axes, normalize_axis
+from ..vocabulary import later, reductions, shapes
+from ..vocabulary.promotion import cast, category
+from . import reductions as numpy_reductions
+from .operands import concrete, tensors
+
+Function = Callable[..., Any]
+
+_scan = {name: later("vocabulary.scans", name) for name in ("cumprod", "cummax", "cummin", "logcumsumexp")}
+
+
+def _in(dtype: Any, a: Any) -> Any:
+    return a if dtype is None else cast(a, dtypes.as_dtype(dtype).numpy)
+
+
+ACCUMULATIONS: dict[np.ufunc, Function] = {
+    np.add: lambda a, axis, dtype: reductions.cumsum(a, axis, dtype=dtype),
+    np.multiply: lambda a, axis, dtype: _scan["cumprod"](a, axis, dtype=dtype),
+    np.maximum: lambda a, axis, dtype: _scan["cummax"](_in(dtype, a), axis)[0],
+    np.minimum: lambda a, axis, dtype: _scan["cummin"](_in(dtype, a), axis)[0],
+    np.logaddexp: lambda a, axis, dtype: _scan["logcumsumexp"](_in(dtype, a), axis),
+}
+
+
+def method(ufunc: np.ufunc, operation: Function, name: str) -> Function | None:
+    """A method of a ufunc, by the operation that the ufunc is; None if it has no such method."""
+    if ufunc.nin != 2 or ufunc.nout != 1 or ufunc.signature is not None:
+        return None
+    if name == "reduce" and ufunc in numpy_reductions.OF_UFUNCS:
+        return numpy_reductions.OF_UFUNCS[ufunc]
+    methods = {"reduce": _reduce, "accumulate": _accumulate, "outer": _outer, "reduceat": _reduceat}
+    return methods[name](ufunc, operation)
+
+
+def _merged(a: Any, axes: tuple[int, ...]) -> Any:
+    """The axes that are reduced, as one axis before the others."""
+    rest = [axis for axis in range(a.ndim) if axis not in axes]
+    return shapes.reshape(shapes.permute(a, [*axes, *rest]), -1, *[a.shape[axis] for axis in rest])
+
+
+def _judged(ufunc: np.ufunc, a: Any, axes: tuple[int, ...]) -> Any:
+    """The operand in the dtype that NumPy reduces it in, which refuses a ufunc that has none, or several axes."""
+    return cast(a, ufunc.reduce(np.ones((1,) * a.ndim, a._dtype), axis=axes).dtype)
+
+
+def _reduce(ufunc: np.ufunc, operation: Function) -> Function:
+    def reduce(
+        a: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None
+    ) -> Any:
+        axes = normalize_axes(axis, a.ndim, ufunc.__name__)
+        a = _judged(ufunc, _in(dtype, a), axes)
+        rows = list(shapes.unbind(_merged(a, axes)))
+        start = ufunc.identity if initial is None and not rows else initial
+        if start is None and not rows:
+            raise ValueError(f"zero-size array to reduction operation {ufunc.__name__} which has no identity")
+        rows = rows if start is None else [start, *rows]
+        result = functools.reduce(operation, rows)
+        if not isinstance(result, Carrier):
+            rest = [size for place, size in enumerate(a.shape) if place not in axes]
+            result = tensors(np.broadcast_to(np.asarray(result, a._dtype), rest), a)[0]
+        return np.expand_dims(result, axes) if keepdims else result
+
+    return reduce
+
+
+def _accumulate(ufunc: np.ufunc, operation: Function) -> Function:
+    def accumulate(a: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+        if not a.ndim:
+            raise TypeError("cannot accumulate on a scalar")
+        place = normalize_axis(axis, a.ndim, ufunc.__name__)
+        if ufunc in ACCUMULATIONS:
+            return ACCUMULATIONS[ufunc](a, place, dtype)
+        a = _judged(ufunc, _in(dtype, a), (place,))
+        if not a.shape[place]:
+            return a.clone()
+        return shapes.stack(list(itertools.accumulate(shapes.unbind(a, place), operation)), place)
+
+    return accumulate
+
+
+def _outer(ufunc: np.ufunc, operation: Function) -> Function:
+    return lambda a, b: operation(np.reshape(a, (*np.shape(a), *[1] * np.ndim(b))), b)
+
+
+def _reduceat(ufunc: np.ufunc, operation: Function) -> Function:
+    def reduceat(a: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+        place = normalize_axis(axis, a.ndim, ufunc.__name__)
+        starts, length = concrete(indices).tolist(), a.shape[place]
+        if any(not 0 <= start < length for start in starts):
+            raise IndexError(f"index out-of-bounds in {ufunc.__name__}.reduceat [0, {length}): {starts}")
+        reduce = method(ufunc, operation, "reduce")
+        options = {} if dtype is None else {"dtype": dtype}
+        moved = shapes.movedim(a, place, 0)
+        pieces = [
+            moved[start : max(start + 1, stop)] for start, stop in zip(starts, [*starts[1:], length], strict=True)
+        ]
+        found = [reduce(piece, axis=0, **options) for piece in pieces]  # type: ignore[misc]
+        return shapes.stack(found, place)
+
+    return reduceat
+
+
+# The options of a call
+
+
+def in_dtype(name: str, operation: Function, dtype: Any) -> Function:
+    """An operation whose operands are brought to a dtype first, and whose result has it."""
+    kind = dtypes.as_dtype(dtype).numpy
+
+    def computed(*operands: Any) -> Any:
+        sources = [category(operand) for operand in operands]
+        for source, strength in sources:
+            if strength != "scalar" and not np.can_cast(source, kind, "same_kind"):
+                raise TypeError(f"{name} with dtype={kind} cannot cast an operand from {source}: convert it first")
+        given = tensors(*(cast(operand, kind) for operand in operands))
+        result = operation(*given)
+        if any(part._dtype != kind for part in (result if isinstance(result, tuple) else (result,))):
+            raise TypeError(
+                f"{name} has no derivative here with dtype={kind}, in which its result is not: leave dtype= out, and "
+                "convert the result"
+            )
+        return result
+
+    return computed
+
+
+def along_axes(ufunc: np.ufunc, operation: Function, axes: Any, axis: Any, keepdims: bool) -> Function:
+    """A generalised ufunc such as matmul along other axes than the last, which its signature names."""
+    sides = str(ufunc.signature).split("->")
+    cores = [len(re.findall(r"\w+", core)) for side in sides for core in re.findall(r"\(([^)]*)\)", side)]
+    if keepdims and cores[-1]:
+        raise TypeError(f"{ufunc.__name__} does not support keepdims: its result has axes of its own")
+    if axis is not None:
+        axes = [axis if core else () for core in cores]
+    listed = axes and [tuple(np.atleast_1d(np.asarray(entry, int)).tolist()) for entry in axes]
+
+    def computed(*operands: Any) -> Any:
+        places = listed or [tuple(range(-core, 0)) for core in cores]
+        if len(places) < len(operands):
+            raise ValueError(f"axes should be a list with an entry for all {ufunc.nin} inputs and outputs: {axes}")
+        moved = [
+            np.moveaxis(value, place, tuple(range(-len(place), 0))) if place else value
+            for value, place in zip(operands, places, strict=False)
+        ]
+        result = operation(*moved)
+        if keepdims:
+            return np.expand_dims(result, places[0])
+        last = places[len(operands)] if len(places) > len(operands) else ()
+        return np.moveaxis(result, tuple(range(-len(last), 0)), last) if last else result
+
+    return computed

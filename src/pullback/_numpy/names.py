@@ -1,0 +1,229 @@
+"""NumPy's names for the vocabulary: which operation a ufunc or function of NumPy is, in NumPy's parameters."""
+
+# ruff: noqa: PLW0108  # the signature of a lambda gives the parameters their names in NumPy
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import ops
+from .._core.primitives import Carrier
+from .._core.shapes import normalize_axes, normalize_axis
+from ..vocabulary import arithmetic, indexing, load, products, reductions, shapes
+from ..vocabulary.promotion import cast
+from . import functions as numpy_functions
+from . import indexing as numpy_indexing
+from . import linalg as numpy_linalg
+from . import shapes as numpy_shapes
+from .construction import CONSTRUCTION
+from .operands import operand
+from .polynomials import POLYNOMIALS
+from .reductions import REDUCTIONS
+from .sets import SETS
+from .statistics import STATISTICS
+from .writing import WRITING
+
+Function = Callable[..., Any]
+
+# fmt: off
+UFUNCS: dict[np.ufunc, Function] = {
+    np.add: arithmetic.add, np.subtract: arithmetic.sub, np.multiply: arithmetic.mul, np.divide: arithmetic.div,
+    np.floor_divide: arithmetic.floor_divide, np.remainder: arithmetic.remainder, np.power: arithmetic.pow,
+    np.negative: arithmetic.neg, np.positive: ops.clone, np.absolute: arithmetic.abs,
+    np.square: arithmetic.square, np.sqrt: arithmetic.sqrt, np.reciprocal: arithmetic.reciprocal,
+    np.exp: arithmetic.exp, np.expm1: arithmetic.expm1, np.log: arithmetic.log, np.log1p: arithmetic.log1p,
+    np.sin: arithmetic.sin, np.cos: arithmetic.cos, np.tan: arithmetic.tan,
+    np.sinh: arithmetic.sinh, np.cosh: arithmetic.cosh, np.tanh: arithmetic.tanh,
+    np.floor: arithmetic.floor, np.ceil: arithmetic.ceil, np.rint: arithmetic.round, np.trunc: arithmetic.trunc,
+    np.maximum: arithmetic.maximum, np.minimum: arithmetic.minimum, np.conjugate: ops.conj,
+    np.equal: arithmetic.eq, np.not_equal: arithmetic.ne, np.less: arithmetic.lt, np.less_equal: arithmetic.le,
+    np.greater: arithmetic.gt, np.greater_equal: arithmetic.ge,
+    np.logical_and: arithmetic.logical_and, np.logical_or: arithmetic.logical_or,
+    np.logical_xor: arithmetic.logical_xor, np.logical_not: arithmetic.logical_not,
+    np.bitwise_and: arithmetic.bitwise_and, np.bitwise_or: arithmetic.bitwise_or,
+    np.bitwise_xor: arithmetic.bitwise_xor, np.invert: arithmetic.bitwise_not,
+    np.isnan: arithmetic.isnan, np.isinf: arithmetic.isinf, np.isfinite: arithmetic.isfinite,
+    np.matmul: numpy_linalg.product, **numpy_functions.UFUNCS, **numpy_linalg.UFUNCS,
+}
+# fmt: on
+
+
+def _each(values: Any) -> Any:
+    """What is to be joined: a tensor as it is, of a sequence every entry that is a list as an array."""
+    return values if isinstance(values, Carrier) else [operand(value) for value in values]
+
+
+def _reshaped(value: Any, *shape: int) -> Any:
+    return shapes.reshape(value, shape) if isinstance(value, Carrier) else np.reshape(value, shape)
+
+
+def _concatenate(arrays: Any, axis: int | None = 0, out: Any = None) -> Any:
+    joined = _each(arrays)
+    return shapes.cat([_reshaped(value, -1) for value in joined], 0) if axis is None else shapes.cat(joined, axis)
+
+
+def _size(a: Any, axis: Any = None) -> int:
+    axes = range(a.ndim) if axis is None else normalize_axes(axis, a.ndim, "size")
+    return math.prod(a.shape[one] for one in axes)
+
+
+def _vstack(tup: Any) -> Any:
+    return shapes.cat([_reshaped(value, 1, -1) if np.ndim(value) < 2 else value for value in _each(tup)], 0)
+
+
+def _hstack(tup: Any) -> Any:
+    listed = [_reshaped(value, 1) if np.ndim(value) == 0 else value for value in _each(tup)]
+    return shapes.cat(listed, min(np.ndim(listed[0]) - 1, 1))
+
+
+def _split(function: Function) -> Function:
+    """split and array_split: NumPy's own rule for the pieces, applied to the places along the axis."""
+
+    def pieces(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+        place = normalize_axis(axis, ary.ndim)
+        parts = function(np.arange(ary.shape[place]), indices_or_sections)
+        bounds = [slice(part[0], part[-1] + 1) if part.size else slice(0, 0) for part in parts]
+        return [indexing.getitem(ary, (*[slice(None)] * place, bound)) for bound in bounds]
+
+    return pieces
+
+
+def _moveaxis(a: Any, source: Any, destination: Any) -> Any:
+    taken, given = (normalize_axes(axes, a.ndim, "moveaxis") for axes in (source, destination))
+    order = [axis for axis in range(a.ndim) if axis not in taken]
+    for place, axis in sorted(zip(given, taken, strict=True)):
+        order.insert(place, axis)
+    return shapes.permute(a, order)
+
+
+def _squeeze(a: Any, axis: Any = None) -> Any:
+    if axis is not None and any(a.shape[place] != 1 for place in normalize_axes(axis, a.ndim, "squeeze")):
+        raise ValueError(f"squeeze: axis {axis} of shape {tuple(a.shape)} does not have length 1")
+    return shapes.squeeze(a, axis)
+
+
+def _expand_dims(a: Any, axis: Any) -> Any:
+    for place in sorted(normalize_axes(axis, a.ndim + np.size(axis), "expand_dims")):
+        a = shapes.unsqueeze(a, place)
+    return a
+
+
+def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    if x is None and y is None:
+        return arithmetic.where(condition)
+    return arithmetic.where(cast(operand(condition), np.dtype(bool)), operand(x), operand(y))
+
+
+def _dot(a: Any, b: Any, out: Any = None) -> Any:
+    a, b = operand(a), operand(b)
+    axes = np.ndim(a), np.ndim(b)
+    if 0 in axes:
+        return arithmetic.mul(a, b)
+    if axes[0] < 2 or axes[1] < 3:
+        return numpy_linalg.product(a, b)
+    left, right = products.LETTERS[: axes[0]], products.LETTERS[axes[0] : sum(axes)]
+    free = right[:-2] + right[-1]
+    return products.einsum(f"{left},{right[:-2]}{left[-1]}{right[-1]}->{left[:-1]}{free}", a, b)
+
+
+def _like(fill: int) -> Function:
+    """zeros_like and its kin: constants."""
+    return lambda a, dtype=None, *, shape=None: CONSTRUCTION["full_like"](a, fill, dtype, shape=shape)
+
+
+def _ordered(function: Function) -> Function:
+    """reshape and ravel in the order of a program in Fortran, too: the axes turned around before and after."""
+
+    def ordered(a: Any, shape: Any, order: str) -> Any:
+        if order not in ("C", "F"):
+            raise TypeError(f"numpy.{function.__name__} has no derivative here with order={order!r}: 'C' and 'F' have")
+        if order == "C":
+            return shapes.reshape(a, shape)
+        turned = [shape] if isinstance(shape, int) else list(reversed(shape))
+        return _turned(shapes.reshape(_turned(a), turned))
+
+    return ordered
+
+
+def _turned(a: Any) -> Any:
+    return shapes.permute(a, tuple(reversed(range(a.ndim))))
+
+
+_reshape, _ravel = _ordered(np.reshape), _ordered(np.ravel)
+
+
+# fmt: off
+FUNCTIONS: dict[Function, Function] = {  # the parameters are NumPy's, and those that are missing are refused by name
+    np.cumsum: lambda a, axis=None, dtype=None, out=None: reductions.cumsum(
+        shapes.ravel(a) if axis is None else a, axis or 0, dtype=dtype),
+    np.clip: lambda a, a_min=None, a_max=None, out=None, *, min=None, max=None: arithmetic.clamp(
+        operand(a), operand(a_min if min is None else min), operand(a_max if max is None else max)),
+    np.where: _where, np.nonzero: lambda a: arithmetic.nonzero(a, as_tuple=True),
+    **{
+        vars(np)[name]: lambda a, decimals=0, out=None: arithmetic.round(a, decimals=decimals)
+        for name in ("round", "around", "round_") if name in vars(np)
+    },
+    np.copy: lambda a: ops.clone(a),
+    np.concatenate: _concatenate, np.vstack: _vstack, np.hstack: _hstack,
+    np.stack: lambda arrays, axis=0, out=None: shapes.stack(_each(arrays), axis),
+    np.split: _split(np.split), np.array_split: _split(np.array_split),
+    np.reshape: lambda a, shape=None, order="C", *, newshape=None: _reshape(a, newshape if shape is None else shape, order),
+    np.ravel: lambda a, order="C": _ravel(a, -1, order), np.broadcast_to: lambda array, shape: shapes.expand(array, shape),
+    np.transpose: lambda a, axes=None: shapes.permute(a, tuple(reversed(range(a.ndim))) if axes is None else axes),
+    np.swapaxes: lambda a, axis1, axis2: shapes.transpose(a, axis1, axis2),
+    np.moveaxis: _moveaxis, np.squeeze: _squeeze, np.expand_dims: _expand_dims,
+    np.convolve: lambda a, v, mode="full": load("vocabulary.convolution", "sequences")(
+        operand(a), operand(v), mode, mirrored=True),
+    np.correlate: lambda a, v, mode="valid": load("vocabulary.convolution", "sequences")(
+        operand(a), operand(v), mode, mirrored=False),
+    np.flip: lambda m, axis=None: shapes.flip(m, tuple(range(m.ndim)) if axis is None else axis),
+    np.flipud: lambda m: shapes.flip(m, 0), np.fliplr: lambda m: shapes.flip(m, 1),
+    np.dot: _dot, np.outer: lambda a, b, out=None: arithmetic.mul(_reshaped(a, -1, 1), _reshaped(b, -1)),
+    np.einsum: lambda *operands, optimize=False: products.einsum(operands[0], *map(operand, operands[1:])),
+    np.zeros_like: _like(0), np.ones_like: _like(1), np.empty_like: lambda prototype, dtype=None, *, shape=None: _like(0)(prototype, dtype, shape=shape),
+    **{
+        vars(np)[name]: function
+        for table in (STATISTICS, REDUCTIONS, CONSTRUCTION, POLYNOMIALS, SETS, WRITING)
+        for name, function in table.items()
+        if name in vars(np)
+    },
+    **numpy_shapes.FUNCTIONS, **numpy_linalg.FUNCTIONS,
+    **numpy_functions.FUNCTIONS, **numpy_indexing.FUNCTIONS,
+}
+
+# Those of modules that NumPy imports late, by name.
+BY_NAME: dict[str, Function] = {**numpy_indexing.SPECTRA}
+
+# What has no derivative anywhere: NumPy's answer about the values, of tracked tensors too.
+VALUES_ONLY: set[Function] = {
+    vars(np)[name]
+    for name in (
+        "shape ndim size array_equal array_equiv allclose isclose argsort searchsorted digitize argpartition lexsort "
+        "nanargmax nanargmin count_nonzero argwhere flatnonzero iscomplexobj isrealobj result_type can_cast common_type "
+        "min_scalar_type shares_memory may_share_memory array2string array_repr array_str isin in1d isposinf isneginf "
+        "isreal iscomplex diag_indices_from tril_indices_from triu_indices_from ix_ ravel_multi_index unravel_index "
+        "einsum_path"
+    ).split()
+    if name in vars(np)
+}
+
+# Of these, what is asked of the shape: it has an answer where each example of a batch has its own values.
+OF_SHAPES: dict[Function, Function] = {np.ndim: lambda a: a.ndim, np.shape: lambda a: tuple(a.shape), np.size: _size}
+
+# What is refused for tensors that are tracked, and why; NumPy computes it from the values of others.
+_DATES, _BITS, _FILES = "tensors hold no dates", "bits of integers have no slope", "a file holds values alone"
+_STEPS, _COUNTS = "it is a step function", "np.histogram has one, with weights, along one axis"
+REFUSED: dict[str, str] = {
+    **dict.fromkeys("numpy.busday_count numpy.busday_offset numpy.is_busday numpy.datetime_as_string".split(), _DATES),
+    **dict.fromkeys("numpy.isnat".split(), _DATES),
+    **dict.fromkeys("numpy.packbits numpy.unpackbits numpy.bitwise_count".split(), _BITS),
+    **dict.fromkeys("numpy.save numpy.savetxt numpy.savez numpy.savez_compressed".split(), _FILES),
+    **dict.fromkeys("numpy.histogram2d numpy.histogramdd".split(), _COUNTS),
+    "numpy.spacing": _STEPS,
+    "numpy.asfarray": "it makes an array: use t.double()",
+}
+# fmt: on

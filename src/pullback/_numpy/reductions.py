@@ -1,0 +1,164 @@
+"""NumPy's reductions of tensors, in NumPy's parameters, `initial` and `where` among them.
+
+`names` has them in its tables.
+"""
+
+# the signature of a lambda gives the parameters their names in NumPy
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._core import dtypes
+from ..vocabulary import arithmetic, reductions
+from ..vocabulary.promotion import cast, inexact
+from .statistics import prod as products
+
+Function = Callable[..., Any]
+
+
+def _chosen(a: Any, where: Any, neutral: Any) -> Any:
+    """The elements where a mask is True, and what changes nothing elsewhere."""
+    return a if where is None or where is True else arithmetic.where(_mask(where), a, neutral)
+
+
+def _start(a: Any, initial: Any) -> Any:
+    """What a reduction begins with, in the dtype of the reduction."""
+    return cast(initial, a._dtype)
+
+
+def _mask(where: Any) -> Any:
+    return cast(where, np.dtype(bool))
+
+
+def _count(a: Any, where: Any, axis: Any, keepdims: bool) -> Any:
+    """How many elements a reduction is of, in the dtype of the elements."""
+    chosen = np.broadcast_to(_mask(True if where is None else where), tuple(a.shape))
+    return cast(np.sum(chosen, axis, keepdims=keepdims), np.empty(0, a._dtype).real.dtype)
+
+
+def _floats(a: Any, dtype: Any) -> Any:
+    return inexact(a) if dtype is None else cast(a, dtypes.as_dtype(dtype).numpy)
+
+
+def total(axis: Any = None) -> Function:
+    """sum, whose axis is the first in ufunc.reduce."""
+
+    def sum(
+        a: Any, axis: Any = axis, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
+        where: Any = None,
+    ) -> Any:  # fmt: skip
+        result = reductions.sum(_chosen(a, where, 0), axis, keepdims, dtype=dtype)
+        return result if initial is None else arithmetic.add(result, _start(result, initial))
+
+    return sum
+
+
+def product(axis: Any = None) -> Function:
+    """prod, whose axis is the first in ufunc.reduce."""
+
+    def prod(
+        a: Any, axis: Any = axis, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
+        where: Any = None,
+    ) -> Any:  # fmt: skip
+        result = products(_chosen(a, where, 1), axis, dtype, None, keepdims)
+        return result if initial is None else arithmetic.mul(result, _start(result, initial))
+
+    return prod
+
+
+def extreme(reduce: Function, combine: Function, axis: Any = None) -> Function:
+    """max and min, whose axis is the first in ufunc.reduce."""
+
+    def largest(
+        a: Any, axis: Any = axis, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = None
+    ) -> Any:
+        if initial is None:
+            if where is not None and where is not True:
+                raise ValueError(
+                    "a largest or smallest element does not have an identity, so to use a where mask one has to specify "
+                    "'initial'"
+                )
+            return reduce(a, axis, keepdims)
+        start = _start(a, initial)
+        return combine(reduce(_chosen(a, where, start), axis, keepdims), start)
+
+    return largest
+
+
+def truth(reduce: Function, neutral: bool, axis: Any = None) -> Function:
+    """all and any, whose axis is the first in ufunc.reduce."""
+    return lambda a, axis=axis, out=None, keepdims=False, *, where=None: reduce(
+        _chosen(a, where, neutral), axis, keepdims
+    )
+
+
+def _mean(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = None
+) -> Any:
+    a = _floats(a, dtype)
+    if where is None or where is True:
+        return reductions.mean(a, axis, keepdims)
+    return arithmetic.div(reductions.sum(_chosen(a, where, 0), axis, keepdims), _count(a, where, axis, keepdims))
+
+
+def _variance(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *,
+    where: Any = None, mean: Any = None, correction: float | None = None,
+) -> Any:  # fmt: skip
+    a, ddof = _floats(a, dtype), ddof if correction is None else correction
+    if mean is None and (where is None or where is True):
+        return reductions.var(a, axis, keepdim=keepdims, correction=ddof)
+    centre = _mean(a, axis, keepdims=True, where=where) if mean is None else mean
+    squares = arithmetic.square(arithmetic.abs(_chosen(arithmetic.sub(a, centre), where, 0)))
+    freedom = np.maximum(_count(a, where, axis, keepdims) - ddof, 0)
+    return arithmetic.div(reductions.sum(squares, axis, keepdims), freedom)
+
+
+def _deviation(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *,
+    where: Any = None, mean: Any = None, correction: float | None = None,
+) -> Any:  # fmt: skip
+    if mean is None and (where is None or where is True):
+        correction = ddof if correction is None else correction
+        return reductions.std(_floats(a, dtype), axis, keepdim=keepdims, correction=correction)
+    return arithmetic.sqrt(
+        _variance(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
+    )
+
+
+def _place(function: Function) -> Function:
+    return lambda a, axis=None, out=None, *, keepdims=False: function(a, axis, keepdims)
+
+
+def _reductions(axis: Any) -> dict[str, Function]:
+    """Those that ufunc.reduce has too, there along the first axis unless one is given."""
+    return {
+        "add": total(axis),
+        "multiply": product(axis),
+        "maximum": extreme(reductions.amax, arithmetic.maximum, axis),
+        "minimum": extreme(reductions.amin, arithmetic.minimum, axis),
+        "logical_and": truth(reductions.all, True, axis),
+        "logical_or": truth(reductions.any, False, axis),
+    }
+
+
+OF_UFUNCS: dict[np.ufunc, Function] = {getattr(np, name): function for name, function in _reductions(0).items()}
+
+_whole = _reductions(None)
+REDUCTIONS: dict[str, Function] = {  # by name, since versions of NumPy differ in which of them they have
+    **dict.fromkeys(("sum",), _whole["add"]),
+    **dict.fromkeys(("prod", "product"), _whole["multiply"]),
+    **dict.fromkeys(("max", "amax"), _whole["maximum"]),
+    **dict.fromkeys(("min", "amin"), _whole["minimum"]),
+    **dict.fromkeys(("all", "alltrue"), _whole["logical_and"]),
+    **dict.fromkeys(("any", "sometrue"), _whole["logical_or"]),
+    "mean": _mean,
+    "var": _variance,
+    "std": _deviation,
+    "argmax": _place(reductions.argmax),
+    "argmin": _place(reductions.argmin),
+}

@@ -1,0 +1,141 @@
+"""SciPy's names for the vocabulary: which operation a ufunc of scipy.special is.
+
+SciPy's special functions are ufuncs of NumPy's kind, so that `scipy.special.erf(t)` asks the tensor t. SciPy is not
+imported here: whoever calls its functions has done so.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import ops
+from ..vocabulary import arithmetic, later
+from ..vocabulary.promotion import broadcast, cast, fractional, inexact, together
+from ..vocabulary.special import of_several
+from .operands import constants, tensors
+
+Function = Callable[..., Any]
+
+MODULES = ("scipy.special", "scipy.special._ufuncs")  # the second has what functions such as zeta call
+
+
+def name(ufunc: np.ufunc) -> str | None:
+    """The name of a ufunc of scipy.special; None for any other."""
+    for module in MODULES:
+        if getattr(sys.modules.get(module), ufunc.__name__, None) is ufunc:
+            return str(ufunc.__name__).removeprefix("_")
+    return None
+
+
+def _primitive(name: str, **params: Any) -> Function:
+    """A primitive of real operands, all of which have derivatives."""
+    return lambda *operands: of_several(getattr(ops, name), name, *operands, **params)
+
+
+def _at(name: str, *places: int) -> Function:
+    """A primitive of real operands, those at some places without a derivative: orders, parameters."""
+
+    def function(*operands: Any) -> Any:
+        fixed = [operands[place] for place in places]
+        plain = constants(f"scipy.special.{name}", fixed, why=f"none is known by argument {places[0] + 1}")
+        rest = [inexact(x) for place, x in enumerate(operands) if place not in places]
+        moving = iter(together(*tensors(*rest, *operands)[: len(rest)]))
+        given = [None if place in places else next(moving) for place in range(len(operands))]
+        dtype = next(x for x in given if x is not None)._dtype
+        for place, value in zip(places, plain, strict=True):
+            given[place] = cast(value, dtype)
+        return broadcast(getattr(ops, name), *given)
+
+    return function
+
+
+def _parts(name: str, *parts: str) -> Function:
+    """A function that returns several results."""
+    return lambda x: tuple(_primitive(f"{part}_of_{name}")(x) for part in parts)
+
+
+def _polynomial(name: str, ours: str) -> Function:
+    """An orthogonal polynomial, whose degree comes first, and is a whole number."""
+
+    def function(n: Any, x: Any) -> Any:
+        degree = constants(f"scipy.special.{name}", n, why="a degree is a whole number")
+        if (np.trunc(degree) != degree).any() or (np.asarray(degree) < 0).any():
+            raise TypeError(
+                f"scipy.special.{name} has no derivative here at degree {degree}: degrees are whole numbers from 0"
+            )
+        return later("special", ours)(tensors(x, n)[0], np.asarray(degree))
+
+    return function
+
+
+def _halved(x: Any) -> Any:
+    return arithmetic.div(x, 2)
+
+
+def _poisson(k: Any, m: Any, tail: str) -> Any:
+    events = np.floor(constants("scipy.special.pdtr", k, why="the number of events is a whole number"))
+    return FUNCTIONS[tail](np.asarray(events) + 1, tensors(m, k)[0])
+
+
+def _fisher(first: Any, second: Any, x: Any, tail: str) -> Any:
+    first, second, x = fractional(first, second, x)
+    share = first * x / (second + first * x)
+    return FUNCTIONS[tail](_halved(first), _halved(second), share)
+
+
+def _huber(delta: Any, r: Any) -> Any:
+    delta, r = fractional(delta, r)
+    size = np.abs(r)
+    inside = np.where(size <= delta, r * r / 2, delta * (size - delta / 2))
+    return np.where(np.less(delta, 0), np.inf, inside)
+
+
+def _loggamma(x: Any) -> Any:
+    return np.where(np.less(x, 0), np.nan, of_several(ops.lgamma, "loggamma", x))
+
+
+# fmt: off
+FUNCTIONS: dict[str, Function] = {
+    # those that pullback has itself
+    **{name: later("special", name) for name in (
+        "erf erfc erfcx erfinv entr exp2 expit expm1 gammaln i0 i0e i1 i1e log1p log_ndtr logit ndtr ndtri psi round "
+        "xlog1py xlogy").split()},
+    **{name: _primitive(name) for name in ("betainc", "gammainc", "gammaincc")},
+    **{f"{kind}{order}": _primitive(f"bessel_{kind}", order=order) for kind in "jyk" for order in (0, 1)},
+    **{f"k{order}e": _primitive("scaled_bessel_k", order=order) for order in (0, 1)},
+    "zeta": _primitive("zeta", order=0),
+    "cbrt": later("vocabulary.functions", "cbrt"),
+    "exp10": lambda x: arithmetic.pow(10.0, inexact(x)),
+    "log_expit": later("vocabulary.activations", "logsigmoid"),
+    "loggamma": _loggamma,
+    "huber": _huber,
+    # distributions
+    "chdtr": lambda v, x: FUNCTIONS["gammainc"](_halved(v), _halved(x)),
+    "chdtrc": lambda v, x: FUNCTIONS["gammaincc"](_halved(v), _halved(x)),
+    "gdtr": lambda a, b, x: FUNCTIONS["gammainc"](b, a * x),
+    "gdtrc": lambda a, b, x: FUNCTIONS["gammaincc"](b, a * x),
+    "pdtr": lambda k, m: _poisson(k, m, "gammaincc"),
+    "pdtrc": lambda k, m: _poisson(k, m, "gammainc"),
+    "fdtr": lambda dfn, dfd, x: _fisher(dfn, dfd, x, "betainc"),
+    "fdtrc": lambda dfn, dfd, x: _fisher(dfn, dfd, x, "betaincc"),
+    # those of `ops.classical`
+    **{name: _primitive(name) for name in (
+        "gamma beta betaln binom poch dawsn erfi erfcinv owens_t expi exp1 ellipk ellipe betaincc gammaincinv "
+        "gammainccinv betaincinv wrightomega rel_entr kl_div pseudo_huber cosm1 powm1 sindg cosdg tandg cotdg").split()},
+    **{name: _at(name, 0) for name in "jv yv iv kv ive kve hyp0f1 expn".split()},
+    **{name: _at(name, 1) for name in "boxcox boxcox1p inv_boxcox inv_boxcox1p".split()},
+    "hyp1f1": _at("hyp1f1", 0, 1),
+    "hyp2f1": _at("hyp2f1", 0, 1, 2),
+    "sici": _parts("sici", "sine", "cosine"),
+    "shichi": _parts("shichi", "sine", "cosine"),
+    "fresnel": _parts("fresnel", "sine", "cosine"),
+    **{f"eval_{name}": _polynomial(f"eval_{name}", ours) for name, ours in {
+        "chebyt": "chebyshev_polynomial_t", "chebyu": "chebyshev_polynomial_u", "hermite": "hermite_polynomial_h",
+        "hermitenorm": "hermite_polynomial_he", "laguerre": "laguerre_polynomial_l", "legendre": "legendre_polynomial_p",
+        "sh_chebyt": "shifted_chebyshev_polynomial_t", "sh_chebyu": "shifted_chebyshev_polynomial_u"}.items()},
+}
+# fmt: on

@@ -1,0 +1,171 @@
+"""NumPy's functions that pick elements by their values: sets, partitions and histograms.
+
+NumPy finds the places from the values; the elements are then read there, so that each gradient goes to where its
+element came from, of several equal ones to the first. `names` has them in its table.
+"""
+
+# the signature of a lambda gives the parameters their names in NumPy
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..vocabulary import indexing, shapes
+from ..vocabulary.promotion import cast, inexact
+from .operands import concrete, holds_tensor, operand, tensors
+
+Function = Callable[..., Any]
+
+
+def _flat(value: Any) -> Any:
+    return shapes.ravel(tensors(operand(value))[0])
+
+
+def _joined(*values: Any) -> Any:
+    """All elements of several arrays, one behind the other."""
+    return shapes.cat([shapes.ravel(tensor) for tensor in tensors(*map(operand, values))])
+
+
+def _unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+) -> Any:
+    search: Function = np.unique
+    _, places, *others = search(concrete(ar), True, return_inverse, return_counts, axis, equal_nan=equal_nan)
+    found = np.take(_flat(ar) if axis is None else ar, places, axis or 0)
+    given = [found, *([places] if return_index else []), *others]
+    return tuple(given) if len(given) > 1 else found
+
+
+def _unique_parts(name: str) -> Function:
+    """unique_all and its kin: what NumPy returns, with the elements in the place of their values."""
+
+    def parts(x: Any, /) -> Any:
+        found = getattr(np, name)(concrete(x))
+        elements = _unique(x, equal_nan=False)
+        return found._replace(values=elements) if hasattr(found, "_replace") else elements
+
+    return parts
+
+
+def _intersection(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
+    _, first, second = np.intersect1d(concrete(ar1), concrete(ar2), assume_unique, return_indices=True)
+    ar1, _ = tensors(operand(ar1), operand(ar2)) if holds_tensor(ar1) or holds_tensor(ar2) else (ar1, ar2)
+    common = np.take(_flat(ar1), first)
+    return (common, first, second) if return_indices else common
+
+
+def _difference(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+    first = _flat(ar1) if assume_unique else _unique(tensors(operand(ar1), operand(ar2))[0])
+    return first[np.isin(concrete(first), concrete(ar2), assume_unique=True, invert=True)]
+
+
+def _exclusive(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+    pair = tensors(operand(ar1), operand(ar2))
+    both = _joined(*(pair if assume_unique else map(_unique, pair)))
+    _, places, counts = np.unique(concrete(both), return_index=True, return_counts=True)
+    return np.take(both, places[counts == 1])
+
+
+def _partition(a: Any, kth: Any, axis: int | None = -1, kind: Any = "introselect", order: Any = None) -> Any:
+    a, axis = (_flat(a), -1) if axis is None else (a, axis)
+    return np.take_along_axis(a, np.argpartition(concrete(a), concrete(kth), axis, kind, order), axis)
+
+
+def _sort_complex(a: Any) -> Any:
+    (a,) = tensors(operand(a))
+    ordered = np.take_along_axis(a, np.argsort(concrete(a), -1), -1)
+    return cast(ordered, np.sort_complex(np.zeros(1, a._dtype)).dtype)
+
+
+def _ediff(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+    inner = np.diff(_flat(tensors(*(each for each in (ary, to_end, to_begin) if each is not None))[0]))
+    ends = [[] if end is None else [np.ravel(cast(operand(end), inner._dtype))] for end in (to_begin, to_end)]
+    return np.concatenate([*ends[0], inner, *ends[1]])
+
+
+# Histograms: how many elements lie in a bin is a step function of them; weights and edges have slopes.
+
+
+def _sums(places: Any, weights: Any, count: int) -> Any:
+    """The sum of the weights at each place."""
+    totals = weights.interpreter.wrap(np.zeros(count, weights._dtype), None)
+    return indexing.index_put(totals, (places,), weights, accumulate=True)
+
+
+def _bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
+    places = concrete(x)
+    counts = np.bincount(places, minlength=minlength)
+    if weights is None:
+        return tensors(x, counts)[1]
+    weights = cast(_flat(tensors(weights, x)[0] if holds_tensor(x) else weights), np.dtype(np.float64))
+    if weights.shape[0] != places.size:
+        raise ValueError(f"The weights and list don't have the same length: {weights.shape[0]} and {places.size}")
+    return _sums(places, weights, counts.size)
+
+
+def _edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
+    if np.iscomplexobj(a):
+        raise TypeError(
+            "numpy.histogram has no bins for complex numbers, which have no order: take t.real or np.abs(t)"
+        )
+    if holds_tensor(bins) or np.ndim(bins) == 1:
+        return operand(bins)
+    plain = concrete(weights) if isinstance(bins, str) and weights is not None else None
+    bounds = None if range is None else tuple(concrete(end).item() for end in range)
+    found = np.histogram_bin_edges(concrete(a), bins, bounds, plain)
+    if not any(map(holds_tensor, (a, range))):
+        return found
+    if range is None:
+        flat = inexact(_flat(a))
+        low, high = (np.min(flat), np.max(flat)) if flat.shape[0] else (np.zeros_like(flat, shape=()), np.float64(1))
+    else:
+        low, high = range
+    if concrete(low) == concrete(high):
+        low, high = low - 0.5, high + 0.5
+    return np.linspace(low, high, found.size)
+
+
+def _histogram(a: Any, bins: Any = 10, range: Any = None, density: bool | None = None, weights: Any = None) -> Any:
+    edges = _edges(a, bins, range, weights)
+    values = concrete(a).reshape(-1)
+    bounds = concrete(edges)
+    if weights is None:
+        plain = None if range is None else tuple(concrete(end).item() for end in range)
+        whole = concrete(bins) if holds_tensor(bins) else bins
+        counts = np.histogram(values, whole, plain)[0]
+    else:
+        places = np.where(values == bounds[-1], bounds.size - 2, np.searchsorted(bounds, values, "right") - 1)
+        inside = (values >= bounds[0]) & (values <= bounds[-1])
+        flat = _flat(weights) if holds_tensor(weights) else np.ravel(weights)
+        flat, _ = tensors(flat, next(each for each in (weights, a, edges) if holds_tensor(each)))
+        counts = _sums(places[inside], flat[inside], bounds.size - 1)
+    if density:
+        counts = counts / np.diff(edges) / np.sum(counts)
+    counts, edges, *_ = tensors(counts, edges, *(each for each in (a, weights) if holds_tensor(each)))
+    return counts, edges
+
+
+SETS: dict[str, Function] = {
+    "unique": _unique,
+    **{name: _unique_parts(name) for name in ("unique_all", "unique_counts", "unique_inverse", "unique_values")},
+    "union1d": lambda ar1, ar2: _unique(_joined(ar1, ar2)),
+    "intersect1d": _intersection,
+    "setdiff1d": _difference,
+    "setxor1d": _exclusive,
+    "partition": _partition,
+    "sort_complex": _sort_complex,
+    "ediff1d": _ediff,
+    "bincount": _bincount,
+    "histogram": _histogram,
+    "histogram_bin_edges": _edges,
+}

@@ -1,0 +1,173 @@
+"""NumPy's joins, pieces and rearrangements of tensors, in NumPy's parameters, by operations of the vocabulary.
+
+`names` has them in its table. The modules behind them are imported when one is called.
+"""
+
+# ruff: noqa: PLW0108  # the signature of a lambda gives the parameters their names in NumPy
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._core.primitives import Carrier
+from .._core.shapes import normalize_axes, normalize_axis
+from ..vocabulary import later, shapes
+from ..vocabulary.promotion import cast
+from .operands import concrete, constants, holds_tensor, tensors
+
+Function = Callable[..., Any]
+
+
+_roll, _rot90, _tile, _repeat_interleave, _unfold = (
+    later("vocabulary.rearranging", name) for name in ("roll", "rot90", "tile", "repeat_interleave", "unfold")
+)
+_dstack, _column_stack, _broadcast_tensors = (
+    later("vocabulary.joining", name) for name in ("dstack", "column_stack", "broadcast_tensors")
+)
+_pad = later("vocabulary.padding", "numpy_pad")
+
+several: Any = type(np.broadcast_arrays(0))  # what NumPy returns where it returns several arrays: a list before NumPy 2
+
+
+def _listed(values: Any) -> list[Any]:
+    """What is to be joined, as tensors: the rows of a tensor, or the entries of a sequence."""
+    return list(shapes.unbind(values)) if isinstance(values, Carrier) else tensors(*values)
+
+
+def _at_least(name: str) -> Function:
+    """atleast_1d and its kin."""
+
+    def raised(*arys: Any) -> Any:
+        found = [later("vocabulary.joining", name)(tensor) for tensor in tensors(*arys)]
+        return found[0] if len(found) == 1 else several(found)
+
+    return raised
+
+
+def _repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
+    a, repeats = tensors(a, repeats)
+    return _repeat_interleave(a, repeats, axis)
+
+
+def _append(arr: Any, values: Any, axis: int | None = None) -> Any:
+    pair = tensors(arr, values)
+    return shapes.cat([shapes.ravel(tensor) for tensor in pair]) if axis is None else shapes.cat(pair, axis)
+
+
+def _resize(a: Any, new_shape: Any) -> Any:
+    shape = (new_shape,) if isinstance(new_shape, int) else tuple(new_shape)
+    count, flat = math.prod(shape), shapes.ravel(a)
+    whole = _tile(flat, -(-count // flat.numel())) if count > flat.numel() else flat
+    return shapes.reshape(shapes.split(whole, [count, whole.numel() - count])[0], shape)
+
+
+def _rollaxis(a: Any, axis: int, start: int = 0) -> Any:
+    place = normalize_axis(axis, a.ndim, "rollaxis")
+    start = start + a.ndim if start < 0 else start
+    return shapes.movedim(a, place, start - (start > place))
+
+
+def _mesh(*xi: Any, indexing: str = "xy", sparse: bool = False, copy: bool = True) -> Any:
+    grids = _open([shapes.ravel(tensor) for tensor in tensors(*xi)], indexing)
+    grids = grids if sparse else _broadcast_tensors(*grids)
+    return several([grid.clone() if copy else grid for grid in grids])
+
+
+def _open(vectors: list[Any], indexing: str) -> list[Any]:
+    """Each vector along its axis of a grid, with length 1 along the others."""
+    places = list(range(len(vectors)))
+    if indexing == "xy" and len(vectors) > 1:
+        places[:2] = [1, 0]
+    return [
+        shapes.reshape(vector, [-1 if axis == place else 1 for axis in range(len(vectors))])
+        for vector, place in zip(vectors, places, strict=True)
+    ]
+
+
+def _windows(x: Any, window_shape: Any, axis: Any = None) -> Any:
+    sizes = (window_shape,) if isinstance(window_shape, int) else tuple(window_shape)
+    axes = normalize_axes(axis, x.ndim, "sliding_window_view")
+    if len(axes) != len(sizes):
+        raise ValueError(
+            f"sliding_window_view: {len(sizes)} sizes of windows were given for the {len(axes)} axes {axes}"
+        )
+    for place, size in zip(axes, sizes, strict=True):
+        x = _unfold(x, place, size, 1)
+    return x
+
+
+_STATISTICS: dict[str, Function] = {"maximum": np.max, "minimum": np.min, "mean": np.mean, "median": np.median}
+
+
+def _padded(
+    array: Any, pad_width: Any, mode: Any = "constant", *, constant_values: Any = 0, end_values: Any = 0,
+    stat_length: Any = None,
+) -> Any:  # fmt: skip
+    """NumPy's pad: by moving elements, or by what is computed from the edges of one axis after the other."""
+    (array,) = tensors(array) if isinstance(array, Carrier) else tensors(array, constant_values, end_values)[:1]
+    if isinstance(pad_width, dict):
+        pad_width = [pad_width.get(i, pad_width.get(i - array.ndim, (0, 0))) for i in range(array.ndim)]
+        pad_width = [(pair, pair) if isinstance(pair, int) else pair for pair in pad_width]
+    if array._dtype.kind in "biu" and isinstance(mode, str):
+        given = {"linear_ramp": {"end_values": end_values}, "constant": {"constant_values": constant_values}}
+        options = given.get(mode, {} if stat_length is None else {"stat_length": stat_length})
+        padded: Any = np.pad
+        return tensors(padded(concrete(array), pad_width, mode, **constants("numpy.pad", options)), array)[0]
+    constant = mode == "constant" and holds_tensor(constant_values)
+    if not constant and mode != "linear_ramp" and (not isinstance(mode, str) or mode not in _STATISTICS):
+        return _pad(array, pad_width, mode, constant_values=constant_values)
+    widths = np.broadcast_to(np.asarray(pad_width), (array.ndim, 2)).tolist()
+    lengths = np.broadcast_to(np.asarray(stat_length), (array.ndim, 2)).tolist()
+    values = np.broadcast_to(np.stack(end_values) if isinstance(end_values, list) else end_values, (array.ndim, 2))
+    if constant:
+        values = np.broadcast_to(constant_values, (array.ndim, 2))
+    for axis in range(array.ndim):
+        sides = [
+            _side(array, axis, widths[axis][end], mode, values[axis][end], lengths[axis][end], end) for end in (0, 1)
+        ]
+        array = np.concatenate([cast(sides[0], array._dtype), array, cast(sides[1], array._dtype)], axis)
+    return array
+
+
+def _side(array: Any, axis: int, width: int, mode: str, value: Any, length: int | None, end: int) -> Any:
+    """What stands before an axis, or behind it if `end` is 1."""
+    before = (slice(None),) * axis
+    shape = [width if i == axis else size for i, size in enumerate(array.shape)]
+    if mode == "constant":
+        return np.broadcast_to(value, shape)
+    size = array.shape[axis]
+    count = size if length is None else min(length, size)
+    if mode != "linear_ramp":
+        edge = array[(*before, slice(size - count, None) if end else slice(0, count))]
+        return np.broadcast_to(_STATISTICS[mode](edge, axis, keepdims=True), shape)
+    edge = array[(*before, slice(-1, None) if end else slice(0, 1))]
+    steps = (np.arange(width) / max(width, 1)).reshape(-1, *[1] * (array.ndim - axis - 1))
+    return value + (edge - value) * (np.flip(steps, 0) if end else steps)
+
+
+def _pieces(name: str) -> Function:
+    """hsplit and its kin, as a list."""
+    return lambda ary, indices_or_sections: list(later("vocabulary.joining", name)(ary, indices_or_sections))
+
+
+# fmt: off
+FUNCTIONS: dict[Function, Function] = {
+    np.roll: lambda a, shift, axis=None: _roll(a, shift, axis),
+    np.rot90: lambda m, k=1, axes=(0, 1): _rot90(m, k, axes),
+    np.tile: lambda A, reps: _tile(A, reps), np.repeat: _repeat, np.resize: _resize,
+    np.pad: _padded,
+    np.append: _append, np.dstack: lambda tup: _dstack(_listed(tup)), np.column_stack: lambda tup: _column_stack(_listed(tup)),
+    np.atleast_1d: _at_least("atleast_1d"), np.atleast_2d: _at_least("atleast_2d"), np.atleast_3d: _at_least("atleast_3d"),
+    np.broadcast_arrays: lambda *args: several(_broadcast_tensors(*tensors(*args))),
+    np.hsplit: _pieces("hsplit"), np.vsplit: _pieces("vsplit"), np.dsplit: _pieces("dsplit"),
+    np.meshgrid: _mesh, np.rollaxis: _rollaxis, np.lib.stride_tricks.sliding_window_view: _windows,
+}
+if hasattr(np, "matrix_transpose"):  # the names of NumPy 2
+    FUNCTIONS[np.matrix_transpose] = FUNCTIONS[np.linalg.matrix_transpose] = lambda x: shapes.matrix_transpose(x)
+if hasattr(np, "unstack"):
+    FUNCTIONS[np.unstack] = lambda x, *, axis=0: shapes.unbind(x, axis)
+# fmt: on

@@ -1,0 +1,151 @@
+"""NumPy's functions that write to their first argument: a tensor, with the history of what is written to it.
+
+An array may be written too where nothing is tracked. `names` has these functions in its table.
+"""
+
+# ruff: noqa: PLW0108  # the signature of a lambda gives the parameters their names in NumPy
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._core import xp as _xp
+from .._core.primitives import Carrier
+from .._core.shapes import normalize_axis
+from ..vocabulary import indexing, shapes
+from ..vocabulary.promotion import cast, category
+from .operands import concrete, constants, operand
+
+Function = Callable[..., Any]
+
+INTO_ARRAY = "it would write to a NumPy array, which cannot hold a history: write to a tensor instead"
+
+
+def _to_tensors(name: str) -> Callable[[Function], Function]:
+    """A function that writes to tensors; what goes into an array is written by NumPy."""
+
+    def decorate(function: Function) -> Function:
+        def written(target: Any, *args: Any, **options: Any) -> None:
+            if isinstance(target, Carrier):
+                function(target, *args, **options)
+            else:
+                given = constants(f"numpy.{name}", (args, options), why=INTO_ARRAY)
+                getattr(np, name)(target, *given[0], **given[1])
+
+        return written
+
+    return decorate
+
+
+def _value(values: Any) -> Any:
+    return values if isinstance(values, Carrier) else np.asarray(values)
+
+
+def _places(target: Any, places: Any) -> Any:
+    """An index, from places in the flattened tensor."""
+    return np.unravel_index(places, tuple(target.shape))
+
+
+@_to_tensors("put")
+def _put(target: Any, ind: Any, v: Any, mode: str = "raise") -> None:
+    places, values, count = concrete(ind).reshape(-1), _value(v), target.numel()
+    if mode == "raise":
+        if places.size and not -count <= places.min() <= places.max() < count:
+            raise IndexError(f"numpy.put: index out of bounds for a tensor of {count} elements: {places.tolist()}")
+        places = places % count if count else places
+    else:
+        places = np.clip(places, 0, count - 1) if mode == "clip" else places % count
+    if values.ndim:  # too few are repeated
+        values = values.reshape(-1)[np.arange(places.size) % values.size]
+    indexing.setitem(target, _places(target, places), values)
+
+
+@_to_tensors("put_along_axis")
+def _put_along_axis(target: Any, indices: Any, values: Any, axis: int | None = -1) -> None:
+    if axis is None:
+        _put(target, indices, values)
+    else:
+        indexing.setitem(target, _xp.along(concrete(indices), normalize_axis(axis, target.ndim)), _value(values))
+
+
+@_to_tensors("place")
+def _place(target: Any, mask: Any, vals: Any) -> None:
+    places, values = np.flatnonzero(concrete(mask)), np.ravel(operand(vals))
+    if places.size and not values.shape[0]:
+        raise ValueError("Cannot insert from an empty array!")
+    _put(target, places, values)
+
+
+@_to_tensors("putmask")
+def _putmask(target: Any, mask: Any, values: Any) -> None:
+    chosen, values = concrete(mask), np.ravel(operand(values))
+    if chosen.shape != tuple(target.shape):
+        raise ValueError(f"putmask: mask and data must be the same size, not {chosen.shape} and {tuple(target.shape)}")
+    places = np.flatnonzero(chosen)
+    if places.size and values.shape[0]:
+        _put(target, places, values[places % values.shape[0]])
+
+
+@_to_tensors("copyto")
+def _copyto(target: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    source, values = category(operand(src))[0], operand(src)
+    if not np.can_cast(source, target._dtype, casting):  # type: ignore[arg-type]
+        raise TypeError(f"numpy.copyto cannot cast from {source} to {target._dtype} by the rule {casting!r}")
+    if where is True:
+        indexing.setitem(target, ..., _value(values))
+        return
+    mask = np.broadcast_to(concrete(where), tuple(target.shape))
+    indexing.setitem(target, mask, np.broadcast_to(_value(values), tuple(target.shape))[mask])
+
+
+@_to_tensors("fill_diagonal")
+def _fill_diagonal(target: Any, val: Any, wrap: bool = False) -> None:
+    if target.ndim < 2:
+        raise ValueError("array must be at least 2-d")
+    if target.ndim > 2 and len(set(target.shape)) > 1:
+        raise ValueError(f"All dimensions of input must be of equal length, and they are {tuple(target.shape)}")
+    size = target.shape[1]
+    step = size + 1 if target.ndim == 2 else sum(size**axis for axis in range(target.ndim))
+    end = target.numel() if wrap or target.ndim > 2 else min(size * size, target.numel())
+    _put(target, np.arange(0, end, step), val)
+
+
+# of ufunc.at
+
+
+def _add_at(target: Any, indices: Any, values: Any) -> None:
+    """target[indices] += values, with every one of several equal indices counted."""
+    index = tuple(concrete(entry) if isinstance(entry, Carrier) else entry for entry in indices)
+    places = np.arange(target.numel()).reshape(target.shape)[index]
+    added = np.broadcast_to(cast(_value(values), target._dtype), places.shape)
+    total = indexing.index_put(shapes.ravel(target), (places.reshape(-1),), np.ravel(added), accumulate=True)
+    indexing.setitem(target, ..., shapes.reshape(total, target.shape))
+
+
+def at(name: str, ufunc: np.ufunc, target: Any, indices: Any, *values: Any) -> None:
+    """ufunc.at: of a tensor, for sums and differences."""
+    if not isinstance(target, Carrier):
+        ufunc.at(target, *constants(name, (indices, *values), why=INTO_ARRAY))
+    elif ufunc is np.add or ufunc is np.subtract:
+        index = indices if isinstance(indices, tuple) else (indices,)
+        _add_at(target, index, values[0] if ufunc is np.add else np.negative(values[0]))
+    else:
+        raise TypeError(
+            f"{name} has no derivative here, that of numpy.add and numpy.subtract has: assign to x[index] instead, as in "
+            "x[index] = x[index] * values, if no index occurs twice"
+        )
+
+
+# fmt: off
+WRITING: dict[str, Function] = {
+    "put": lambda a, ind, v, mode="raise": _put(a, ind, v, mode),
+    "put_along_axis": lambda arr, indices, values, axis: _put_along_axis(arr, indices, values, axis),
+    "place": lambda arr, mask, vals: _place(arr, mask, vals),
+    "putmask": lambda a, mask, values: _putmask(a, mask, values),
+    "copyto": lambda dst, src, casting="same_kind", where=True: _copyto(dst, src, casting, where),
+    "fill_diagonal": lambda a, val, wrap=False: _fill_diagonal(a, val, wrap),
+}
+# fmt: on

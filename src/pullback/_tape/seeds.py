@@ -1,0 +1,141 @@
+"""Where a pass starts: the edges of the graph, and the cotangent of each output, made of what the user passes.
+
+A gradient is fitted to its output by the rules of the seed documents: an output of one element takes a gradient of any
+shape, each entry of which is pulled back, and the results are added; axes of length 1 may be missing or extra; any
+other gradient must have the output's shape.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import ops
+from .._core import errors
+from .._core import xp as _xp
+from .._core.primitives import Carrier
+from .node import Node
+from .recording import Tape
+
+ndarray = np.ndarray
+
+
+class GradientEdge(NamedTuple):
+    """A place in the graph: a node, and which of its outputs; keeps the graph alive without the tensor.
+
+    >>> import pullback
+    >>> x = pullback.tensor(3.0, requires_grad=True)
+    >>> y = x * x
+    >>> edge = pullback.autograd.graph.get_gradient_edge(x)
+    >>> pullback.autograd.grad(y, edge)
+    (tensor(6.),)
+    """
+
+    node: Node
+    output_nr: int
+    ownership_token: Any = None
+
+
+def get_gradient_edge(tensor: Any) -> GradientEdge:
+    """The edge into which a tensor's gradient flows.
+
+    Raises
+    ------
+    RuntimeError
+        If the tensor does not require grad.
+
+    >>> import pullback
+    >>> x = pullback.ones(2, requires_grad=True)
+    >>> pullback.autograd.graph.get_gradient_edge(x * 2).node.name()
+    'MulBackward0'
+    """
+    if tensor._node is None:
+        raise RuntimeError(
+            "It is not possible to get the gradient edge for a Tensor that does not require gradients: "
+            f"this is a {errors.kind(tensor)}"
+        )
+    node, index = tensor._node.endpoint
+    return GradientEdge(node, index, tensor._node)
+
+
+def place_of(target: Any) -> Node:
+    """The node at which the gradient of a tensor or an edge arrives."""
+    if isinstance(target, GradientEdge):
+        return target.ownership_token or target.node
+    return target._node  # type: ignore[no-any-return]  # a tensor
+
+
+def cotangent(tape: Tape, output: Any, gradient: Any, index: int, create_graph: bool) -> Any:
+    """The cotangent to start from: an array, or, with create_graph, a tensor."""
+    if gradient is None:
+        g = _implicit(output)
+        if create_graph:
+            return tape.wrap(g, None)
+        return g if isinstance(output, GradientEdge) or type(output._array) is ndarray else tape.wrap(g, None)._array
+    given = gradient if isinstance(gradient, Carrier) else as_carrier(tape, gradient)
+    if isinstance(output, GradientEdge):
+        return given if create_graph else _beneath(tape, given)
+    held, like = given._array, output._array
+    plain = not create_graph and type(held) is ndarray and type(like) is ndarray and given.interpreter is tape
+    if plain and held.dtype is like.dtype and held.shape == like.shape:
+        return held
+    if given._dtype.kind == "c" and output._dtype.kind != "c":
+        raise RuntimeError(
+            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
+            f"grad_output[{index}] has a dtype of {given.dtype} and output[{index}] has a dtype of {output.dtype}."
+        )
+    return _fitted(tape, given, output, index, create_graph)
+
+
+def _beneath(tape: Tape, given: Any) -> Any:
+    """What a carrier of this tape holds; one of another tape, though it were of the same level, as it is."""
+    return given._array if given.interpreter is tape else given
+
+
+def _implicit(output: Any) -> Any:
+    """The gradient 1 of a one-element output."""
+    if isinstance(output, GradientEdge):
+        raise RuntimeError("grad can be implicitly created only for scalar outputs: pass a gradient for an edge")
+    array = output._array
+    shape = array.shape
+    if math.prod(shape) != 1:
+        raise errors.missing_gradient(output)
+    dtype = output._dtype
+    if dtype.kind == "c":
+        raise RuntimeError(
+            f"grad can be implicitly created only for real scalar outputs but got {output.dtype}: "
+            "pass a gradient, or take .abs() first"
+        )
+    return np.array(1, dtype) if shape == () else np.ones(shape, dtype)
+
+
+def as_carrier(tape: Tape, gradient: Any) -> Any:
+    try:
+        array = np.array(gradient)
+    except ValueError as error:
+        raise TypeError(f"gradient must be a tensor, an array, a list or a number: {error}") from None
+    if array.dtype.kind not in "buifc":
+        raise TypeError(
+            "gradient must be a tensor, an array, a list or a number, "
+            f"not {type(gradient).__name__} ({str(gradient)[:40]!r})"
+        )
+    return tape.wrap(array, None)
+
+
+def _fitted(tape: Tape, given: Any, output: Any, index: int, create_graph: bool) -> Any:
+    """A gradient with the shape and dtype of its output."""
+    want = tuple(output.shape)
+    have = tuple(given.shape)
+    if have != want and math.prod(want) != 1 and [n for n in have if n != 1] != [n for n in want if n != 1]:
+        raise errors.gradient_shape(given, output, index)
+    g = given if create_graph else _beneath(tape, given)
+    xp: Any = ops if isinstance(g, Carrier) else _xp
+    if given._dtype != output._dtype:
+        g = xp.astype(g, dtype=output._dtype, source=given._dtype)
+    if have == want:
+        return g
+    if math.prod(want) == 1 and math.prod(have) != 1:
+        g = xp.sum(g, axis=tuple(range(len(have))), keepdims=False)
+    return xp.reshape(g, shape=want)

@@ -1,0 +1,57 @@
+"""torch's old names for a tensor that takes part in automatic differentiation."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from .._core.primitives import Carrier
+from .._tensor.tensor import Tensor
+
+
+class _VariableType(type):
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, Tensor)
+
+
+class Variable(metaclass=_VariableType):
+    """torch's old name for a tensor that takes part in automatic differentiation.
+
+    `Variable(t, requires_grad=True)` is a tensor on the memory of t; every tensor is an instance.
+
+    >>> import pullback
+    >>> x = pullback.autograd.Variable(pullback.FloatTensor([[2, 1]]), requires_grad=True)
+    >>> x
+    tensor([[2., 1.]], requires_grad=True)
+    """
+
+    def __new__(cls, data: Any, requires_grad: bool = False, volatile: Any = None) -> Any:  # noqa: D102
+        if not isinstance(data, Carrier):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}: use pullback.tensor")
+        if volatile is not None:
+            warnings.warn(
+                "volatile was removed and now has no effect. Use `with pullback.no_grad():` instead.",
+                UserWarning,
+                stacklevel=2,
+            )
+        made: Any = data.detach()
+        made._cut = None
+        made.requires_grad = requires_grad
+        return made
+
+
+def variable(*args: Any, **options: Any) -> None:
+    """torch's oldest name, which raises.
+
+    Raises
+    ------
+    RuntimeError
+        Always, naming `pullback.tensor`.
+
+    >>> import pullback
+    >>> pullback.autograd.variable(1.0)
+    Traceback (most recent call last):
+        ...
+    RuntimeError: pullback.autograd.variable(...) is deprecated, use pullback.tensor(...) instead
+    """
+    raise RuntimeError("pullback.autograd.variable(...) is deprecated, use pullback.tensor(...) instead")

@@ -1,0 +1,108 @@
+"""Operations whose metadata are a number, written with an operand in its place.
+
+An exponent or a slope that is another one at each call cannot be metadata, which rules compare. Each function here is an
+operation, value and slopes alike, as a composition of others that take the number as a tensor without axes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from .. import ops
+from .._core.primitives import Carrier
+from ..vocabulary.arithmetic import pow as power
+from ..vocabulary.arithmetic import where
+from .numbers import Escaped, Number
+
+
+def _operand(number: Any, x: Any) -> Any:
+    """A number as an array or a tensor without axes beside x."""
+    return number.beside(x) if type(number) is Number else ops.constant(number, x.dtype)
+
+
+def _power(x: Any, *, exponent: Any) -> Any:
+    return power(x, _operand(exponent, x))
+
+
+def _exponential(x: Any, *, base: Any) -> Any:
+    return power(_operand(base, x), x)
+
+
+def _clip(x: Any, *, lower: Any, upper: Any) -> Any:
+    least, most = (-INFINITE if lower is None else lower), (INFINITE if upper is None else upper)
+    return ops.clip_by(x, *(_operand(bound, x) for bound in (least, most)))
+
+
+def _leaky_relu(x: Any, *, slope: Any) -> Any:
+    return where(x > 0, x, x * slope)
+
+
+def _elu(x: Any, *, alpha: Any, scale: Any, input_scale: Any) -> Any:
+    below = ops.expm1(where(x > 0, 0.0, x) * input_scale)
+    return below * (alpha * scale) + where(x > 0, x, 0.0) * scale
+
+
+def _softplus(x: Any, *, beta: Any, threshold: Any) -> Any:
+    scaled = x * beta
+    return where(scaled > threshold, x, ops.log1p(ops.exp(where(scaled > threshold, 0.0, scaled))) / beta)
+
+
+def _hardtanh(x: Any, *, lower: Any, upper: Any) -> Any:
+    return where(x <= lower, lower, where(x >= upper, upper, x))
+
+
+def _hardshrink(x: Any, *, bound: Any) -> Any:
+    return where(ops.abs(x) <= bound, 0.0, x)
+
+
+def _softshrink(x: Any, *, bound: Any) -> Any:
+    return x - where(x > bound, bound, where(x < -bound, -bound, x))
+
+
+def _threshold(x: Any, *, bound: Any, value: Any) -> Any:
+    return where(x <= bound, value, x)
+
+
+def _huber(x: Any, *, delta: Any) -> Any:
+    size = ops.abs(x)
+    near = where(size < delta, size, delta)
+    return near * (size - near * 0.5)
+
+
+def _corrected(x: Any, axis: Any, correction: Any) -> Any:
+    """What the variance without a correction is multiplied with."""
+    count = math.prod(x.shape[each] for each in axis)
+    left = count - correction
+    return _operand(count / left if left > 0 else INFINITE, x)
+
+
+def _var(x: Any, *, axis: Any, correction: Any, keepdims: bool) -> Any:
+    return ops.var(x, axis=axis, correction=0, keepdims=keepdims) * _corrected(x, axis, correction)
+
+
+def _std(x: Any, *, axis: Any, correction: Any, keepdims: bool) -> Any:
+    return ops.std(x, axis=axis, correction=0, keepdims=keepdims) * _corrected(x, axis, correction) ** 0.5
+
+
+INFINITE = float("inf")
+COMPOSED: dict[str, Callable[..., Any]] = {
+    "power": _power, "exponential": _exponential, "clip": _clip, "leaky_relu": _leaky_relu, "elu": _elu,
+    "softplus": _softplus, "hardtanh": _hardtanh, "hardshrink": _hardshrink, "softshrink": _softshrink,
+    "threshold": _threshold, "huber": _huber, "var": _var, "std": _std,
+}  # fmt: skip
+
+
+def stand_ins(params: dict[str, Any]) -> list[Number]:
+    """The numbers among metadata that stand for others."""
+    each = [one for value in params.values() for one in (value if type(value) is tuple else (value,))]
+    return [one for one in each if type(one) is Number]
+
+
+def composed(primitive: Any, args: Any, params: dict[str, Any], found: list[Number]) -> Any:
+    """An operation whose metadata hold numbers that stand for others, with these as operands; Escaped if it has no such form."""
+    function = COMPOSED.get(primitive.name)
+    if function is None or not isinstance(args[0], Carrier) or args[0]._dtype.kind != "f":
+        raise Escaped(root for number in found for root in number.roots)
+    return function(*args, **params)

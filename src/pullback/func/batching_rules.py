@@ -1,0 +1,200 @@
+"""How each primitive carries the axis of a batch along.
+
+A rule gets the size of the batch, the primitive, its arguments and its metadata, and gives the result with the batch as
+its first axis. Most rules are one of a few kinds: leading axes are a batch already, axes in the metadata are counted
+further, or the batch is more of what the first axis counts. Primitives without a rule are computed example by example.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import ops
+from .._core.primitives import Primitive
+from . import batched_indexing, products
+from .arguments import Argument, Params, Rule, count, folded, one_by_one, raised, spread, unfolded, whole
+
+
+def batched_result(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """The results for all examples, along a first axis; a tuple for several outputs."""
+    rule = RULES.get(primitive.name) or KINDS.get(primitive.kind, one_by_one)
+    return rule(size, primitive, args, params)
+
+
+# 1. Kinds of rules
+
+
+def stacks(*cores: int, repeated: bool = False) -> Rule:
+    """An operation on arrays of so many axes, and on stacks of them: all further axes in front broadcast.
+
+    With `repeated` every argument gets the axis of the batch, where the result has the shape of one of them.
+    """
+
+    def rule(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+        pairs = list(zip(args, cores, strict=False))
+        lead = max([arg.rank - core for arg, core in pairs])
+        if repeated:
+            pairs = [(Argument(whole(size, arg), True), core) for arg, core in pairs]
+        return primitive(*[raised(arg, lead + core) for arg, core in pairs], **params)
+
+    return rule
+
+
+def elementwise(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """The same operation; examples of fewer axes than others get axes of length 1, so that they broadcast as before."""
+    if len(args) == 1:
+        return primitive(args[0].value, **params)
+    rank = max([arg.rank for arg in args])
+    return primitive(*[raised(arg, rank) if arg.batched else arg.value for arg in args], **params)
+
+
+def like_first(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """An elementwise operation whose result has the shape of its first argument, whatever the others are."""
+    first, *rest = args
+    return primitive(whole(size, first), *[raised(arg, first.rank) for arg in rest], **params)
+
+
+def alike(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """An operation on arrays that have to have the shape of the first."""
+    return primitive(*[spread(size, arg, args[0].shape) for arg in args], **params)
+
+
+def carried(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """The same operation, whose metadata count axes and tell shapes: with the batch's in front."""
+    return primitive(*[whole(size, arg) for arg in args], **batched_indexing.moved(size, primitive, params))
+
+
+def scattered(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """As `carried`; what is written may be a number."""
+    x, source, indices = args
+    rank = x.rank
+    written = whole(size, source) if source.shape else raised(source, rank)
+    return primitive(whole(size, x), written, whole(size, indices), **batched_indexing.moved(size, primitive, params))
+
+
+def rows(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """An operation on each element of the first axis alone: the batch is more of them."""
+    return unfolded(size, primitive(*[folded(size, arg) for arg in args], **params), args[0].shape[0])
+
+
+def scaled(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """Normalisation: all arguments have the axes of the first, some of them with length 1."""
+    rank = args[0].rank
+    first, *rest = args
+    return primitive(
+        whole(size, first), *[raised(arg, rank) for arg in rest], **batched_indexing.moved(size, primitive, params)
+    )
+
+
+def pinv(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """Pseudo-inverses of a stack of matrices, each with bounds of its own."""
+    x, *bounds = args
+    return primitive(whole(size, x), *[raised(arg, x.rank - 2) for arg in bounds], **params)
+
+
+def permutation(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """The matrices of pivots; those of what they are for have no other part in it."""
+    pivots, x = args
+    return primitive(whole(size, pivots), x.value)
+
+
+def broadcast_to(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """Repeated to a shape."""
+    return primitive(raised(args[0], len(params["shape"])), shape=(size, *params["shape"]))
+
+
+def tile(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """Copies side by side: one along the batch."""
+    repeats = params["repeats"]
+    return primitive(raised(args[0], len(repeats)), repeats=(1, *repeats))
+
+
+def place_of_extreme(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """The place of the largest or smallest element along an axis, or, for None, among all."""
+    if params["axis"] is not None:
+        return carried(size, primitive, args, params)
+    x = args[0]
+    y = primitive(ops.reshape(x.value, shape=(size, count(x.shape))), axis=1, keepdims=False)
+    return ops.reshape(y, shape=(size, *(1,) * x.rank)) if params.get("keepdims") else y
+
+
+def distinct(size: int, primitive: Primitive, args: list[Argument], params: Params) -> Any:
+    """What differs from all that stands before: refused, since there are so many for one example, so many for another."""
+    batched_indexing.refuse_dynamic("_unique2" if primitive.name == "unique" else primitive.name)
+
+
+# 2. The table
+
+
+def _named(rule: Rule, names: str) -> dict[str, Rule]:
+    return dict.fromkeys(names.split(), rule)
+
+
+KINDS: dict[str, Rule] = {"elementwise": elementwise}
+
+RULES: dict[str, Rule] = {
+    **_named(
+        elementwise,
+        "astype clone zeros_like matrix_transpose tril triu real imag view_as_real view_as_complex isnan isinf isfinite "
+        "logical_not equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor bitwise_and "
+        "bitwise_or bitwise_xor floor_divide left_shift right_shift masked_fill ldexp exponent signbit isposinf isneginf "
+        "heaviside gcd lcm isclose inv det cofactor slogdet cholesky lu_factor eigh eig svd qr matrix_exp geqrf ldl_factor",
+    ),
+    **_named(stacks(2, 2), "solve solve_triangular"),
+    **_named(stacks(2, 2, repeated=True), "cofactor_slope pivot_info minor_info"),
+    **_named(stacks(2, 1, 2, repeated=True), "ldl_solve"),
+    **_named(stacks(1, 2), "check_phase"),
+    **_named(stacks(2, 2, 2), "attention"),
+    **_named(stacks(2, 2, 2, 2), "masked_attention attention_pullback"),
+    **_named(stacks(2, 2, 2, 2, 2), "masked_attention_pullback"),
+    **_named(like_first, "attached copy drawn fill tied"),
+    **_named(alike, "ctc_step"),
+    **_named(
+        carried,
+        "sum mean prod var std amax amin largest smallest logsumexp softmax log_softmax vector_norm cumsum cumprod all any "
+        "argsort flip expand_dims squeeze unbind split concat stack take_along_axis select_along windows "
+        "arglast argtop argkth argmode argmedian put_along_axis fold_windows reshape permute_dims getitem scatter_slice "
+        "roll diagonal scatter_diagonal softmax_pullback log_softmax_pullback logcumsumexp resample fft rfft irfft total "
+        "standardize standardize_pullback rms_normalize median",
+    ),
+    **_named(scattered, "scatter scatter_add scatter_prod scatter_amax scatter_amin"),
+    **_named(
+        rows,
+        "window_columns window_overlay window_mean window_spread max_pool gather accumulate put max_places "
+        "adaptive_places fractional_places take_rows weighed_nll max_spread",
+    ),
+    **_named(scaled, "scale_and_shift standardize_affine"),
+    "permutation": permutation,
+    "unique": distinct,
+    "unique_consecutive": distinct,
+    "argmax": place_of_extreme,
+    "argmin": place_of_extreme,
+    "pinv": pinv,
+    "broadcast_to": broadcast_to,
+    "tile": tile,
+    "matmul": products.matmul,
+    "times_transpose": products.times_transpose,
+    "transpose_times": products.transpose_times,
+    "outer": products.outer,
+    "einsum": products.einsum,
+    "project": products.affine,
+    "affine": products.affine,
+    **_named(products.recurrent, "rnn lstm lstm_projected gru"),
+    "convolve": products.convolve,
+    "convolve_transpose": products.convolve_transpose,
+    "convolve_weight": products.convolve_weight,
+    "biased": products.biased,
+    "cross_entropy": products.cross_entropy,
+    "cross_entropy_pullback": products.cross_entropy_pullback,
+    "index": batched_indexing.index,
+    "index_add": batched_indexing.index_add,
+    "index_put": batched_indexing.index_put,
+    "embedding": batched_indexing.embedding,
+    "scatter_rows": batched_indexing.scatter_rows,
+    "put_rows": batched_indexing.put_rows,
+    "searchsorted": batched_indexing.searchsorted,
+    "isin": batched_indexing.isin,
+    "overwrite": batched_indexing.viewed,
+    "replay": batched_indexing.viewed,
+}
+"""The rules by the names of primitives; elementwise ones and those that have none of their own are not in it."""

@@ -1,0 +1,296 @@
+"""Discrete Fourier transforms, differentiable for real and complex tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from .. import ops
+from .._core.primitives import Carrier
+from .._core.shapes import normalize_axes, normalize_axis
+from .._core.values import require_tensor
+from .._tape.views import view
+from . import rearranging
+from .promotion import cast, inexact
+
+Dims = int | tuple[int, ...] | list[int] | None
+
+
+# Arguments
+
+
+def _scale(norm: str | None, count: int, inverse: bool) -> float:
+    """What a transform of `count` points is multiplied with."""
+    if norm == "ortho":
+        return float(count**-0.5)
+    if norm not in (None, "backward", "forward"):
+        raise RuntimeError(f'Invalid normalization mode: "{norm}": use "backward", "forward" or "ortho"')
+    return 1 / count if (norm == "forward") != inverse else 1.0
+
+
+def _operand(name: str, input: Any, *, real: bool = False) -> Any:
+    """A tensor of floating-point numbers: real ones if only they will do, else complex ones."""
+    if not isinstance(input, Carrier):
+        require_tensor(f"fft_{name}", "input", input)
+    input = inexact(input).contiguous()  # NumPy keeps the order of the axes
+    if input._dtype == np.float16:
+        raise RuntimeError(f"Unsupported dtype Half: convert the input of {name} first, as in x.float()")
+    if not real:
+        return cast(input, np.result_type(input._dtype, np.complex64))
+    if input._dtype.kind == "c":
+        raise RuntimeError(
+            f"{name} expects a real{'-valued' if name.endswith('n') else ''} input tensor, but got {input._type_name}: it "
+            "only supports floating-point dtypes"
+        )
+    return input
+
+
+def _axis(input: Any, dim: int) -> int:
+    if not input.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions: a transform needs an axis")
+    return normalize_axis(dim, input.ndim)
+
+
+def _check_points(n: Any) -> int:
+    if isinstance(n, bool) or not hasattr(n, "__index__"):
+        raise TypeError(f"argument 'n' must be int, not {type(n).__name__}")
+    if n < 1:
+        raise RuntimeError(f"Invalid number of data points ({int(n)}) specified: a transform has at least one")
+    return int(n)
+
+
+def _plane(name: str, input: Any, s: Any, dim: Dims) -> tuple[list[int | None], tuple[int, ...]]:
+    """The sizes asked for, None where none is, and the axes of a transform of several."""
+    sizes = None if s is None else [s] if isinstance(s, int) else list(s)
+    if dim is not None:
+        dims = (dim,) if isinstance(dim, int) else tuple(dim)
+        for each in dims:
+            _axis(input, each)
+        if len({each % input.ndim for each in dims}) < len(dims):
+            raise RuntimeError(f"FFT dims must be unique: {name} got {list(dims)}")
+        axes = normalize_axes(dims, input.ndim)
+    elif sizes is None:
+        axes = tuple(range(input.ndim))
+    else:
+        if len(sizes) > input.ndim:
+            raise RuntimeError(f"Got shape with {len(sizes)} values but input tensor only has {input.ndim} dimensions.")
+        axes = tuple(range(input.ndim - len(sizes), input.ndim))
+    if sizes is None:
+        return [None] * len(axes), axes
+    if len(sizes) != len(axes):
+        raise RuntimeError(
+            f"When given, dim and shape arguments must have the same length: {name} got {sizes} and {list(axes)}"
+        )
+    return [None if size == -1 else _check_points(size) for size in sizes], axes
+
+
+def resized(input: Any, axis: int, n: int) -> Any:
+    """The first n slices along an axis, with zeros after them if there are fewer."""
+    length = input.shape[axis]
+    if length > n:
+        return view(ops.getitem, input, index=(*[slice(None)] * axis, slice(0, n), ...))
+    if length < n:
+        shape = (*input.shape[:axis], n, *input.shape[axis + 1 :])
+        return ops.scatter_slice(input, shape=shape, index=(*[slice(None)] * axis, slice(0, length), ...))
+    return input
+
+
+# The three kinds of transforms, along one axis or several, of which `rfft` and `irfft` take the last first and last
+
+
+def _complex(
+    input: Any,
+    sizes: Iterable[int | None],
+    axes: tuple[int, ...],
+    norm: str | None,
+    *,
+    inverse: bool,
+    positive: bool | None = None,
+) -> Any:
+    """`inverse` chooses the scale, and the sign of the exponent unless `positive` does."""
+    count = 1
+    for axis, size in zip(axes, sizes, strict=True):
+        points = _check_points(input.shape[axis] if size is None else size)
+        input = resized(input, axis, points)
+        count *= points
+    scale = _scale(norm, count, inverse)
+    return ops.fft(input, axes=axes, inverse=inverse if positive is None else positive, scale=scale)
+
+
+def _halved(
+    input: Any, sizes: list[int | None], axes: tuple[int, ...], norm: str | None, *, inverse: bool = False
+) -> Any:
+    """Real numbers to half a spectrum; `inverse` chooses the scale alone."""
+    *others, last = axes
+    size = _check_points(input.shape[last] if sizes[-1] is None else sizes[-1])
+    half = ops.rfft(resized(input, last, size), axis=last, scale=_scale(norm, size, inverse))
+    return _complex(half, sizes[:-1], tuple(others), norm, inverse=inverse, positive=False) if others else half
+
+
+def _whole(
+    input: Any, sizes: list[int | None], axes: tuple[int, ...], norm: str | None, *, inverse: bool = True
+) -> Any:
+    """Half a spectrum to real numbers; `inverse` chooses the scale alone."""
+    *others, last = axes
+    size = _check_points(2 * (input.shape[last] - 1) if sizes[-1] is None else sizes[-1])
+    if others:
+        input = _complex(input, sizes[:-1], tuple(others), norm, inverse=inverse, positive=True)
+    half = resized(input, last, size // 2 + 1)
+    return ops.irfft(half, n=size, axis=last, scale=_scale(norm, size, inverse))
+
+
+# One axis
+
+
+def fft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
+    """The Fourier transform along a dim, cut or filled with zeros to n points.
+
+    `norm` says which direction is divided by the number of points: "forward", "backward" (the default: only the
+    inverse), or, by its root, both: "ortho".
+
+    >>> import pullback
+    >>> pullback.fft.fft(pullback.tensor([1.0, 0.0, 0.0, 0.0]))
+    tensor([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])
+    """
+    input = _operand("fft", input)
+    return _complex(input, [n], (_axis(input, dim),), norm, inverse=False)
+
+
+def ifft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
+    """The inverse of `fft`."""
+    input = _operand("ifft", input)
+    return _complex(input, [n], (_axis(input, dim),), norm, inverse=True)
+
+
+def rfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
+    """The first half of the Fourier transform of real numbers, n // 2 + 1 of n points: the others are conjugates.
+
+    >>> import pullback
+    >>> pullback.fft.rfft(pullback.tensor([1.0, 0.0, 0.0, 0.0]))
+    tensor([1.+0.j, 1.+0.j, 1.+0.j])
+    """
+    input = _operand("rfft", input, real=True)
+    return _halved(input, [n], (_axis(input, dim),), norm)
+
+
+def irfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
+    """The inverse of `rfft`: n real numbers, an even number of them unless n is given."""
+    input = _operand("irfft", input)
+    return _whole(input, [n], (_axis(input, dim),), norm)
+
+
+def hfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
+    """The Fourier transform, n real numbers, of a signal of which the input is the first half: the others are conjugates.
+
+    >>> import pullback
+    >>> pullback.fft.hfft(pullback.tensor([1.0, 0.0, 0.0]))
+    tensor([1., 1., 1., 1.])
+    """
+    input = _operand("hfft", input)
+    return _whole(ops.conj(input), [n], (_axis(input, dim),), norm, inverse=False)
+
+
+def ihfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
+    """The inverse of `hfft`."""
+    input = _operand("ihfft", input, real=True)
+    return ops.conj(_halved(input, [n], (_axis(input, dim),), norm, inverse=True))
+
+
+# Several axes
+
+
+def fftn(input: Any, s: Any = None, dim: Dims = None, norm: str | None = None) -> Any:
+    """The Fourier transform along several dims, all unless given, cut or filled with zeros to the sizes s."""
+    input = _operand("fftn", input)
+    return _complex(input, *_plane("fftn", input, s, dim), norm, inverse=False)
+
+
+def ifftn(input: Any, s: Any = None, dim: Dims = None, norm: str | None = None) -> Any:
+    """The inverse of `fftn`."""
+    input = _operand("ifftn", input)
+    return _complex(input, *_plane("ifftn", input, s, dim), norm, inverse=True)
+
+
+def _some(name: str, input: Any, s: Any, dim: Dims) -> tuple[list[int | None], tuple[int, ...]]:
+    sizes, axes = _plane(name, input, s, dim)
+    if not axes:
+        raise RuntimeError(f"{name} must transform at least one axis")
+    return sizes, axes
+
+
+def rfftn(input: Any, s: Any = None, dim: Dims = None, norm: str | None = None) -> Any:
+    """The Fourier transform of real numbers along several dims: half of it along the last."""
+    input = _operand("rfftn", input, real=True)
+    return _halved(input, *_some("rfftn", input, s, dim), norm)
+
+
+def irfftn(input: Any, s: Any = None, dim: Dims = None, norm: str | None = None) -> Any:
+    """The inverse of `rfftn`: real numbers, an even number of them along the last dim unless s is given."""
+    input = _operand("irfftn", input)
+    return _whole(input, *_some("irfftn", input, s, dim), norm)
+
+
+def hfftn(input: Any, s: Any = None, dim: Dims = None, norm: str | None = None) -> Any:
+    """The Fourier transform, real numbers, of a signal of which the input is the first half along the last dim."""
+    input = _operand("hfftn", input)
+    return _whole(ops.conj(input), *_some("hfftn", input, s, dim), norm, inverse=False)
+
+
+def ihfftn(input: Any, s: Any = None, dim: Dims = None, norm: str | None = None) -> Any:
+    """The inverse of `hfftn`."""
+    input = _operand("ihfftn", input, real=True)
+    return ops.conj(_halved(input, *_some("ihfftn", input, s, dim), norm, inverse=True))
+
+
+def fft2(input: Any, s: Any = None, dim: Dims = (-2, -1), norm: str | None = None) -> Any:
+    """`fftn` along the last two dims."""
+    return fftn(input, s, dim, norm)
+
+
+def ifft2(input: Any, s: Any = None, dim: Dims = (-2, -1), norm: str | None = None) -> Any:
+    """`ifftn` along the last two dims."""
+    return ifftn(input, s, dim, norm)
+
+
+def rfft2(input: Any, s: Any = None, dim: Dims = (-2, -1), norm: str | None = None) -> Any:
+    """`rfftn` along the last two dims."""
+    return rfftn(input, s, dim, norm)
+
+
+def irfft2(input: Any, s: Any = None, dim: Dims = (-2, -1), norm: str | None = None) -> Any:
+    """`irfftn` along the last two dims."""
+    return irfftn(input, s, dim, norm)
+
+
+def hfft2(input: Any, s: Any = None, dim: Dims = (-2, -1), norm: str | None = None) -> Any:
+    """`hfftn` along the last two dims."""
+    return hfftn(input, s, dim, norm)
+
+
+def ihfft2(input: Any, s: Any = None, dim: Dims = (-2, -1), norm: str | None = None) -> Any:
+    """`ihfftn` along the last two dims."""
+    return ihfftn(input, s, dim, norm)
+
+
+# The order of frequencies
+
+
+def fftshift(input: Any, dim: Dims = None) -> Any:
+    """A copy with the frequency 0 in the middle of each dim.
+
+    >>> import pullback
+    >>> pullback.fft.fftshift(pullback.fft.fftfreq(4))
+    tensor([-0.5000, -0.2500,  0.0000,  0.2500])
+    """
+    require_tensor("fft_fftshift", "input", input)
+    axes = normalize_axes(dim, input.ndim)
+    return rearranging.roll(input, tuple([input.shape[axis] // 2 for axis in axes]), axes)
+
+
+def ifftshift(input: Any, dim: Dims = None) -> Any:
+    """The inverse of `fftshift`."""
+    require_tensor("fft_ifftshift", "input", input)
+    axes = normalize_axes(dim, input.ndim)
+    return rearranging.roll(input, tuple([(input.shape[axis] + 1) // 2 for axis in axes]), axes)

@@ -1,0 +1,300 @@
+"""Floats that are other ones at each call: traced where they can be, else part of the program; never left in an object."""
+
+import copy
+import decimal
+import fractions
+import json
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+import pullback
+from pullback import func, nn
+from pullback.nn import functional
+
+VALUES = [0.7, 2.0, 3.0, 0.7, 1.5, 2.5]
+"""Values of a float argument in turn; an exponent of 2, a slope above 1, an odd power are special to rules."""
+
+TRACED = {
+    "power": lambda x, s: x.abs() ** s,
+    "negative bases": lambda x, s: x ** (2 * s),
+    "powers of it": lambda x, s: s**x,
+    "float_power": lambda x, s: pullback.float_power(x.abs(), s),
+    "focal loss": lambda x, s: -((1 - pullback.sigmoid(x)) ** s) * functional.logsigmoid(x),
+    "leaky_relu": functional.leaky_relu,
+    "leaky_relu, negative": lambda x, s: functional.leaky_relu(x, -s),
+    "elu": functional.elu,
+    "celu": functional.celu,
+    "softshrink": functional.softshrink,
+    "hardshrink": functional.hardshrink,
+    "hardtanh": lambda x, s: functional.hardtanh(x, -s, s),
+    "threshold": lambda x, s: functional.threshold(x, s, -s),
+    "clamp": lambda x, s: x.clamp(-s, s),
+    "clamp below": lambda x, s: x.clamp(min=s),
+    "remainder": lambda x, s: x % s,
+    "std": lambda x, s: x.std(correction=s),
+    "var": lambda x, s: x.var(correction=s),
+    "lp_pool1d": lambda x, s: functional.lp_pool1d(x.abs()[None], s, 2),
+    "huber_loss": lambda x, s: functional.huber_loss(x, x.detach() + 2, delta=s),
+    "smooth_l1_loss": lambda x, s: functional.smooth_l1_loss(x, x.detach() + 1, beta=s),
+    "margin": lambda x, s: functional.margin_ranking_loss(x, x.detach() * 2, pullback.ones(4), margin=s),
+    "lerp": lambda x, s: pullback.lerp(x, x * 2, s),
+    "addcmul": lambda x, s: pullback.addcmul(x, x, x, value=s),
+    "alpha": lambda x, s: pullback.add(x, x, alpha=s),
+    "where": lambda x, s: pullback.where(x > s, x, s * x),
+    "arithmetic": lambda x, s: x * (2 * s - 1) + abs(-s) / 3,
+}
+CONSTANT = {
+    "softplus": functional.softplus,
+    "vector norm": lambda x, s: x.norm(s),
+    "label smoothing": lambda x, s: functional.cross_entropy(x, pullback.tensor(1), label_smoothing=s / 10),
+    "layer_norm": lambda x, s: functional.layer_norm(x * x, (4,), eps=s),
+    "full": lambda x, s: x * pullback.full((4,), s),
+    "tensor": lambda x, s: x * pullback.tensor(s),
+    "masked_fill": lambda x, s: x.masked_fill(x > 0, s),
+    "math": lambda x, s: x * (math.sqrt(s) + math.floor(s) + round(s) + round(s, 1)),
+    "NumPy": lambda x, s: x * float(np.sqrt(s) * np.float64(2) * s + np.array([s, 1.0]).sum()),
+    "methods": lambda x, s: x * (s.is_integer() + len(s.hex()) + s.real),
+    "text": lambda x, s: x * len(f"{s:.3f}{s!r}{s}{[s]}"),
+    "JSON": lambda x, s: x * len(json.dumps({"a": s})),
+    "fraction": lambda x, s: x * float(fractions.Fraction(s)),
+    "decimal": lambda x, s: x * float(decimal.Decimal(s)),
+    "copies": lambda x, s: x * copy.deepcopy([s])[0] * copy.copy(s) * pickle.loads(pickle.dumps(s)),
+    "key of a dict": lambda x, s: x * {2.0: 5.0, 3.0: 7.0}.get(s, 0.5),
+    "member of a set": lambda x, s: x * (2.0 if s in {0.7, 1.5} else 3.0),
+    "branches": lambda x, s: x * s if s > 1 else x - s,
+    "range": lambda x, s: x * sum(range(int(s) + 2)),
+    "complex": lambda x, s: x * abs(s * 1j),
+    "divmod": lambda x, s: x * (divmod(s, 0.4)[1] + s // 0.4 + s % 0.4 + 7 % s + 7 // s),
+    "type": lambda x, s: x * 2 if type(s) is float else x * 3,
+}
+X = pullback.tensor([-2.2, -0.5, 0.3, 2.1])
+
+
+def near(found, expected):
+    np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=2e-5, atol=1e-6)
+
+
+def values_and_gradients(function):
+    def gradient(x, s):
+        return func.grad(lambda x: function(x, s).sum())(x)
+
+    compiled = pullback.compile(function), pullback.compile(gradient)
+    for s in VALUES:
+        near(compiled[0](X, s), function(X, s))
+        near(compiled[1](X, s), gradient(X, s))
+    return compiled
+
+
+@pytest.mark.parametrize("name", TRACED)
+def test_elementwise_parameters_are_inputs_of_the_program(name):
+    for compiled in values_and_gradients(TRACED[name]):
+        assert sum(count for count, _ in compiled.report().records) == 1, str(compiled.report())
+
+
+@pytest.mark.parametrize("name", CONSTANT)
+def test_other_floats_are_part_of_the_program(name):
+    values_and_gradients(CONSTANT[name])
+
+
+def test_the_gradient_of_a_power():
+    gradient = pullback.compile(lambda x, s: func.grad(lambda x: (x**s).sum())(x))
+    for s in (2.0, 3.0, 0.0, 2.0):
+        expected = s * np.arange(1.0, 4) ** (s - 1)
+        np.testing.assert_allclose(gradient(pullback.arange(3.0) + 1, s).numpy(), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("level", [func.vmap, func.jacrev, func.jacfwd], ids=lambda level: level.__name__)
+def test_numbers_inside_transforms(level):
+    def function(x, s):
+        return level(lambda x: functional.leaky_relu(x, s) ** s)(x)
+
+    compiled = pullback.compile(function)
+    for s in (2.0, 4.0):
+        near(compiled(X, s), function(X, s))
+
+
+# What Python refuses
+
+
+@pytest.mark.parametrize(
+    "function",
+    [lambda x, s: x * (1 / s), lambda x, s: x * (2.0**s), lambda x, s: x * (3 % s), lambda x, s: x * (3 // s)],
+    ids=["division", "overflow", "remainder", "floor"],
+)
+def test_errors_of_floats_are_raised(function):
+    compiled = pullback.compile(function)
+    for s in (1.0, 2.0, 0.0, 5000.0, 3.0):
+        try:
+            expected = function(X, s)
+        except ArithmeticError as error:
+            with pytest.raises(type(error)):
+                compiled(X, s)
+        else:
+            near(compiled(X, s), expected)
+
+
+# Nothing is left behind
+
+
+class Trainer:
+    def __init__(self):
+        self.t, self.log, self.held = 1.0, [], {}
+
+
+def scaled(held, x, s):
+    held.t = held.t * s
+    return x * held.t
+
+
+def listed(held, x, s):
+    held.log.append(s * 2)
+    return x * s
+
+
+def keyed(held, x, s):
+    held.held[s] = len(held.held)
+    return x * len(held.held)
+
+
+def nested(held, x, s):
+    held.held = {"a": [s, (s, s + 1)]}
+    return x * s
+
+
+def closed_over(held, x, s):
+    held.held["later"] = lambda: s
+    return x + s
+
+
+def made(held, x, s):
+    held.held["trainer"] = inner = Trainer()
+    inner.t = s
+    return x * inner.t
+
+
+def attached(held, x, s):
+    held.held["iterator"] = iter([s, s])
+    return x + s
+
+
+EFFECTS = [scaled, listed, keyed, nested, closed_over, made, attached]
+
+
+def plain(value):
+    """A value as text, with types, which no stand-in has."""
+    if callable(value):
+        value = value()
+    if isinstance(value, dict):
+        return [(plain(key), plain(each)) for key, each in value.items()]
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    if isinstance(value, Trainer):
+        return plain(vars(value))
+    if hasattr(value, "__next__"):
+        return plain(list(copy.copy(value)))
+    return type(value), repr(value)
+
+
+@pytest.mark.filterwarnings("ignore:compile")
+@pytest.mark.parametrize("effect", EFFECTS, ids=lambda effect: effect.__name__)
+def test_state_holds_plain_floats(effect):
+    held, beside = Trainer(), Trainer()
+    compiled = pullback.compile(lambda x, s: effect(held, x, s))
+    for s in [1.0, 1.5, 2.0, 0.5] * 3:
+        near(compiled(X, s), effect(beside, X, s))
+        assert plain(held) == plain(beside)
+
+
+@pytest.mark.parametrize("result", [lambda s: s, lambda s: [s * 2], lambda s: {"a": (s, 1)}, lambda s: -s])
+def test_floats_are_returned_as_floats(result):
+    compiled = pullback.compile(lambda x, s: (x * s, result(s)))
+    for s in (1.0, 2.0, 2.0):
+        assert plain(compiled(X, s)[1]) == plain(result(s))
+
+
+SCHEDULES = {
+    "step": lambda optimizer: pullback.optim.lr_scheduler.StepLR(optimizer, 2),
+    "cosine": lambda optimizer: pullback.optim.lr_scheduler.CosineAnnealingLR(optimizer, 5),
+    "exponential": lambda optimizer: pullback.optim.lr_scheduler.ExponentialLR(optimizer, 0.5),
+    "lambda": lambda optimizer: pullback.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 0.9**epoch),
+    "linear": pullback.optim.lr_scheduler.LinearLR,
+    "one cycle": lambda optimizer: pullback.optim.lr_scheduler.OneCycleLR(optimizer, 0.2, total_steps=30),
+}
+
+
+def trained(wrap, schedule=None, factor=None):
+    """The losses and learning rates of some steps, and the learning rate's type."""
+    pullback.manual_seed(0)
+    model = nn.Linear(2, 1)
+    optimizer = pullback.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    scheduler = schedule(optimizer) if schedule else None
+
+    def step(x):
+        optimizer.zero_grad()
+        loss = (model(x) ** 2).sum()
+        loss.backward()
+        optimizer.step()
+        if scheduler is not None:
+            scheduler.step()
+        for group in optimizer.param_groups:
+            if factor is not None:
+                group["lr"] *= factor
+        return loss.detach()
+
+    step, found = wrap(step), []
+    for _ in range(12):
+        loss = step(pullback.ones(2)).item()
+        found.append((loss, optimizer.param_groups[0]["lr"]))
+        repr(optimizer), repr(optimizer.state_dict())
+        assert type(found[-1][1]) is float
+    return np.array(found)
+
+
+@pytest.mark.filterwarnings("ignore:compile")
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_schedules_inside(name):
+    expected = trained(lambda step: step, SCHEDULES[name])
+    np.testing.assert_allclose(trained(pullback.compile, SCHEDULES[name]), expected, rtol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore:compile")
+def test_learning_rates_that_the_step_changes():
+    expected = trained(lambda step: step, factor=0.5)
+    np.testing.assert_allclose(trained(pullback.compile, factor=0.5), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("optimizer", ["AdamW", "SGD", "Adam", "Adagrad", "RMSprop"])
+def test_learning_rates_that_are_tensors(optimizer):
+    def run(wrap):
+        pullback.manual_seed(0)
+        model, rate = nn.Linear(2, 1), pullback.tensor(0.1)
+        moves = getattr(pullback.optim, optimizer)(model.parameters(), lr=rate)
+
+        @wrap
+        def step(x):
+            moves.zero_grad()
+            loss = (model(x) ** 2).sum()
+            loss.backward()
+            moves.step()
+            return loss.detach()
+
+        found = []
+        for _ in range(5):
+            found.append(step(pullback.ones(2)).item())
+            rate.mul_(0.5)
+        return found, step
+
+    expected, _ = run(lambda step: step)
+    found, step = run(pullback.compile)
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+    assert len(step.report().records) <= 2
+
+
+def test_numbers_that_are_only_looked_at_are_recorded_once():
+    compiled = pullback.compile(lambda x, s: x * s if s > 1 else x - s)
+    for s in (1.5, 2.0, 3.0, 0.5, 0.25, 5.0, 0.1):
+        near(compiled(X, s), X * s if s > 1 else X - s)
+    assert sum(count for count, _ in compiled.report().records) == 2

@@ -1,0 +1,126 @@
+"""The public names: none is lost, `dir()` knows them all, and each stands in one place."""
+
+import builtins
+import importlib
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import pullback
+from pullback._tensor import surface
+
+# What users could import on 2026-11-22 (commit 263cecb): modules without an underscore, with their names
+RECORDED = Path(__file__).parent / "public_names.txt"
+
+# Modules that moved below their room; their functions are in `pullback` and in these, as they were
+MOVED = {
+    "pullback.checking": "pullback._tape.checking",
+    "pullback.checkpointing": "pullback.autograd.checkpointing",
+    "pullback.control": "pullback.func.control",
+    "pullback.custom_rules": "pullback.func.custom_rules",
+    "pullback.reasons": "pullback._tape.reasons",
+    "pullback.revolve": "pullback.autograd.revolve",
+    "pullback.selective": "pullback.autograd.selective",
+}
+
+# Not meant for users, and gone
+DROPPED = {
+    "pullback": {name.partition(".")[2] for name in MOVED},
+    "pullback.autograd.function": {
+        *("BOTH Call Custom Kept NOT_AN_INPUT NOT_RETURNED NO_BACKWARD NO_JVP OLD_FORM ONCE Run Slot".split()),
+        *("among beneath edges_of losses places_of record slot".split()),
+    },
+    "pullback.distributions": {"INDEX"},
+    "pullback.fft": {"Dims", "resized"},
+    "pullback.nn.modules": {"LATER"},
+}
+
+
+def recorded() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for line in RECORDED.read_text(encoding="utf-8").splitlines():
+        if not line.startswith(" "):
+            found[module := line.removesuffix(":")] = []
+        else:
+            found[module] += line.split()
+    return found
+
+
+@pytest.mark.parametrize("path", recorded())
+def test_no_public_name_is_lost(path):
+    holder = pullback.Tensor if path == "pullback.Tensor" else importlib.import_module(MOVED.get(path, path))
+    names = set(recorded()[path]) - DROPPED.get(path, set())
+    assert not {name for name in names if not hasattr(holder, name) and f"{path}.{name}" not in UNLISTED}
+
+
+# Modules that are attributes once they are imported; `__dir__` of a class lists what its metaclass keeps for itself
+UNLISTED = {
+    "pullback.compat",
+    "pullback.compat.autograd",
+    "pullback.compat.torch",
+    "pullback.Tensor.__abstractmethods__",
+}
+
+
+@pytest.mark.parametrize(
+    "path", ["pullback", "pullback.linalg", "pullback.fft", "pullback.special", "pullback.nn.functional"]
+)
+def test_a_namespace_lists_all_that_it_has(path):
+    holder = importlib.import_module(path)
+    places = surface.NAMESPACES[path.removeprefix("pullback.")]
+    assert places.keys() <= {*dir(holder)}
+    assert all(hasattr(holder, name) for name in dir(holder))
+    with pytest.raises(AttributeError, match="no attribute 'sofmax'"):
+        holder.sofmax
+
+
+def test_a_name_stands_once_in_the_table():
+    """In a module: but three, whose arguments differ between their namespaces."""
+    for module, rows in surface.TABLE.items():
+        words = [word.partition("=") for names in rows.values() for word in names.split()]
+        twice = [name for name, count in Counter(name for name, *_ in words).items() if count > 1]
+        assert set(twice) <= {"diagonal", "cross", "polygamma"}, module
+
+
+def test_one_definition_for_each_form():
+    for index in ("pullback", "nn.functional", "linalg", "fft", "special"):
+        rows = [
+            (name, module)
+            for module, rows in surface.TABLE.items()
+            for forms, names in rows.items()
+            for name in (word.partition("=")[0] for word in names.split())
+            if any(surface.BY_FORM[form.partition("+")[0]] is surface.NAMESPACES[index] for form in forms.split())
+        ]
+        assert not [name for name, count in Counter(name for name, _ in rows).items() if count > 1]
+
+
+def test_other_names_are_the_same_function():
+    assert pullback.absolute is pullback.abs
+    assert pullback.concat is pullback.cat is pullback.concatenate
+    assert pullback.special.expit is pullback.sigmoid
+    assert pullback.Tensor.multiply is not None
+
+
+def test_a_star_import_leaves_pythons_names_alone():
+    """Checked in a process of its own: names that are bound here would not go away."""
+    text = """
+import builtins
+before = dict(vars(builtins))
+from pullback import *
+x = tensor([1.0, -2.0], requires_grad=True)
+assert sum([1, 2]) == 3 and max(1, 2) == 2 and abs(-1) == 1 and type(float("1")) is type(1.0)
+assert not [name for name in before if name in globals() and not name.startswith("__")]
+relu(x).backward(ones(2))
+assert x.grad.tolist() == [1.0, 0.0]
+assert nn.Linear and e and linalg.inv
+"""
+    subprocess.run([sys.executable, "-W", "error", "-c", text], check=True)
+
+
+def test_dir_has_what_the_star_leaves_out():
+    both = {name for name in dir(pullback) if hasattr(builtins, name) and not name.startswith("_")}
+    assert {"sum", "max", "abs", "float", "int", "bool", "all", "any", "complex"} <= both
+    assert not both & {*pullback.__all__}

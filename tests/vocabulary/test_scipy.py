@@ -1,0 +1,132 @@
+"""SciPy's special functions on tensors: SciPy's values, the gradients of finite differences, refusals by name."""
+
+import numpy as np
+import pytest
+
+import pullback
+from pullback._numpy.scipy_names import FUNCTIONS
+
+from ..differences import check
+
+special = pytest.importorskip("scipy.special", reason="these are SciPy's functions")
+
+REAL = np.array([[0.31, -0.72, 1.93], [-1.24, 0.85, 2.36]])
+POSITIVE, SHAPES = np.abs(REAL), np.array([0.7, 1.4, 2.6])
+FRACTIONS = POSITIVE / 3
+WHOLE = np.array([0.0, 1.0, 4.0])
+
+OF_ONE = {
+    "erf": REAL, "erfc": REAL, "erfcx": REAL, "erfinv": FRACTIONS, "entr": POSITIVE, "exp2": REAL, "expit": REAL,
+    "expm1": REAL, "gammaln": REAL, "i0": REAL, "i0e": REAL, "i1": REAL, "i1e": REAL, "log1p": POSITIVE, "log_ndtr": REAL,
+    "logit": FRACTIONS, "ndtr": REAL, "ndtri": FRACTIONS, "psi": REAL, "digamma": REAL, "round": REAL, "j0": REAL, "j1": REAL,
+    "y0": POSITIVE, "y1": POSITIVE, "k0": POSITIVE, "k1": POSITIVE, "k0e": POSITIVE, "k1e": POSITIVE, "cbrt": REAL,
+    "exp10": REAL, "log_expit": REAL, "loggamma": POSITIVE, "gamma": REAL, "dawsn": REAL, "erfi": REAL, "erfcinv": FRACTIONS,
+    "expi": REAL, "exp1": POSITIVE, "ellipk": FRACTIONS, "ellipe": FRACTIONS, "wrightomega": REAL, "cosm1": REAL,
+    "sindg": REAL, "cosdg": REAL, "tandg": REAL, "cotdg": REAL, "sici": POSITIVE, "shichi": POSITIVE, "fresnel": REAL,
+}  # fmt: skip
+OF_SEVERAL = {
+    "betainc": (SHAPES, 1.3, FRACTIONS), "betaincc": (SHAPES, 1.3, FRACTIONS), "gammainc": (SHAPES, POSITIVE),
+    "gammaincc": (SHAPES, POSITIVE), "xlogy": (REAL, SHAPES), "xlog1py": (REAL, SHAPES), "zeta": (SHAPES + 1.5, POSITIVE),
+    "beta": (SHAPES, POSITIVE), "betaln": (SHAPES, POSITIVE), "binom": (SHAPES + 3, POSITIVE), "poch": (SHAPES, POSITIVE),
+    "owens_t": (REAL, SHAPES), "gammaincinv": (SHAPES, FRACTIONS), "gammainccinv": (SHAPES, FRACTIONS),
+    "betaincinv": (SHAPES, 1.3, FRACTIONS), "rel_entr": (SHAPES, POSITIVE), "kl_div": (SHAPES, POSITIVE),
+    "pseudo_huber": (SHAPES, REAL), "huber": (SHAPES, REAL), "powm1": (POSITIVE, SHAPES), "chdtr": (SHAPES, POSITIVE),
+    "chdtrc": (SHAPES, POSITIVE), "gdtr": (SHAPES, 1.3, POSITIVE), "gdtrc": (SHAPES, 1.3, POSITIVE),
+    "fdtr": (SHAPES, 1.3, POSITIVE), "fdtrc": (SHAPES, 1.3, POSITIVE),
+}  # fmt: skip
+OF_ORDER = {
+    "jv": SHAPES, "yv": SHAPES, "iv": SHAPES, "kv": SHAPES, "ive": SHAPES, "kve": SHAPES, "hyp0f1": SHAPES, "expn": WHOLE,
+    "pdtr": WHOLE, "pdtrc": WHOLE, "eval_chebyt": 3, "eval_chebyu": 3, "eval_hermite": 3, "eval_hermitenorm": 3,
+    "eval_laguerre": 3, "eval_legendre": WHOLE, "eval_sh_chebyt": 3, "eval_sh_chebyu": 3,
+}  # fmt: skip
+BEHIND = {"boxcox": SHAPES, "boxcox1p": SHAPES, "inv_boxcox": SHAPES, "inv_boxcox1p": SHAPES}
+
+present = [name for name in FUNCTIONS if hasattr(special, name)]
+
+
+def test_every_function_is_tried():
+    tried = {*OF_ONE, *OF_SEVERAL, *OF_ORDER, *BEHIND, "hyp1f1", "hyp2f1"}
+    assert tried - {"digamma"} == FUNCTIONS.keys()
+
+
+@pytest.mark.parametrize("name", OF_ONE)
+def test_functions_of_one_tensor(name):
+    check(getattr(special, name), OF_ONE[name])
+
+
+@pytest.mark.parametrize("name", OF_SEVERAL)
+def test_functions_of_several_tensors(name):
+    if not hasattr(special, name):
+        pytest.skip(f"this SciPy has no {name}")
+    arrays = [array for array in OF_SEVERAL[name] if isinstance(array, np.ndarray)]
+
+    def function(*given):
+        rest = iter(given)
+        return getattr(special, name)(*(next(rest) if isinstance(a, np.ndarray) else a for a in OF_SEVERAL[name]))
+
+    check(function, *arrays)
+    check(lambda x: function(x, *arrays[1:]), arrays[0])
+    check(lambda x: function(arrays[0], x), arrays[1])
+
+
+@pytest.mark.parametrize("name", OF_ORDER)
+def test_orders_stand_first(name):
+    function, order = getattr(special, name), OF_ORDER[name]
+    check(lambda x: function(order, x), POSITIVE)
+    tracked = pullback.tensor(np.asarray(order, float), requires_grad=True)
+    with pytest.raises(TypeError, match=r"^scipy\.special\.\w+ has no derivative here: "):
+        function(tracked, pullback.tensor(POSITIVE))
+    np.testing.assert_allclose(function(pullback.tensor(np.asarray(order)), POSITIVE), function(order, POSITIVE))
+
+
+@pytest.mark.parametrize("name", BEHIND)
+def test_parameters_stand_behind(name):
+    check(lambda x: getattr(special, name)(x, BEHIND[name]), POSITIVE)
+    with pytest.raises(TypeError, match=f"^scipy.special.{name} has no derivative here: "):
+        getattr(special, name)(POSITIVE, pullback.tensor(SHAPES, requires_grad=True))
+
+
+def test_hypergeometric_functions():
+    check(lambda x: special.hyp1f1(0.7, SHAPES, x), REAL)
+    check(lambda x: special.hyp2f1(0.7, -1.3, SHAPES, x), FRACTIONS)
+    with pytest.raises(TypeError, match=r"^scipy\.special\.hyp2f1 has no derivative here: "):
+        special.hyp2f1(pullback.tensor(0.7, requires_grad=True), 1.0, 2.0, 0.5)
+
+
+@pytest.mark.parametrize("name", [n for n in dir(special) if isinstance(getattr(special, n), np.ufunc)])
+def test_the_others_are_refused_by_name(name):
+    ufunc = getattr(special, name)
+    if ufunc.__name__ not in FUNCTIONS and ufunc not in (np.exp2, np.log1p):
+        x = pullback.tensor(0.5, requires_grad=True)
+        with pytest.raises(TypeError, match=r"^(scipy\.special|numpy)\.\w+ has no derivative here: "):
+            ufunc(*[x] * ufunc.nin)
+
+
+def test_values_of_tensors_that_are_not_tracked():
+    assert special.erf(pullback.tensor(REAL)).tolist() == pullback.erf(pullback.tensor(REAL)).tolist()
+    np.testing.assert_array_equal(special.struve(1, pullback.tensor(REAL)), special.struve(1, REAL))
+
+
+def test_results_are_written_and_reduced_like_those_of_numpy():
+    out = pullback.zeros(2, 3, dtype=pullback.float64)
+    x = pullback.tensor(POSITIVE, requires_grad=True)
+    assert special.gammaln(x, out=out) is out
+    out.sum().backward()
+    np.testing.assert_allclose(x.grad.numpy(), special.psi(POSITIVE))
+    check(lambda a: special.xlogy.outer(SHAPES, a), POSITIVE)
+
+
+def test_single_precision_stays():
+    x = pullback.tensor(np.float32(POSITIVE), requires_grad=True)
+    for function in (special.gamma, special.erf, lambda x: special.jv(1.5, x), lambda x: special.beta(x, 2.0)):
+        assert function(x).dtype == pullback.float32
+        function(x).sum().backward()
+    assert x.grad.dtype == pullback.float32
+
+
+def test_functions_that_are_no_ufuncs_refuse_what_is_tracked():
+    """SciPy writes these in Python, on arrays: pullback has logsumexp, softmax and polygamma itself."""
+    x = pullback.tensor(REAL, requires_grad=True)
+    for function in (special.logsumexp, special.softmax, lambda t: special.polygamma(1, t)):
+        with pytest.raises(RuntimeError, match="requires grad"):
+            function(x)
