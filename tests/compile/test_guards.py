@@ -1,12 +1,12 @@
-"""Facts: machine code that watches them, and Python's expression of them, both find every change and nothing else."""
+"""Holders of a state: machine code that watches them, and Python that asks them, both find every change and nothing else."""
 
 import types
 from collections import OrderedDict, defaultdict
 
 import pytest
 
-from pullback.compile.facts import Attribute, facts
-from pullback.compile.state import Closure, Facets, Mapping, Members, Named, Sequence
+from pullback.compile.holders import Attributes, Closure, Mapping, Members, Named, Sequence
+from pullback.compile.state import State
 
 watching = pytest.importorskip("pullback.compile.machine.watching", reason="llvmlite is not installed")
 
@@ -71,19 +71,19 @@ def cases():
     def of_function():
         made = types.FunctionType(code, globals(), "made", (2,))
         made.__kwdefaults__ = {"c": 3}
-        return Facets(made, "__code__", "__defaults__", "__kwdefaults__", "__dict__")
+        return Attributes(made, "__code__", "__defaults__", "__kwdefaults__", "__dict__")
 
     yield of_function, assigning("__code__", another.__code__)
-    yield of_function, assigning("__defaults__", (*[2],))
+    yield of_function, assigning("__defaults__", (3,))
     yield of_function, assigning("__kwdefaults__", None)
     yield of_function, assigning("__dict__", {})
     yield lambda: Closure(types.CellType(1), "x"), assigning("cell_contents", 2)
     yield lambda: Closure(types.CellType(1), "x"), lambda cell: cell.__delattr__("cell_contents")
     yield lambda: Closure(types.CellType(), "x"), assigning("cell_contents", 2)
-    yield lambda: Facets(Plain(), "__class__", "__dict__"), assigning("__class__", Derived)
-    yield lambda: Facets(Plain(a=1), "__class__", "__dict__"), assigning("__dict__", {"a": 1})
-    yield lambda: Facets(Slotted(), "__class__", "__dict__"), assigning("__class__", Other)
-    yield lambda: Facets(Slotted(), "__class__", "__dict__"), assigning("__dict__", {})
+    yield lambda: Attributes(Plain(), "__class__", "__dict__"), assigning("__class__", Derived)
+    yield lambda: Attributes(Plain(a=1), "__class__", "__dict__"), assigning("__dict__", {"a": 1})
+    yield lambda: Attributes(Slotted(), "__class__", "__dict__"), assigning("__class__", Other)
+    yield lambda: Attributes(Slotted(), "__class__", "__dict__"), assigning("__dict__", {})
     for made in (dict, OrderedDict, lambda **given: defaultdict(list, **given)):
         yield lambda made=made: Mapping(made(a=1, b=object())), setting("b", object())
         yield lambda made=made: Mapping(made(a=float, b=2)), setting("a", 1.0)
@@ -104,63 +104,47 @@ def cases():
     yield lambda: Members(type("Made", (), {"a": 1, "f": method})), assigning("g", method)
     yield lambda: Members(type("Made", (), {"a": 1, "f": method})), lambda cls: delattr(cls, "a")
     yield lambda: Members(type("Made", (), {"__mark__": 1})), hidden
-    yield lambda: Facets(type("Made", (Plain,), {}), "__class__", "__bases__"), assigning("__bases__", (Derived,))
-    yield lambda: Facets(Meta("Made", (), {}), "__class__", "__bases__"), assigning("__class__", DerivedMeta)
+    yield lambda: Attributes(type("Made", (Plain,), {}), "__class__", "__bases__"), assigning("__bases__", (Derived,))
+    yield lambda: Attributes(Meta("Made", (), {}), "__class__", "__bases__"), assigning("__class__", DerivedMeta)
 
 
 CASES = list(cases())
 
 
-def asked(stated):
-    """What Python says of facts: a function without arguments."""
-    names = {}
-
-    def name(value):
-        key = f"c{id(value)}"
-        names[key] = value
-        return key
-
-    text = " and ".join(fact.expression(name) for fact in stated)
-
-    def ask():
-        try:
-            return bool(eval(text, names))  # the expression under test
-        except (AttributeError, ValueError, KeyError):
-            return False
-
-    return ask
+def watched(*holders):
+    """What watches some holders, if anything can, and those that are left for Python."""
+    state = State([])
+    state.holders.extend(holders)
+    return watching.watch(state.holders, state.renew)
 
 
 @pytest.mark.parametrize("number", range(len(CASES)))
 def test_every_change_is_found_by_both(number):
     make, change = CASES[number]
     holder = make()
-    stated = facts(holder)
-    ask = asked(stated)
-    watch, left = watching.watch(stated)
-    assert ask()
+    watch, left = watched(holder)
+    assert holder.same()
     assert watch is None or watch.unchanged()
     try:
         change(holder.held)
     except TypeError:
         pytest.skip("this Python does not allow the change")
-    assert not ask()
+    assert not holder.same()
     assert left or not watch.unchanged()
 
 
-def test_most_facts_are_watched():
-    stated = [fact for make, _ in CASES for fact in facts(make())]
-    _, left = watching.watch(stated)
-    assert len(left) < len(stated) / 3
-    assert not any(isinstance(fact, Attribute) for fact in left)
+def test_most_holders_are_watched():
+    holders = [make() for make, _ in CASES]
+    _, left = watched(*holders)
+    assert len(left) < len(holders) / 3
+    assert not any(isinstance(holder, Attributes) for holder in left)
 
 
 def test_a_learning_rate_may_be_any_float_and_nothing_else():
     group = {"params": [], "lr": 0.1}
     holder = Mapping(group)
     holder.moving.add("lr")
-    stated = facts(holder)
-    ask, (watch, left) = asked(stated), watching.watch(stated)
+    watch, left = watched(holder)
     assert not left
     for value, expected in (
         (0.2, True),
@@ -171,52 +155,68 @@ def test_a_learning_rate_may_be_any_float_and_nothing_else():
         ("0.1", False),
     ):
         group["lr"] = value
-        assert ask() == watch.unchanged() == expected
+        assert holder.same() == watch.unchanged() == expected
 
 
 def test_what_means_the_same_is_watched_from_then_on():
     held = {"a": (1, 2), "b": [1]}
     holder = Mapping(held)
-    watch, _ = watching.watch(facts(holder))
+    watch, _ = watched(holder)
     held["a"] = (*[1, 2],)
     assert holder.same()
     assert not watch.unchanged()
-    assert watch.renewed(holder.same)
+    assert watch.renewed()
     assert watch.unchanged()
     held["a"] = (1, 3)
     assert not watch.unchanged()
+    assert not watch.renewed()
 
 
-def test_objects_of_changed_facts_are_kept_alive():
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [(1, 1.0), (1, True), (0.0, -0.0), (range(0, 3, 2), range(0, 4, 2)), ((1,), (1.0,)), (b"a", "a"), (1.0, 1 + 0j)],
+)
+def test_values_and_keys_that_are_equal_but_differ(old, new):
+    as_value, as_key, in_set = {"k": old}, {old: 1}, {old}
+    holders = Mapping(as_value), Mapping(as_key), Sequence(in_set)
+    as_value["k"] = new
+    for held, put in ((as_key, lambda: as_key.setdefault(new, 1)), (in_set, lambda: in_set.add(new))):
+        held.clear()
+        put()
+    assert not any(holder.same() for holder in holders)
+
+
+def test_objects_of_changed_holders_are_kept_alive():
     """No new object takes the address of one that is watched."""
     held = {"a": object()}
-    watch, _ = watching.watch(facts(Mapping(held)))
+    watch, _ = watched(Mapping(held))
     for _ in range(100):
         held["a"] = object()
         assert not watch.unchanged()
-    assert watch.renewed(lambda: True)
-    for _ in range(100):
-        held["a"] = object()
-        assert not watch.unchanged()
+        assert not watch.renewed()
 
 
 def test_what_changes_while_it_is_asked_about_is_not_watched():
     """As when another thread changes it."""
     held = {"a": (1, 2)}
-    watch, _ = watching.watch(facts(Mapping(held)))
-    held["a"] = (*[1, 2],)
+    holder = Mapping(held)
+    state = State([])
+    state.holders.append(holder)
 
-    def again():
+    def renew():
+        found = state.renew()
         held["a"] = (1, 3)
-        return True
+        return found
 
-    assert watch.renewed(again)
+    watch, _ = watching.watch(state.holders, renew)
+    held["a"] = (*[1, 2],)
+    assert watch.renewed()
     assert not watch.unchanged()
 
 
 def test_what_is_gone_is_no_error():
     cell = types.CellType(1)
-    watch, _ = watching.watch(facts(Closure(cell, "x")))
+    watch, _ = watched(Closure(cell, "x"))
     del cell.cell_contents
     assert not watch.unchanged()
-    assert not watch.renewed(lambda: True)
+    assert not watch.renewed()

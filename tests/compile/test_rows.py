@@ -229,3 +229,15 @@ def test_losses_of_scores_that_are_no_numbers(monkeypatch):
     assert value[3] == 0 and not slopes[3].any()
     assert np.isnan(value[[5, 7, 9]]).all() and np.isnan(slopes[[5, 7, 9]]).all()
     assert np.isfinite(np.delete(slopes, [5, 7, 9], 0)).all()
+
+
+@pytest.mark.parametrize("size", [4096, 5000, 70_000])
+def test_one_row_without_other_axes(size):
+    """Its statistics are arrays without axes, which machine code writes to."""
+    x = pullback.tensor(np.random.default_rng(0).standard_normal(size), requires_grad=True)
+    found = pullback.nn.functional.layer_norm(x, (size,))
+    array = x.detach().numpy()
+    expected = (array - array.mean()) / np.sqrt(array.var() + 1e-5)
+    np.testing.assert_allclose(found.detach().numpy(), expected, rtol=1e-10, atol=1e-12)
+    found.pow(2).sum().backward()
+    assert float(x.grad.abs().max()) < 1e-3

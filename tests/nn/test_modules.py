@@ -520,3 +520,26 @@ def test_grids_may_hold_what_is_no_number(padding: str) -> None:
     grid = pullback.tensor([[[[float("nan"), 0.0], [0.0, float("inf")]]]])
     found = nn.functional.grid_sample(pullback.zeros(1, 1, 3, 3), grid, "nearest", padding, align_corners=False)
     assert found.tolist() == [[[[0, 0]]]]
+
+
+class Point(nn.Parameter):
+    """A parameter on a manifold, made as torch's packages make their own kinds."""
+
+    def __new__(cls, data, requires_grad=True):
+        return pullback.Tensor._make_subclass(cls, data, requires_grad)
+
+
+@pytest.mark.parametrize("made", [Point, lambda data: data.as_subclass(Point), lambda data: copy.deepcopy(Point(data))])
+def test_a_parameter_of_a_class_of_its_own_is_registered_however_it_was_made(made):
+    m = nn.Linear(2, 1)
+    m.point = made(pullback.ones(2))
+    assert isinstance(m.point, Point) and isinstance(m.point, nn.Parameter) and not isinstance(m.weight, Point)
+    assert [name for name, _ in m.named_parameters()] == ["weight", "bias", "point"]
+    assert [*m.state_dict()] == ["weight", "bias", "point"]
+    m.register_parameter("other", Point(pullback.zeros(3)))
+    m.load_state_dict({name: value + 1 for name, value in m.state_dict().items()})
+    assert m.point.tolist() == [2, 2] and m.other.tolist() == [1, 1, 1]
+    optimizer = pullback.optim.SGD(m.parameters(), lr=1.0)
+    m.other.sum().backward()
+    optimizer.step()
+    assert m.other.tolist() == [0, 0, 0] and type(m.other) is Point

@@ -95,3 +95,45 @@ def test_lines_of_what_a_recorded_pass_leaves():
     (g,) = pullback.autograd.grad((y * y).sum(), x, create_graph=True)  # ASKS AGAIN
     assert line(g.grad_fn).endswith("# ASKS AGAIN")
     assert line(g.grad_fn.next_functions[0][0]).endswith("# HOOKS")
+
+
+VIEWS = {
+    "t": lambda x: x.t(),
+    "index": lambda x: x[0],
+    "slice": lambda x: x[:, ::2],
+    "view": lambda x: x.view(12),
+    "reshape": lambda x: x.reshape(12),
+    "expand": lambda x: x.expand(2, 3, 4),
+    "unbind": lambda x: x.unbind()[0],
+    "split": lambda x: x.split(1)[0],
+    "diagonal": lambda x: x.diagonal(),
+    "unfold": lambda x: x.unfold(0, 2, 1),
+    "as_strided": lambda x: x.as_strided((2,), (1,)),
+    "view of a view": lambda x: x.t()[0],
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_view_made_under_no_grad_tells_whether_its_base_requires_grad(name):
+    """As in torch 2.13: it requires grad as its base does, is a leaf, and what is computed from it is not recorded."""
+    leaf = pullback.ones(3, 4, requires_grad=True)
+    for base, wanted in [(leaf, True), (leaf * 2, True), (pullback.ones(3, 4), False), (leaf.detach(), False)]:
+        with pullback.no_grad():
+            view = VIEWS[name](base)
+            assert (view.requires_grad, view.is_leaf, view.grad_fn) == (wanted, True, None)
+            assert not (view * 2).requires_grad
+        assert not (view * 2).requires_grad
+        assert not view.requires_grad_(False).requires_grad or wanted
+        assert ("requires_grad=True" in repr(view)) == wanted
+        assert copy.deepcopy(view).requires_grad == wanted
+
+
+def test_a_view_made_under_no_grad_follows_its_base():
+    base = pullback.ones(3)
+    with pullback.no_grad():
+        view, copied = base[:2], pullback.ones(3, requires_grad=True)[[0, 1]]
+    assert not view.requires_grad and not copied.requires_grad
+    base.requires_grad_()
+    assert view.requires_grad
+    view.retain_grad()
+    assert not view.retains_grad

@@ -1,4 +1,4 @@
-"""backward and grad: from what the user passes to a pass over the tape, and back.
+"""`backward` and `grad`: from the user's arguments to a pass over the tape, and from its outcome to the results.
 
 Everything is checked and prepared before the pass starts.
 """
@@ -26,7 +26,7 @@ ndarray = np.ndarray
 
 
 def _reasons() -> Any:
-    """The search for what broke the chain, which is read when something has."""
+    """The module that finds out why a gradient is missing, imported when an error needs it."""
     return importlib.import_module("pullback._tape.reasons")
 
 
@@ -62,7 +62,7 @@ def _roots(outputs: Sequence[Any], gradients: Sequence[Any], create_graph: bool)
 
 
 def _listed(name: str, function: str, values: Any, *, single: tuple[type, ...]) -> list[Any]:
-    """One or several things the user passed, as a list; the values of a dict."""
+    """The user's argument, one object or several, as a list; of a dict, its values."""
     if type(values) is list or type(values) is tuple:
         return list(values)
     if isinstance(values, single):
@@ -85,7 +85,7 @@ def backward(
     create_graph: bool = False,
     inputs: Any = None,
 ) -> None:
-    """Accumulate into `.grad` what the cotangents of some tensors pull back to."""
+    """Pull the cotangents of some tensors back, and accumulate the results into `.grad`."""
     keep_graph = create_graph if retain_graph is None else retain_graph
     if gradients is None and inputs is None and isinstance(tensors, Carrier) and tensors._node is not None:
         tape = tensors.interpreter
@@ -177,7 +177,9 @@ def grad(
     results = _listed("outputs", "grad", outputs, single=(Carrier, GradientEdge))
     targets = _listed("inputs", "grad", inputs, single=(Carrier, GradientEdge))
     for output in results:
-        if isinstance(output, Carrier) and not isinstance(output.interpreter, Tape):  # it knows what a gradient is
+        if isinstance(output, Carrier) and not isinstance(
+            output.interpreter, Tape
+        ):  # a transform's tensor: its interpreter computes gradients itself
             options = {"retain_graph": retain_graph, "create_graph": create_graph, "allow_unused": allow_unused}
             given = _gradients(grad_outputs, results, outputs)
             return output.interpreter.grad(results, targets, given, **options)
@@ -232,7 +234,7 @@ def _grad_once(
     create_graph: bool,
     allow_unused: bool | None,
 ) -> list[Any]:
-    """The gradient for each target, in its dtype; None where the outputs do not reach it."""
+    """The gradient for each target, in its dtype; None if the outputs do not depend on it."""
     tape, roots = _roots(outputs, gradients, create_graph)
     outcome = pull_back(
         tape,
@@ -263,7 +265,7 @@ def _grad_once(
 
 
 def _laid_out(g: Any, target: Any) -> Any:
-    """A gradient with its elements in order, as those of its target are, so that it has a flat view; repeats are kept."""
+    """A gradient made C-contiguous if its target is, so that `.view(-1)` works; a broadcast gradient stays as it is."""
     if 0 in g._array.strides or not isinstance(target, Carrier) or not target.is_contiguous():
         return g
     return ops.clone(g, order="C")
@@ -316,15 +318,15 @@ def _batched(
 
 
 def _fill(targets: Sequence[Any], answers: list[Any], batch: tuple[int, ...]) -> None:
-    """Put zeros in the place of the gradients of unused inputs."""
+    """Replace the missing gradients of unused inputs by zeros."""
     for index, (target, answer) in enumerate(zip(targets, answers, strict=True)):
         if answer is None:
             answers[index] = target.interpreter.wrap(np.zeros((*batch, *target.shape), target._dtype), None)
 
 
 def retain_grad(tensor: Any) -> None:
-    """Have passes store the gradient of a tensor that is not a leaf in its `.grad`."""
-    if tensor._node is None:
+    """Make passes store the gradient of a non-leaf tensor in its `.grad`."""
+    if not tensor.requires_grad:
         raise RuntimeError(f"can't retain_grad on Tensor that has requires_grad=False: this is a {errors.kind(tensor)}")
-    if not isinstance(tensor._node, AccumulateGrad):
+    if tensor.grad_fn is not None:
         hooks_of(tensor._node).retained = weakref.ref(tensor)

@@ -1,4 +1,4 @@
-"""`check()`: a block in which what is legal, and probably a mistake, is said aloud.
+"""`check()`: a block that warns of code that is legal but probably a mistake.
 
 Two things: a broadcast that grows both operands and is reduced afterwards, (N, 1) with (N,), and copies that were made
 because a value was overwritten that a graph had kept.
@@ -27,11 +27,11 @@ Shape = tuple[int, ...]
 
 
 class CheckWarning(UserWarning):
-    """Said inside `pullback.check()` of a broadcast that grew both operands and was reduced."""
+    """The warning of `pullback.check()` about a broadcast that expanded both operands and was then reduced."""
 
 
 class Broadcast(NamedTuple):
-    """An operation that made both operands grow, and the one that reduced what it made."""
+    """An operation that broadcast both operands, and the operation that reduced its result."""
 
     operation: str
     site: str
@@ -51,7 +51,7 @@ class Broadcast(NamedTuple):
 
 
 class Copy(NamedTuple):
-    """A copy of a value that a graph had kept, made since its memory was written."""
+    """A copy of a saved value, made because its memory was written."""
 
     shape: Shape
     nbytes: int
@@ -69,12 +69,12 @@ class Copy(NamedTuple):
 
 # 1. Broadcasts
 #
-# What grew is remembered by its array, with the axes along which each operand did, and handed on while shapes stay. A
-# side is done when one of its axes has been reduced; with both done, elements have met that may not have been meant to.
+# The result of a broadcast is remembered by its array, with the axes along which each operand was expanded, and passed on to
+# results of the same shape. When axes of both operands have been reduced, elements have been combined by accident, perhaps.
 
 
 class Grown(NamedTuple):
-    """What is known of an array that came from a broadcast: for each operand the axes that grew, None once reduced."""
+    """For an array that results from a broadcast: the expanded axes of each operand, None after one of them was reduced."""
 
     operation: str
     site: Site
@@ -84,15 +84,15 @@ class Grown(NamedTuple):
 
     @property
     def moved(self) -> bool:
-        """Whether elements have been moved since, so that it is not known any more along which axes what grew."""
+        """True if elements have been rearranged since, so that the expanded axes are no longer known."""
         return self.axes[0] == self.axes[1]
 
     def over(self, axes: frozenset[int]) -> Grown:
-        """The same, moved into an array with these axes."""
+        """The same after a permutation of the axes."""
         return self._replace(axes=(axes, axes))
 
     def along(self, reduced: set[int], ndim: int, *, kept: bool) -> Grown:
-        """The same after a reduction of some axes of an array with so many."""
+        """The same after a reduction over some axes of an array with `ndim` axes."""
         left = [axis for axis in range(ndim) if kept or axis not in reduced]
         places = {axis: place for place, axis in enumerate(left)}
 
@@ -103,7 +103,7 @@ class Grown(NamedTuple):
 
 
 class _Growth(Observer):
-    """Looks for broadcasts, and knows which operation has kept which value."""
+    """An observer that looks for broadcasts, and knows which operation has saved which value."""
 
     def __init__(self, before: Mode, found: list[Broadcast]) -> None:
         super().__init__(before)
@@ -112,7 +112,7 @@ class _Growth(Observer):
         self.savers: weakref.WeakKeyDictionary[Cell, tuple[str, Site]] = weakref.WeakKeyDictionary()
 
     def sees(self, primitive: Primitive, params: dict[str, Any], values: Sequence[Any], out: Any) -> None:
-        """Look at the shapes that went in and came out, and at what was kept."""
+        """Look at the shapes of inputs and results, and at the saved values."""
         if passing():
             return
         for piece in pieces(out):
@@ -153,7 +153,7 @@ class _Growth(Observer):
         self._mark(array, Grown(name, caller(), (first, second), array.shape, axes))
 
     def _follow(self, primitive: Primitive, params: dict[str, Any], source: Any, grown: Grown, array: Any) -> None:
-        """Hand the memory on to a result of the same shape, or to one that is reduced along some axes."""
+        """Pass the record on to a result of the same shape, or to one that is reduced over some axes."""
         if array.shape == source.shape:
             self._mark(array, grown)
             return
@@ -186,7 +186,7 @@ MEANT = {"outer", "kron", "cdist", "vander", "addr", "meshgrid"}  # functions of
 
 
 def _meant() -> bool:
-    """Whether the broadcast is made by a function of pullback that means it."""
+    """True if the broadcast is made by a function of pullback that intends it, such as `outer`."""
     frame = sys._getframe(2)
     while internal[frame.f_code.co_filename] and frame.f_back is not None:
         if frame.f_code.co_name in MEANT:
@@ -196,7 +196,7 @@ def _meant() -> bool:
 
 
 def _grew(shape: Shape, result: Shape) -> frozenset[int]:
-    """The axes of a result along which an operand was repeated."""
+    """The axes of a result along which an operand was broadcast."""
     full = (1,) * (len(result) - len(shape)) + shape
     return frozenset(axis for axis, (have, want) in enumerate(zip(full, result, strict=True)) if have < want)
 
@@ -256,7 +256,7 @@ class check(ModeBlock):
         super().__exit__(*exc)
 
     def _copied(self, cell: Cell) -> None:
-        """Note a copy that has just been made for a graph."""
+        """Record a copy that has just been made of a saved value."""
         known = next((observer.savers[cell] for observer in self._observers if cell in observer.savers), None)
         name, site = ("an operation outside the block", None) if known is None else known
         saved_at = None if site is None else describe(site)

@@ -1,4 +1,4 @@
-"""Cuts: where a value loses its history, noted for those who will miss its gradient.
+"""Cuts: places where a value loses its history, recorded for messages about a missing gradient.
 
 A value that depends on tracked tensors and is not tracked itself carries its cut. The latest cuts are also kept by
 themselves, since the value may be gone when somebody asks.
@@ -22,7 +22,7 @@ HIDING = {"detach", "data", "no_grad", "inference_mode", "numpy"}
 
 
 class Cut:
-    """Why a value that depends on tracked tensors is not tracked itself, and where that happened; when, and to whom."""
+    """Why a value that depends on tracked tensors is not tracked, at which line that happened, when, and to which nodes."""
 
     __slots__ = ("reason", "site", "seq", "origins")
 
@@ -37,24 +37,24 @@ class Cut:
 
     @property
     def hides(self) -> bool:
-        """Whether a derivative is lost that need not be zero."""
+        """True if a derivative is lost that may not be zero."""
         return self.reason in HIDING
 
 
 REACH = 8
 recent: collections.deque[Cut] = collections.deque(maxlen=1024)
-"""The latest cuts, for `reasons`: a value may be gone by the time that somebody misses its gradient."""
+"""The latest cuts, for `reasons`: the value itself may no longer exist when its gradient is found to be missing."""
 
 
 def cut(reason: str, tensors: Sequence[Any], asked: int = 0) -> Cut:
-    """A cut made now, by the user's line, of what came from these tensors; `asked` frames back it has been asked for."""
+    """A cut at the current line of the user, for a value that was computed from these tensors."""
     made = Cut(reason, caller(asked + 2), next(count), _origins(tensors))
     recent.append(made)
     return made
 
 
 def _origins(tensors: Sequence[Any]) -> tuple[ref[Node], ...]:
-    """Nodes on the way to what tensors were computed from: a few, since nothing but a cut may pay for them.
+    """Some of the nodes from which tensors were computed: few, since only cuts may pay for the search.
 
     Weakly, so that no graph lives longer than it would; and further back than the tensors' own, which may die at once.
     """
@@ -75,19 +75,21 @@ def _origins(tensors: Sequence[Any]) -> tuple[ref[Node], ...]:
         found += [edge for edge in node.edges if edge is not None and edge not in found]
     if len(found) == 1 and not earlier:
         return (ref(found[0]),)
-    together = {id(each): each for each in (*map(ref, found), *earlier)}  # a node has one reference: each is kept once
+    together = {
+        id(each): each for each in (*map(ref, found), *earlier)
+    }  # equal references are one object, so each node is held once
     return (*together.values(),)[:REACH]
 
 
 def withdraw(made: Cut, target: Any) -> None:
-    """Forget the latest cuts where what they cut off is written back to where it came from: an update in place."""
+    """Forget the latest cuts if the detached value is written back to its source, as an in-place update does."""
     with contextlib.suppress(IndexError):  # where none is left
         while recent[-1].reason == made.reason and any(origin() is target._node for origin in recent[-1].origins):
             recent.pop()
 
 
 def cut_off(reason: str, tensors: Sequence[Any], *, asked: int = 0) -> Cut:
-    """A cut made now, by the user's line; noted where somebody watches for them.
+    """A cut at the current line of the user, added to the list of latest cuts.
 
     What pullback cuts off for purposes of its own is not noted: `asked` is how many frames back somebody asked for it.
     """

@@ -1,4 +1,4 @@
-"""What happened at one entry of a ledger, in words: where a cotangent became 0, NaN or inf, and by which factor."""
+"""Describes one entry of a ledger in words: where a cotangent became 0, NaN or inf, and by which factor."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ Index = tuple[int, ...] | None
 
 
 def word_of(title: str) -> str:
-    """The user's word for what made a node: `log_softmax` for a LogSoftmaxBackward0."""
+    """The user's name for the operation of a node: `log_softmax` for a LogSoftmaxBackward0."""
     name = title.rstrip("0123456789").removesuffix("Backward")
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
 def word(node: Node) -> str:
-    """The user's word for what made a node; the name of a custom function as it is."""
+    """The user's name for the operation of a node; for a custom function, its own name."""
     return operation(node) if node.foreign else word_of(node.title)
 
 
@@ -39,30 +39,30 @@ def made_at(node: Node) -> str:
 
 
 def kind_of(values: Any) -> str:
-    """'nan' where there is one among some numbers, else 'inf'."""
+    """'nan' if an element is NaN, else 'inf'."""
     return "nan" if np.isnan(values).any() else "inf"
 
 
 def number(value: Any) -> str:
-    """One number as text."""
+    """One value as text."""
     return f"{value.item():.6g}" if isinstance(value, (np.ndarray, np.generic)) else f"{value:.6g}"
 
 
 # 2. From entry to entry
 #
-# An element of a cotangent can be followed up through operations that leave every element in its place; through others
-# it is followed as part of a whole, the index None.
+# An element of a cotangent can be followed back through operations that keep every element at its index; through others
+# the cotangent is followed as a whole, with None for the index.
 
 
 def stays(entry: Entry) -> bool:
-    """Whether each element of the contribution comes from the element in the same place of what came in."""
+    """True if each element of the contribution comes from the element of the incoming cotangent at the same index."""
     primitive, edge = entry.node.primitive, entry.edge
     in_place = primitive.kind == "elementwise" or primitive.name == "masked_fill"
     return in_place and entry.node.shape == edge.shape
 
 
 def above(entry: Entry, index: Index) -> Index:
-    """The index, in what came in, of the element that an element of the contribution was made from, where it is one."""
+    """The index in the incoming cotangent of the element from which an element of the contribution was computed, or None."""
     if index is None or stays(entry):
         return index
     params = entry.node.params
@@ -79,7 +79,7 @@ def above(entry: Entry, index: Index) -> Index:
 
 
 def element(value: Any, index: Index) -> Any:
-    """The element of a cotangent at an index; None where that means nothing."""
+    """The element of a cotangent at an index; None if there is no such element."""
     pieces = list(arrays(value))
     if index is None or len(pieces) != 1 or pieces[0].ndim != len(index):
         return None
@@ -88,13 +88,13 @@ def element(value: Any, index: Index) -> Any:
 
 
 def vanishes(value: Any, index: Index) -> bool:
-    """Whether a cotangent is zero at an index, or everywhere if that is not known."""
+    """True if a cotangent is zero at an index, or everywhere if the index is None."""
     at = element(value, index)
     return all_zero(value) if at is None else not at
 
 
 def clean(value: Any, index: Index) -> bool:
-    """Whether a cotangent is finite at an index, or everywhere if that is not known."""
+    """True if a cotangent is finite at an index, or everywhere if the index is None."""
     at = element(value, index)
     return all_finite(value) if at is None else bool(np.isfinite(at))
 
@@ -111,7 +111,7 @@ POLES = {
 
 
 class Cause(NamedTuple):
-    """An entry at which something began, with the numbers that met there."""
+    """An entry at which a zero, NaN or inf first appeared, with the values that were multiplied there."""
 
     entry: Entry
     at: Index
@@ -122,7 +122,7 @@ class Cause(NamedTuple):
     mask: Entry | None
 
     def numbers(self) -> str:
-        """The element, the numbers that met in it, and what the rule had kept of it."""
+        """The element, the values that were multiplied in it, and the values that the rule had saved for it."""
         place = "" if not self.at else f" at index {self.at}"
         kept = ", ".join(f"{name} = {number(value)}" for name, value in self.operands.items())
         if self.incoming is None or self.outgoing is None:
@@ -133,7 +133,7 @@ class Cause(NamedTuple):
         return f"{place}: {product} = {number(self.outgoing)}{f', where {kept}' if kept else ''}"
 
     def advice(self) -> str:
-        """How a mask and the factor met, or what has no derivative here, and the way around it; else nothing."""
+        """A sentence on a mask times an infinite factor, or on a missing derivative, with the fix; otherwise empty."""
         already = next((name for name, value in self.operands.items() if not np.isfinite(value)), None)
         if self.mask is None and already is not None:
             return (
@@ -160,12 +160,12 @@ class Cause(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """What the factor is: 'inf' or 'nan'."""
+        """The value of the factor: 'inf' or 'nan'."""
         return "nan" if self.factor is not None and np.isnan(self.factor) else "inf"
 
 
 def cause(ledger: Ledger, entry: Entry, index: Index) -> Cause:
-    """What happened at an entry, to one element of the contribution."""
+    """The cause at an entry, for one element of the contribution."""
     incoming = element(entry.incoming, above(entry, index))
     factor = _factor(entry, index) if stays(entry) else None
     mask = None
@@ -175,7 +175,7 @@ def cause(ledger: Ledger, entry: Entry, index: Index) -> Cause:
 
 
 def _factor(entry: Entry, index: Index) -> Any:
-    """The local derivative of an element: what the rule makes of 1."""
+    """The local derivative of an element: the rule applied to 1."""
     node = entry.node
     if index is None or node.foreign or node.hooks is not None or not isinstance(entry.saved, tuple):
         return None
@@ -187,18 +187,18 @@ def _factor(entry: Entry, index: Index) -> Any:
 
 
 class _Value(NamedTuple):
-    """A kept value as rules take it, on arrays."""
+    """A saved value in the form that rules take, on arrays."""
 
     value: Any
 
     @property
     def array(self) -> Any:
-        """The numbers, without what tracks them."""
+        """The values as plain arrays."""
         return self.value._elements() if isinstance(self.value, Carrier) else self.value
 
 
 def operands(entry: Entry, index: Index) -> dict[str, Any]:
-    """The elements that the rule has kept at an index, by the rule's names."""
+    """The saved elements at an index, by their names in the rule."""
     node = entry.node
     if index is None or node.foreign or not isinstance(entry.saved, tuple):
         return {}
@@ -210,7 +210,7 @@ def operands(entry: Entry, index: Index) -> dict[str, Any]:
 
 
 def _mask(ledger: Ledger, entry: Entry, index: Index) -> Entry | None:
-    """The mask that made the zero which came in at an entry."""
+    """The mask that caused the zero in the incoming cotangent of an entry."""
     seen: set[Node] = set()
     waiting = [(entry.node, index)]
     while waiting:
@@ -234,7 +234,7 @@ MASKS = {"where", "masked_fill", "select"}
 
 
 def _masks(entry: Entry, index: Index) -> bool:
-    """Whether an operation lets some elements through and others not: `where`, masks, and products with zeros."""
+    """True if an operation selects elements: `where`, masks, and products with zeros."""
     name = entry.node.primitive.name
     return name in MASKS or (name == "multiply" and any(not value for value in operands(entry, index).values()))
 
@@ -243,7 +243,7 @@ def _masks(entry: Entry, index: Index) -> bool:
 
 
 def born(ledger: Ledger, node: Node, index: Index) -> tuple[Entry, Index] | None:
-    """The entry at which the NaN or inf in a node's cotangent began, and the index there; None if it came with the root."""
+    """The entry at which the NaN or inf in a node's cotangent first appeared, and the index there; None if the root had it."""
     seen: set[Node] = set()
     while node not in seen:
         seen.add(node)
@@ -260,7 +260,7 @@ def born(ledger: Ledger, node: Node, index: Index) -> tuple[Entry, Index] | None
 
 
 def _located(value: Any, index: Index) -> Index:
-    """An index, or, where it is not known, that of the first number that is not finite."""
+    """The index; if it is None, that of the first element that is not finite."""
     if element(value, index) is not None:
         return index
     pieces = list(arrays(value))

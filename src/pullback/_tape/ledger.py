@@ -1,4 +1,4 @@
-"""The ledger of a pass: every cotangent that travelled, from which node to which, for those who look for a cause.
+"""The ledger of a pass: every cotangent that was sent, from which node to which, for the search for a cause.
 
 A walk keeps the cotangents that wait in a dict. A ledger is such a dict that writes down what goes through it, so that
 a pass can be looked at without another walk.
@@ -23,7 +23,7 @@ ndarray = np.ndarray
 
 
 class Entry(NamedTuple):
-    """One contribution: what a node, given its own cotangent, sent along an edge, and what was kept for its rule."""
+    """One contribution: what a node sent along an edge, the cotangent that it had received, and the values saved for its rule."""
 
     node: Node
     incoming: Any
@@ -33,12 +33,12 @@ class Entry(NamedTuple):
 
     @property
     def place(self) -> int:
-        """Which input of the node the edge belongs to."""
+        """The index of the input to which the edge belongs."""
         return self.node.edges.index(self.edge)
 
 
 class Ledger(dict[Node, Any]):
-    """The cotangents that wait in a pass, and all contributions to them in order."""
+    """The pending cotangents of a pass, and all contributions to them, in order."""
 
     def __init__(self, pending: dict[Node, Any]) -> None:
         super().__init__(pending)
@@ -48,13 +48,13 @@ class Ledger(dict[Node, Any]):
         self._saved: Any = None
 
     def pop(self, node: Node, default: Any = None) -> Any:
-        """What has arrived at a node, which is the one that runs next."""
+        """The cotangent that has arrived at the node that runs next."""
         self._node, self._saved = node, node.saved
         self._incoming = super().pop(node, default)
         return self._incoming
 
     def get(self, edge: Node, default: Any = None) -> Any:
-        """Nothing: so that each contribution arrives here alone."""
+        """Always None, so that contributions are not added up before they arrive here."""
         return default
 
     def __setitem__(self, edge: Node, outgoing: Any) -> None:
@@ -68,12 +68,12 @@ class Ledger(dict[Node, Any]):
 
 
 class Listener:
-    """A watcher that keeps the ledger of a pass."""
+    """A watcher that records the ledger of a pass."""
 
     ledger: Ledger
 
     def begins(self, walker: Pass, order: Any, roots: Any, needed: Any) -> Callable[..., None]:
-        """Have the pass write into a ledger."""
+        """Make the pass write into a ledger."""
         return functools.partial(self._walk, walker.walk)
 
     def _walk(self, walk: Any, order: Any, pending: dict[Node, Any], wanted: Any, needed: Any) -> None:
@@ -81,14 +81,14 @@ class Listener:
         walk(order, self.ledger, wanted, needed)
 
     def ends(self, walker: Pass) -> None:
-        """Nothing is left to do."""
+        """Do nothing: the ledger is complete."""
 
     def wrote(self, tensor: Any, recorded: bool) -> None:
-        """Writes do not matter to it."""
+        """Do nothing: writes are of no interest."""
 
 
 def replayed(tape: Any, roots: Sequence[tuple[Node, Any]], target: Node) -> Ledger:
-    """The ledger of a pass from roots to one node, which changes nothing."""
+    """The ledger of a pass from roots to one node; the pass changes nothing."""
     listener = Listener()
     with FieldBlock(watcher=listener, compute=None):
         pull_back(tape, roots, targets=[target], retain_graph=True, create_graph=False)
@@ -96,11 +96,11 @@ def replayed(tape: Any, roots: Sequence[tuple[Node, Any]], target: Node) -> Ledg
 
 
 DOUBLE, FLOAT = np.dtype(np.float64), np.dtype(np.float32)
-isfinite, vdot = math.isfinite, getattr(np.vdot, "_implementation", np.vdot)  # past its dispatch
+isfinite, vdot = math.isfinite, getattr(np.vdot, "_implementation", np.vdot)  # without NumPy's dispatch
 
 
 def arrays(value: Any) -> Iterator[Array]:
-    """The arrays of real and complex numbers in a cotangent, which may be of several outputs."""
+    """The real and complex arrays in a cotangent, which may hold one for each of several outputs."""
     if isinstance(value, Parts):
         value = list(value.values())
     for piece in value if isinstance(value, (list, tuple)) else (value,):
@@ -110,7 +110,7 @@ def arrays(value: Any) -> Iterator[Array]:
 
 
 def finite(array: Array) -> bool:
-    """Whether all numbers are finite: by one sum of squares, which is not if one of them is not, and else anew.
+    """True if all elements are finite. A finite sum of squares, quick to compute, proves it; otherwise each is tested.
 
     The sum is computed by BLAS where it can be, at a fraction of the cost of an array of answers. Of NumPy's ways there
     `vdot` is the shortest, and the one that looks at no flags.
@@ -123,7 +123,7 @@ def finite(array: Array) -> bool:
         total = vdot(array, array)
     elif flags.f_contiguous:
         total = vdot(array.T, array.T)
-    elif 0 in array.strides:  # broadcast: each number once
+    elif 0 in array.strides:  # broadcast: look at each element once
         return finite(array[(*[slice(None) if stride else 0 for stride in array.strides], ...)])
     else:
         total = quiet.copy().run(array.sum)
@@ -131,12 +131,12 @@ def finite(array: Array) -> bool:
 
 
 def all_finite(value: Any) -> bool:
-    """Whether all numbers of a cotangent are finite."""
+    """True if all elements of a cotangent are finite."""
     return all(map(finite, arrays(value)))
 
 
 def all_zero(value: Any) -> bool:
-    """Whether all numbers of a cotangent are exactly zero."""
+    """True if all elements of a cotangent are exactly zero."""
     return not any(array.any() for array in arrays(value))
 
 

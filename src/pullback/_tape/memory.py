@@ -126,6 +126,15 @@ def owner(array: Any) -> Any:
     return array
 
 
+def bounds(array: Any) -> tuple[int, int]:
+    """The addresses of the first byte of an array and of that after the last."""
+    start = array.__array_interface__["data"][0]
+    if not array.size:
+        return start, start
+    ends = [(size - 1) * step for size, step in zip(array.shape, array.strides, strict=True)]
+    return start + sum(min(end, 0) for end in ends), start + sum(max(end, 0) for end in ends) + array.itemsize
+
+
 _lent: WeakValueDictionary[int, Storage] = WeakValueDictionary()
 _entries: dict[int, Any] = vars(_lent)["data"]  # to ask whether there are any, without a call
 

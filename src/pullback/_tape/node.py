@@ -1,4 +1,4 @@
-"""Nodes: what a recorded operation leaves behind, and the hooks on it.
+"""Nodes of the graph, one for each recorded operation, and the hooks on them.
 
 A node knows where cotangents go (`edges`), what its rules need (`saved`, `params`), the shape its own cotangent has,
 when it was made (`seq`) and where in the user's code (`code`, `offset`). Edges point at nodes, not tensors: values can
@@ -25,7 +25,7 @@ new = object.__new__
 
 
 class _Pull:
-    """Finds a primitive's composed rules when they are first needed and leaves them on the class."""
+    """A descriptor that composes a primitive's rules when they are first needed, and replaces itself by the result."""
 
     def __get__(self, node: Node | None, cls: type[Node]) -> Callable[..., Sequence[Any]]:
         pull = cls.primitive.pull
@@ -41,7 +41,7 @@ class Node:
     primitive: Primitive
     title = "Node"
     foreign = False
-    """Whether its pullback runs code of users, who may ask for the mode and for the pass; nodes with hooks do."""
+    """True if its pullback runs the user's code, which may read the mode and the pass; nodes with hooks do, too."""
     edges: tuple[Node | None, ...]
     saved: Any
     params: Any
@@ -71,7 +71,7 @@ class Node:
 
     @property
     def metadata(self) -> dict[Any, Any]:
-        """A dictionary for notes on this node."""
+        """A dictionary for the user's own data on this node."""
         try:
             return self._metadata
         except AttributeError:
@@ -84,7 +84,7 @@ class Node:
         return tuple((None, 0) if edge is None else edge.endpoint for edge in self._of_inputs(self.edges))
 
     def _of_inputs(self, values: Sequence[Any]) -> tuple[Any, ...]:
-        """Of one value for each edge, those for inputs that have a derivative."""
+        """From one value for each edge, those whose input has a derivative."""
         rules = self.primitive.rules
         if not rules:
             return tuple(values)
@@ -92,7 +92,7 @@ class Node:
 
     @property
     def endpoint(self) -> tuple[Node, int]:
-        """The node and output number that this node stands for."""
+        """The node and the output number that an edge to this node refers to."""
         return self, 0
 
     def _sequence_nr(self) -> int:
@@ -120,7 +120,7 @@ class Node:
         return hooks_of(self).add("pre", hook)
 
     def _kept(self, name: str, *, raw: bool) -> Any:
-        """What was kept under a rule's name, or a tuple of it where the name stands for several."""
+        """The value saved under a name of the rules, or a tuple of values for a variadic name."""
         tape, kept = tape_of(self), self.primitive.kept(len(self.edges))
         found = tuple(tape.kept(self, place, raw=raw) for place, (other, _) in enumerate(kept) if other == name)
         return found[0] if self.primitive.starred(name) == name else found
@@ -133,13 +133,15 @@ SAVED_NAMES = {"x": "self", "a": "self", "b": "other", "y": "result"}
 
 
 def tape_of(node: Node) -> Any:
-    """The tape a node is recorded on, which the leaves know."""
+    """The tape on which a node is recorded, found by way of a leaf."""
     while not isinstance(node, AccumulateGrad):
         node = next(edge for edge in node.edges if edge is not None)
     return node.tape
 
 
-_classes: dict[tuple[Primitive, str, bool], type[Node]] = {}  # beside the cache, since two threads may ask at once
+_classes: dict[
+    tuple[Primitive, str, bool], type[Node]
+] = {}  # beside the cache, whose function two threads may call at the same time
 
 
 @functools.cache
@@ -154,7 +156,7 @@ def node_class(primitive: Primitive, title: str, conjugated: bool = False) -> ty
 
 
 def _shown(primitive: Primitive) -> dict[str, property]:
-    """`_saved_self`, `_saved_result`, ...: what a node has kept, under torch's names; `_raw_saved_...` its place.
+    """Properties `_saved_self`, `_saved_result`, ...: saved values by torch's names; `_raw_saved_...` are their handles.
 
     Properties, since a `__getattr__` would slow down every look at a node, which are most of what a pass does.
     """
@@ -183,7 +185,7 @@ def _conjugated_pull(primitive: Primitive, xp: Any, g: Any, edges: Any, saved: A
 
 
 def make(cls: type[Node], edges: tuple[Node | None, ...], saved: Any, params: Any, shape: Any) -> Any:
-    """A node of a class, stamped with its number and the user's line."""
+    """A new node of a class, with its sequence number and the user's line."""
     node: Any = new(cls)
     node.edges = edges
     node.saved = saved
@@ -202,29 +204,29 @@ def make(cls: type[Node], edges: tuple[Node | None, ...], saved: Any, params: An
 
 
 class Output(Node):
-    """One output of a node that has several."""
+    """One output of a node with several outputs."""
 
     __slots__ = ()
 
     @property
     def endpoint(self) -> tuple[Node, int]:
-        """The node with several outputs, and which of them this is."""
+        """The node with several outputs, and the index of this one."""
         assert self.edges[0] is not None
         return self.edges[0], self.params
 
     @staticmethod
     def pull(xp: Any, g: Any, edges: Any, saved: Any, params: Any) -> Sequence[Any]:
-        """The cotangent, marked with the output it belongs to."""
+        """The cotangent, labelled with the index of its output."""
         return (Parts({params: g}),)
 
 
 def outputs(node: Node, shapes: Sequence[tuple[int, ...]]) -> list[Output]:
-    """The outputs of a node, each a place for one cotangent."""
+    """The outputs of a node, each of which receives one cotangent."""
     return [make(Output, (node,), (), index, shape) for index, shape in enumerate(shapes)]
 
 
 class Parts(dict[int, Any]):
-    """The cotangent of a node with several outputs: those that have arrived, by number."""
+    """The cotangents of a node with several outputs that have arrived so far, by the index of the output."""
 
     shape = None
 
@@ -235,7 +237,7 @@ class Parts(dict[int, Any]):
         return both
 
     def filled(self, xp: Any, shapes: Sequence[tuple[int, ...]]) -> list[Any]:
-        """One cotangent for each output, zeros where none has arrived."""
+        """One cotangent for each output; zeros for outputs that received none."""
         like = next(iter(self.values()))
         return [self[i] if i in self else xp.zeros(shape, like=like) for i, shape in enumerate(shapes)]
 
@@ -255,7 +257,7 @@ class AccumulateGrad(Node):
 
     @property
     def next_functions(self) -> tuple[()]:
-        """Nothing comes before a leaf."""
+        """Always empty: a leaf has no inputs."""
         return ()
 
     @property
@@ -281,7 +283,7 @@ def leaf(tensor: Any, array: np.ndarray[Any, Any]) -> AccumulateGrad:
 
 
 class RemovableHandle:
-    """What registering a hook returns: `remove()` takes the hook away, as does leaving a `with` block."""
+    """The handle returned when a hook is registered: `remove()`, or the end of a `with` block, removes the hook."""
 
     def __init__(self, hooks: list[Any], hook: Any) -> None:
         self._hooks = hooks
@@ -289,7 +291,7 @@ class RemovableHandle:
         hooks.append(self._entry)
 
     def remove(self) -> None:
-        """Take the hook away; a second call does nothing."""
+        """Remove the hook; a second call does nothing."""
         for i, entry in enumerate(self._hooks):
             if entry is self._entry:
                 del self._hooks[i]
@@ -303,7 +305,7 @@ class RemovableHandle:
 
 
 class Hooks:
-    """The hooks of a node: on the tensor it makes, before it runs and after, and tensors that retain their grad."""
+    """The hooks of a node: on the tensor that it computes, before it runs, after it has run; and the tensor that retains its grad."""
 
     __slots__ = ("tensor", "pre", "post", "retained")
 
@@ -314,7 +316,7 @@ class Hooks:
         self.retained: weakref.ref[Any] | None = None
 
     def add(self, kind: str, hook: Callable[..., Any]) -> RemovableHandle:
-        """Register a hook of a kind."""
+        """Register a hook in one of the lists, and return its handle."""
         return RemovableHandle(getattr(self, kind), hook)
 
     def before(self, g: Any) -> Any:
@@ -324,7 +326,7 @@ class Hooks:
         return g
 
     def run(self, kind: str, values: Sequence[Any], *rest: Any) -> Sequence[Any]:
-        """A tuple of gradients after the hooks on the node itself."""
+        """A tuple of gradients after the hooks on the node."""
         for (hook,) in list(getattr(self, kind)):
             answer = hook(tuple(values), *rest)
             if answer is None:
@@ -347,7 +349,7 @@ def _hook_name(hook: Any) -> str:
 
 
 def _replacement(hook: Any, answer: Any, given: Any) -> Any:
-    """What a tensor hook returned, checked against the gradient it was given."""
+    """The result of a tensor hook, checked to be like the gradient that it was given."""
     if answer is None:
         return given
     if not isinstance(answer, type(given)):
@@ -368,7 +370,7 @@ def _replacement(hook: Any, answer: Any, given: Any) -> Any:
 
 
 def hooks_of(node: Node) -> Hooks:
-    """The hooks of a node, made when first asked for."""
+    """The hooks of a node, created at the first call."""
     if node.hooks is None:
         node.hooks = Hooks()
     return node.hooks

@@ -1,4 +1,4 @@
-"""Observers: who looks at each operation of a block after it has been computed, and at each pass before it is walked.
+"""Observers: objects that see each operation of a block after it has been computed, and each pass before it runs.
 
 Observers stack: each hands on to the one that was there before it.
 """
@@ -13,10 +13,10 @@ from .._core.primitives import Primitive
 
 
 class Observer:
-    """Sees every operation of its block: define `sees`, and `begins` for passes."""
+    """A base class for observers of all operations in a block: define `sees`, and `begins` for passes."""
 
     unseen: frozenset[Primitive] = frozenset()
-    """Operations whose results it need not see."""
+    """Names of operations whose results are skipped."""
     copy: Callable[[], Any] = quiet.copy
     """A copy of the context in which operations are computed."""
 
@@ -26,7 +26,7 @@ class Observer:
         self.alone = self.computes is None and self.before is None
 
     def fields(self) -> dict[str, Any]:
-        """The fields of a mode in which this observer looks."""
+        """The fields of a mode in which this observer is active."""
         return {"compute": self.compute, "watcher": self, "observer": self if self.alone else None}
 
     def compute(
@@ -39,7 +39,7 @@ class Observer:
         params: dict[str, Any],
         tracked: bool,
     ) -> Any:
-        """The result of an operation, as the tape boxes it."""
+        """Compute an operation, box its result as the tape does, and look at it."""
         if self.computes is not None:
             out = self.computes(tape, primitive, args, edges, values, params, tracked)
         else:
@@ -50,30 +50,30 @@ class Observer:
         return out
 
     def sees(self, primitive: Primitive, params: dict[str, Any], values: Sequence[Any], out: Any) -> None:
-        """An operation on arrays has given a tensor, or a tuple of them; in a recorded pass too, see `passing`."""
+        """Called after an operation on arrays with its result, a tensor or a tuple; also during a recorded pass, see `passing`."""
         raise NotImplementedError
 
     def begins(self, walker: Any, order: Any, roots: Any, needed: Any) -> Callable[..., None]:
-        """A pass is about to walk: the function that walks, which is the pass's own or calls it."""
+        """Called before a pass runs; returns the function that walks the graph, which may wrap the pass's own."""
         walk: Callable[..., None] = walker.walk
         return walk if self.before is None else self.before.begins(walker, order, roots, needed)
 
     def ends(self, walker: Any) -> None:
-        """A pass has written its gradients."""
+        """Called after a pass has written its gradients."""
         if self.before is not None:
             self.before.ends(walker)
 
     def wrote(self, tensor: Any, recorded: bool) -> None:
-        """A tensor has been written."""
+        """Called after a tensor has been written in place."""
         if self.before is not None:
             self.before.wrote(tensor, recorded)
 
 
 def passing() -> bool:
-    """Whether a pass is on its way, which is looked at as a whole."""
+    """True while a pass is running: observers look at a pass as a whole."""
     return running.get(None) is not None
 
 
 def pieces(out: Any) -> tuple[Any, ...]:
-    """The tensors that an operation gave."""
+    """The tensors in the result of an operation."""
     return out if type(out) is tuple else (out,)

@@ -1,7 +1,7 @@
-"""The tape: how an operation is recorded, and what it keeps.
+"""The tape: how an operation is recorded, and which values are saved for the backward pass.
 
-The tape is one interpreter among others: it computes an operation on what its carriers hold and leaves a node where an
-input is tracked. How a cotangent travels back over the nodes is in `_pass`.
+The tape is one interpreter among others: it computes an operation on the values in its carriers and, if an input is
+tracked, creates a node. How a cotangent travels back over the nodes is in `walk`.
 """
 
 from __future__ import annotations
@@ -27,19 +27,18 @@ ndarray = np.ndarray
 
 # 1. Recording
 #
-# The tape is the interpreter of level 0, and of each level a transform opens. It computes the operation on what its
-# carriers hold, and where an input is tracked it leaves a node.
+# The tape is the interpreter of level 0, and of each level that a transform enters.
 
 
 class Tape(Interpreter):
-    """The interpreter that records: its carriers are tensors, boxed by `wrap`."""
+    """The interpreter that records operations: its carriers are tensors, boxed by `wrap`."""
 
     def wrap(self, value: Any, node: Node | None) -> Any:
-        """A carrier of this level around a value, with the node that made it."""
+        """A carrier of this level that boxes a value, with the node that computed it."""
         raise NotImplementedError
 
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
-        """Compute one operation and record it where an input is tracked."""
+        """Compute one operation, and record it if an input is tracked."""
         values: list[Any] = []
         edges: list[Node | None] = []
         tracked = nested = False
@@ -70,15 +69,15 @@ class Tape(Interpreter):
         return self.finish(primitive, args, edges, result, params, tracked)
 
     def sees(self, value: Carrier) -> bool:
-        """Whether a carrier is this tape's, or stands further out; one of another tape of the level is a value to it."""
+        """True if a carrier belongs to this tape or to a higher level; one of another tape of this level is only a value."""
         return value.interpreter is self or value.level > self.level
 
     def beneath(self, primitive: Primitive, values: Sequence[Any], params: dict[str, Any]) -> Any:
-        """The result of an operation on what carriers of this level hold, some of it carriers of lower levels."""
+        """The result of an operation on the values in carriers of this level, some of which are carriers of lower levels."""
         return bind(primitive, values, params)
 
     def recording(self, create_graph: bool, cotangents: Sequence[Any]) -> bool:
-        """Whether operations are recorded while cotangents travel over this tape: on it, or further out."""
+        """True if the operations of a pass over this tape are recorded, by this tape or at a higher level."""
         return create_graph or any(isinstance(g, Carrier) and g.level > self.level for g in cotangents)
 
     def finish(
@@ -90,7 +89,7 @@ class Tape(Interpreter):
         params: dict[str, Any],
         tracked: bool,
     ) -> Any:
-        """The result of an operation that has been computed, boxed, and recorded if it is to be."""
+        """The boxed result of an operation that has been computed; it is recorded if an input is tracked."""
         current = mode.get()
         if tracked and current.grad and primitive.differentiable:
             kind = _kind(result)
@@ -108,7 +107,7 @@ class Tape(Interpreter):
         *,
         conjugated: bool,
     ) -> Any:
-        """The result of an operation, boxed, with its node; `conjugated` where it is complex."""
+        """The boxed result of an operation, with its new node; `conjugated` is True for complex results."""
         title = primitive.title
         cls = node_class(primitive, title if type(title) is str else primitive.node_name(params), conjugated)
         node = make(cls, tuple(edges), (), params, None)
@@ -129,7 +128,7 @@ class Tape(Interpreter):
         return out
 
     def run(self, node: Node, cotangents: Sequence[Any]) -> tuple[Any, ...]:
-        """One node alone: the cotangents of its inputs from those of its outputs, all as tensors."""
+        """Run a single node: the cotangents of its inputs from those of its outputs, all as tensors."""
         if type(node.saved) is not tuple:
             raise node.saved.error(node)
         g = list(cotangents) if "shapes" in (node.params or ()) else cotangents[0]
@@ -141,7 +140,7 @@ class Tape(Interpreter):
         )
 
     def kept(self, node: Node, place: int, *, raw: bool) -> Any:
-        """One value a node has kept, the leaf itself if it is one; raw, the handle that takes hooks."""
+        """One value that a node has saved (the leaf itself for a leaf); with `raw`, the handle on which hooks are registered."""
         if type(node.saved) is not tuple:
             raise node.saved.error(node)
         if raw:
@@ -159,7 +158,7 @@ class Tape(Interpreter):
         return out
 
     def _keep(self, node: Node, args: Sequence[Any], out: Any) -> Any:
-        """The cells of the values that the rules of tracked inputs name; None in the place of the others."""
+        """The cells of the saved values; None for values that only rules of untracked inputs name."""
         if mode.get().pack is not None:  # hooks get arrays, too: masks and indices
             hooks_of(node)
             args = [self.wrap(arg, None) if type(arg) is ndarray and arg.ndim else arg for arg in args]
@@ -179,7 +178,10 @@ class Tape(Interpreter):
 
 
 def why_cut(primitive: Primitive, args: Sequence[Any], result: Any, tracked: bool, current: Mode) -> Cut | None:
-    """Why a result is not tracked although it comes from tracked tensors; a zero derivative hides what came before."""
+    """The reason why a result is not tracked although tracked tensors went into it; None if there is nothing to explain.
+
+    An operation whose derivative is zero hides the reasons that its inputs carry.
+    """
     if tracked and not current.grad and not _leads_nowhere(primitive, result):
         return cut_off("inference_mode" if current.inference else "no_grad", args)
     cuts: list[Cut] = [made for arg in args if (made := getattr(arg, "_cut", None)) is not None]
@@ -193,13 +195,13 @@ def why_cut(primitive: Primitive, args: Sequence[Any], result: Any, tracked: boo
 
 
 def _leads_nowhere(primitive: Primitive, result: Any) -> bool:
-    """Whether a result has no derivative by what it is, or a derivative of zero."""
+    """True if a result has no derivative because of its dtype, or a derivative of zero."""
     return _flat(primitive) or _kind(result) not in {"f", "c"}
 
 
 @functools.cache
 def _flat(primitive: Primitive) -> bool:
-    """Whether a derivative is zero wherever it exists: stated so, or by a rule that gives 0 for 1, whatever the inputs."""
+    """True if the derivative is zero wherever it exists: by its kind, or because its rule, which saves nothing, maps 1 to 0."""
     if primitive.kind != "elementwise" or primitive.saved:
         return primitive.kind == "zero"
     rules = [rule for rule in primitive.rules if rule is not None]
@@ -209,7 +211,7 @@ def _flat(primitive: Primitive) -> bool:
 
 
 def _kind(result: Any) -> str:
-    """The kind of a result's numbers: 'f' for real and 'c' for complex ones; others have no derivative."""
+    """The kind of a result's dtype: 'f' for real and 'c' for complex numbers; others have no derivative."""
     if type(result) is tuple:
         return _kind(result[0]) if result else "no outputs"
     return (result._dtype if isinstance(result, Carrier) else result.dtype).kind  # type: ignore[no-any-return]
@@ -217,12 +219,12 @@ def _kind(result: Any) -> str:
 
 # 2. What is saved
 #
-# A node keeps cells. A tensor that has never been saved gets its cell here; a tensor that has, shares it. With
-# `saved_tensors_hooks` the cell holds what the hook made of the value instead.
+# A node holds cells. A tensor gets its cell when it is first saved, and shares it with all nodes that save it later. With
+# `saved_tensors_hooks` a `Packed` object holds the result of the pack hook instead.
 
 
 class Packed:
-    """A saved value that a pack hook has taken; reading it unpacks."""
+    """A saved value replaced by the result of a pack hook; to read it calls the unpack hook."""
 
     __slots__ = ("handle", "unpack")
 
@@ -248,7 +250,7 @@ class Packed:
 
 
 class Beneath:
-    """A saved carrier of a lower level: it keeps its history there, and the value it had when it was saved."""
+    """A saved carrier of a lower level, with its history there and the value that it had when it was saved."""
 
     __slots__ = ("cell", "carrier")
 
@@ -258,13 +260,13 @@ class Beneath:
 
     @property
     def array(self) -> Any:
-        """The carrier, as it was."""
+        """The carrier, with the value that it had when it was saved."""
         self.carrier._array = self.cell.array
         return self.carrier
 
 
 def keep(value: Any, level: int, *, is_output: bool = False) -> Any:
-    """The cell that a node of a level keeps for a value."""
+    """The cell in which a node of a level saves a value."""
     if not isinstance(value, Carrier):
         return keep_array(value)
     current = mode.get()
@@ -280,13 +282,13 @@ def keep(value: Any, level: int, *, is_output: bool = False) -> Any:
 
 
 class SavedTensor:
-    """The place of one saved value: `register_hooks(pack, unpack)` packs it now, and unpacks it in backward."""
+    """A handle on one saved value: `register_hooks(pack, unpack)` packs it now, and unpacks it during backward."""
 
     def __init__(self, tape: Tape, node: Node, place: int) -> None:
         self._tape, self._node, self._place = tape, node, place
 
     def register_hooks(self, pack: Callable[[Any], Any], unpack: Callable[[Any], Any]) -> None:
-        """Replace the value by what `pack` makes of it."""
+        """Replace the value by the result of `pack`."""
         saved = list(self._node.saved)
         if isinstance(saved[self._place], Packed):
             raise RuntimeError(
@@ -301,12 +303,12 @@ class SavedTensor:
 
 @functools.lru_cache(maxsize=1024)
 def sources(primitive: Primitive, count: int) -> tuple[int | None, ...]:
-    """For each value that an operation with `count` inputs keeps, which of them it was; None for an output."""
+    """For each saved value of an operation with `count` inputs, the index of its input; None for an output."""
     return tuple([source for _, source in primitive.kept(count)])
 
 
 def saved_tensors(tape: Tape, node: Node) -> list[Any]:
-    """The values a node kept, as tensors connected to the graph again; None for one no rule needs."""
+    """The saved values of a node, as tensors that are connected to the graph again; None for values that no rule needs."""
     connected: list[Any] = []
     edges = node.edges
     pieces = iter(outputs(node, node.params["shapes"]) if node.primitive.outputs > 1 else (node,))
@@ -322,15 +324,15 @@ def saved_tensors(tape: Tape, node: Node) -> list[Any]:
 
 
 class Obstacle:
-    """Stands in the place of a node's saved values when the node cannot run."""
+    """Replaces the saved values of a node that cannot run any more."""
 
     def error(self, node: Node) -> Exception:
-        """What to raise."""
+        """The exception to raise when the node is to run."""
         raise NotImplementedError
 
 
 class Freed(Obstacle):
-    """The saved values were freed by an earlier backward, called at a line."""
+    """Says that the saved values were freed by an earlier backward, and where that was called."""
 
     def __init__(self, site: Site) -> None:
         self.site = site

@@ -68,7 +68,7 @@ def place_of(target: Any) -> Node:
 
 
 def cotangent(tape: Tape, output: Any, gradient: Any, index: int, create_graph: bool) -> Any:
-    """The cotangent to start from: an array, or, with create_graph, a tensor."""
+    """The cotangent of an output: an array, or a tensor with `create_graph`."""
     if gradient is None:
         g = _implicit(output)
         if create_graph:
@@ -90,7 +90,7 @@ def cotangent(tape: Tape, output: Any, gradient: Any, index: int, create_graph: 
 
 
 def _beneath(tape: Tape, given: Any) -> Any:
-    """What a carrier of this tape holds; one of another tape, though it were of the same level, as it is."""
+    """The value inside a carrier of this tape; a carrier of any other tape unchanged, even of the same level."""
     return given._array if given.interpreter is tape else given
 
 

@@ -27,7 +27,7 @@ SEVERAL = (ops.unbind, ops.split)  # those with several outputs
 
 
 def view(primitive: Primitive, tensor: Any, **params: Any) -> Any:
-    """The result of a primitive that moves no elements, known as a view where it shares memory."""
+    """The result of a primitive that moves no elements, recorded as a view if it shares memory with its input."""
     array, node = tensor._array, tensor._node
     current = mode.get()
     plain = type(array) is ndarray and (current is RECORD or (current is NO_GRAD and node is None))
@@ -47,7 +47,7 @@ def view(primitive: Primitive, tensor: Any, **params: Any) -> Any:
 
 
 def _viewed(primitive: Primitive, tensor: Any, params: dict[str, Any]) -> Any:
-    """The general way: dispatched, several outputs, in any mode."""
+    """The general path: with dispatch, several outputs and all modes."""
     result = primitive(tensor, **params)
     if type(result) is tuple:
         getitem = ops.getitem
@@ -99,7 +99,7 @@ def steps(path: Any) -> tuple[Step, ...]:
 
 
 def alias(tensor: Any, result: Any, *, counted: bool = True) -> Any:
-    """Record that `result` lies in the memory of `tensor` without being a differentiable view of it.
+    """Record that `result` shares the memory of `tensor` without being a differentiable view of it.
 
     With `counted=False`, as for `.data`, the writes of each do not count as writes of the other.
     """
@@ -109,12 +109,12 @@ def alias(tensor: Any, result: Any, *, counted: bool = True) -> Any:
 
 
 def beside(primitive: Primitive, tensor: Any, **params: Any) -> Any:
-    """The result of a primitive that moves no elements, in the memory of `tensor` and not known as a view of it."""
+    """The result of a primitive that moves no elements, in the memory of `tensor`, but not recorded as a view of it."""
     return alias(tensor, primitive(tensor, **params))
 
 
 def overlaps(tensor: Any) -> bool:
-    """Whether elements of a tensor share memory, as those of an expanded one do.
+    """True if elements of a tensor share memory, as those of an expanded tensor do.
 
     Inside a transform only views have memory that counts: a write gives any other tensor new values, each its own.
     """
@@ -129,7 +129,7 @@ def _repeats(strides: Sequence[int], shape: Sequence[int]) -> bool:
 
 
 def check_writable(tensor: Any, operation: str, *, region: Any = None) -> None:
-    """Refuse a write, to a tensor or to what an index picks out of it, that would make a gradient wrong.
+    """Raise an error if a write, to a tensor or to the part that an index selects, would make a gradient wrong.
 
     Nothing has changed yet.
     """
@@ -162,7 +162,7 @@ def check_writable(tensor: Any, operation: str, *, region: Any = None) -> None:
 
 
 def write(target: Any, result: Any, operation: str) -> Any:
-    """Make the target hold a result: the same memory, a new history."""
+    """Write a result into the target: it keeps its memory and gets a new history."""
     check_writable(target, operation)
     if result._cut is not None:
         withdraw(result._cut, target)
@@ -183,7 +183,7 @@ def write(target: Any, result: Any, operation: str) -> Any:
 
 
 def exchange_all(target: Any, result: Any) -> None:
-    """A write at a level of a transform, where values are never changed: the target and its views get new ones."""
+    """A write at the level of a transform, where arrays are never changed: the target and its views get new values."""
     base = target if target._base is None else target._base
     value = result if target is base else ops.overwrite(base, result, path=steps(target._path))
     _take(base, value)
@@ -195,7 +195,7 @@ def exchange_all(target: Any, result: Any) -> None:
 
 
 def _tell(base: Any, told: set[int]) -> None:
-    """Give the values of a base at a level to what lies in its memory by `detach`, which keeps a history of its own."""
+    """Pass the values of a base at a level to its detached aliases, which keep histories of their own."""
     for other in base._storage.tensors() if base._storage is not None else ():
         if other._base is not None or id(other) in told:
             continue
@@ -213,14 +213,14 @@ def _tell(base: Any, told: set[int]) -> None:
 
 
 def _plain(tensor: Any) -> Any:
-    """The values of a tensor of a level alone."""
+    """The values of a tensor at its level, without history."""
     values = tensor._twin()
     values._cut_off("detach")
     return values
 
 
 def _see(target: Any, value: Any) -> None:
-    """Make a tensor hold the values of another of its level, and keep its histories, here and on the levels below."""
+    """Replace the values of a tensor by those of another of its level; its histories, here and on lower levels, stay."""
     inner, found = target._array, value._array
     if isinstance(inner, Carrier) and (not inner.level or (isinstance(found, Carrier) and found.level == inner.level)):
         beneath = inner._twin()
@@ -236,7 +236,7 @@ def _see(target: Any, value: Any) -> None:
 
 
 def _take(target: Any, value: Any) -> None:
-    """Make a tensor hold what another of its level holds."""
+    """Replace the values of a tensor by those of another of its level."""
     exchange(target, value._array)
     if mode.get().grad:
         set_node(target, value._node)
@@ -245,7 +245,7 @@ def _take(target: Any, value: Any) -> None:
 
 
 def replace(target: Any, result: Any) -> None:
-    """Put a result's values into the target's memory, and leave graphs the values they kept.
+    """Write a result's values into the target's memory; graphs keep the values that they have saved.
 
     Memory that nothing else can see is simply exchanged: the graph keeps the old array, and nothing is copied. What
     graphs keep of the result is then kept of the target, too: the next write leaves them that.
@@ -267,7 +267,7 @@ def replace(target: Any, result: Any) -> None:
 
 
 def exchange(tensor: Any, array: Any) -> None:
-    """Give a tensor another array."""
+    """Replace the array of a tensor."""
     tensor._array = array
     tensor._cell = None
     if isinstance(tensor._node, AccumulateGrad):
@@ -276,7 +276,7 @@ def exchange(tensor: Any, array: Any) -> None:
 
 
 def rebase(target: Any, result: Any) -> None:
-    """Give the target, all of which now holds a result, the result's history."""
+    """Give the target the history of a result that was written over all of it."""
     if target._base is not None:
         rebase_region(target._base, result, steps(target._path))
         return
@@ -327,7 +327,7 @@ def set_node(tensor: Any, node: Node | None) -> None:
 
 
 def become(target: Any, function: Any, operation: str) -> Any:
-    """Make a tensor the view that a function gives of it: the same memory, other axes.
+    """Turn a tensor into a view of itself in place, by a function: the same memory with other axes.
 
     What it was stays behind as an unseen tensor: the base of all that were views of the target, and of the target. Where
     there are none, and it is no view itself, it stays none.

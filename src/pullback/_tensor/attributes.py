@@ -199,8 +199,8 @@ class Attributes(_Defaults):
 
     @property
     def requires_grad(self) -> bool:
-        """Whether operations on this tensor are recorded; settable on leaves."""
-        return self._node is not None
+        """Whether operations on this tensor are recorded; settable on leaves. A view made under `no_grad` tells its base's."""
+        return self._node is not None or (self._made_untracked is True and self._base._node is not None)
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:

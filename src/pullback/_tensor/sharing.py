@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .._tape.memory import bounds
 from .._tape.views import exchange
 from .tensor import Tensor, rebuild
 
@@ -37,9 +38,9 @@ def share_memory_(self: Any) -> Any:
     """
     if _memory_of(self._concrete("share_memory_")) is None:
         members = [self, *(() if self._storage is None else self._storage.tensors())]
-        bounds = [_bounds(member._array) for member in members]
-        first = min(low for low, _ in bounds)
-        memory = sharedctypes.RawArray("b", max(high for _, high in bounds) - first or 1)
+        spans = [bounds(member._array) for member in members]
+        first = min(low for low, _ in spans)
+        memory = sharedctypes.RawArray("b", max(high for _, high in spans) - first or 1)
         for member in members:
             _move(member, memory, first)
     return self
@@ -53,15 +54,6 @@ def _move(tensor: Any, memory: Any, first: int) -> None:
         moved: Array = np.ndarray(array.shape, array.dtype, memory, offset, array.strides)
         moved[...] = array
         exchange(tensor, moved)
-
-
-def _bounds(array: Array) -> tuple[int, int]:
-    """The addresses of the first byte of an array and of that after the last."""
-    start = array.__array_interface__["data"][0]
-    if not array.size:
-        return start, start
-    ends = [(size - 1) * step for size, step in zip(array.shape, array.strides, strict=True)]
-    return start + sum(min(end, 0) for end in ends), start + sum(max(end, 0) for end in ends) + array.itemsize
 
 
 def is_shared(self: Any) -> bool:

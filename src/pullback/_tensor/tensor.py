@@ -191,7 +191,7 @@ class Conversions(Autograd):
             suffixes.append(f"dtype={self.dtype}")
         if self.grad_fn is not None:
             suffixes.append(f"grad_fn=<{self.grad_fn.title}>")
-        elif self._node is not None:
+        elif self.requires_grad:
             suffixes.append("requires_grad=True")
         heading = "" if self._role is None else self._role.heading
         text: str = vocabulary.load("_numerics.printing", "format_tensor")(self._array, suffixes=suffixes)
@@ -204,6 +204,11 @@ class Conversions(Autograd):
         return self._copied_to(self.detach())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if not self.is_leaf and self.grad_fn is not None:
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment: "
+                f"this one was made by {self.grad_fn.title}; copy its detach()"
+            )
         copied = self._copied()
         memo[id(self)] = copied
         return copied
@@ -213,7 +218,7 @@ class Conversions(Autograd):
         return self._copied_to(self.interpreter.wrap(self._array.copy(order="K"), None))
 
     def _copied_to(self, copied: Any) -> Any:
-        if self.is_leaf and self._node is not None:
+        if self.is_leaf and self.requires_grad:
             copied.requires_grad = True
         if self._role is not None:  # torch leaves the gradient of a parameter behind
             return self._role.mark(copied)
@@ -224,7 +229,7 @@ class Conversions(Autograd):
         return copied
 
     def __reduce__(self) -> Any:
-        return rebuild, (self._array, self._node is not None, self._role)
+        return rebuild, (self._array, self.requires_grad, self._role)
 
     def to(self, *args: Any, dtype: Any = None, copy: bool = False, **options: Any) -> Any:
         """This tensor in another dtype (that of another tensor, too); itself when nothing changes.

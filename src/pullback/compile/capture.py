@@ -32,10 +32,11 @@ from .._tape.walk import pull_back, youngest_first
 from .._tensor.attributes import Attributes
 from .._tensor.tensor import Tensor
 from ..func.control import runner
+from .holders import PLAIN, Holder, Mapping, attached, equal
 from .loops import Recording
 from .numbers import DOUBLE, Escaped, Number, Root
 from .program import Program, Value
-from .recorder import Memory, Recorded, Recorder, RefusedError
+from .recorder import Memory, Recorded, Recorder, RefusedError, clash
 from .records import (
     Argument,
     Exchanged,
@@ -51,7 +52,7 @@ from .records import (
     set_grad,
     signature,
 )
-from .state import PLAIN, Holder, Mapping, State, attached, equal, hooks_on
+from .state import State, hooks_on
 
 ndarray = np.ndarray
 turn = forks.lock()
@@ -92,8 +93,8 @@ class Run:
         self.taken: list[tuple[Place, Any]] = []
         self.moment = Moment(sources(self.state.generators))
         self.settings = self._settings()
-        if self.state.too_much:
-            raise RefusedError(self.state.too_much)
+        if self.state.unknown:
+            raise RefusedError(self.state.unknown)
         if any(map(attached, tensors)):
             raise RefusedError("an argument is a tensor that has been given attributes of its own")
 
@@ -255,6 +256,8 @@ class Run:
             raise RefusedError("it seeds random numbers, or sets the default dtype")
         if any(not _seeded(each) and each not in self.recorder.drawn for each in self.moment.moved()):
             raise RefusedError("it draws NumPy's random numbers without pullback: make them tensors, or pass them in")
+        if any(source.getstate() != before for source, before in self.state.randoms):
+            raise RefusedError("it draws random numbers of Python's: pass them in")
 
     def _finished(self, result: Any) -> tuple[Record | None, str]:
         """The record of the run, or why there is none."""
@@ -265,6 +268,7 @@ class Run:
         def number(held: Any) -> int:
             return values.setdefault(recorder.value_of(held._array), len(values))
 
+        writes = self._writes(record)
         leaves, record.structure = flatten(result)
         for i, leaf in enumerate(leaves):
             first = self.answers.setdefault(id(leaf), i) if isinstance(leaf, Carrier) else i
@@ -278,7 +282,6 @@ class Run:
         reason = self._rebound(record, number) or self._exchanged(record, number)
         if reason:
             return None, reason
-        writes = self._writes(record)
         if any(kind == "tracked" for kind, _ in record.outputs):
             if writes and self.histories:
                 return None, "an argument with a history is written"
@@ -340,11 +343,10 @@ class Run:
         """Note which places of the state hold new tensors; or say what else has changed."""
         for holder in self.state.holders:
             now = holder.entries()
-            if tuple(now) != tuple(holder.before):
+            if not holder.as_keyed(now):
                 return "a container has other keys than before: something was made for the first time"
-            for key, value in now.items():
-                old = holder.before[key]
-                if value is old or equal(old, value):
+            for key, old, value in zip(holder.before, holder.before.values(), now.values(), strict=True):
+                if equal(old, value):
                     continue
                 fresh = isinstance(value, Carrier) and isinstance(value._array, Recorded) and value._node is None
                 if not (fresh and isinstance(old, Carrier)) or id(value) in self.known or self._places_of(old) > 1:
@@ -441,12 +443,12 @@ class Run:
 
     def _writes(self, record: Record) -> list[tuple[int, Value]]:
         """What the program writes to its inputs' memory."""
-        owners = [None if memory is None else _owner(memory.outside) for memory in self.memories]
+        kept: list[Any] = [memory for memory in self.memories if memory is not None]
+        if clash([memory.outside for memory in kept if memory.writes], [memory.outside for memory in kept]):
+            raise RefusedError("memory is written that two tensors share")
         writes = []
         for i, memory in enumerate(self.memories):
             if memory is not None and memory.writes:
-                if sum(owner is owners[i] for owner in owners) > 1:
-                    raise RefusedError("memory is written that two tensors share")
                 writes.append((i, memory.value))
                 record.written.append((self.places[i], memory.writes))
         return writes
@@ -478,7 +480,10 @@ class Run:
     def _swap_back(tensor: Any, array: Any, cell: Any, before: int, held: Recorded, *, committed: bool) -> None:
         now = tensor._array
         if not committed or now is held:
-            tensor._array, tensor._cell = array, cell
+            tensor._array = array
+            tensor._cell = cell if cell is not None and cell.array is array else None
+            if tensor._cell is not None and tensor._storage is not None:
+                tensor._storage.hold(cell)  # a write that has been taken back has let go of it
             if committed and held._memory.writes:
                 protect(tensor)
                 np.copyto(array, held._memory.array)
@@ -506,12 +511,6 @@ def _immutable(value: Any) -> bool:
     if isinstance(value, tuple | frozenset):
         return all(map(_immutable, value))
     return isinstance(value, (*PLAIN, type, np.dtype, dtype, enum.Enum))
-
-
-def _owner(array: Any) -> Any:
-    while isinstance(array.base, ndarray):
-        array = array.base
-    return array
 
 
 def _freed(node: Any) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,22 +12,24 @@ from typing import Any
 import numpy as np
 
 from .._core import dtypes as _dtypes
-from .._core.modes import innermost, mode
+from .._core.modes import FieldBlock, innermost, mode
 from .._core.primitives import Carrier
 from .._core.sites import depth
 from .._core.trees import LEAF, flatten, unflatten
-from .._tape.memory import protect, written
+from .._tape.memory import protect, version, written
 from .._tape.recording import Obstacle
 from .._tape.views import view
+from .._tape.walk import pull_back
 from .._tensor.tensor import Tensor
 from ..nn.modules.module import Module
 from .capture import Run, turn
 from .costs import peak, works
+from .holders import meaning
 from .machinery import Machinery
 from .numbers import Escaped, Root
-from .program import DepartedError
+from .program import DepartedError, acts
 from .quick import GIVEN_UP, quick
-from .recorder import CaptureError, RefusedError
+from .recorder import CaptureError, RefusedError, clash, overlaps
 from .records import Argument, Gradient, Place, Rate, Record, signature
 from .report import Report
 from .source import write
@@ -38,15 +41,15 @@ REST = (
 )
 QUICK = 4  # records that are tried without further ado
 PATIENCE = 8  # records for one kind of call, before a function is said to change too often
-PLAIN = (bool, int, str, bytes, type(None))
 
 
 class Prepared:
     """A record, and what runs its program."""
 
-    def __init__(self, record: Record, fuse: bool) -> None:
+    def __init__(self, record: Record, fuse: bool, function: Callable[[Sequence[Any]], Any]) -> None:
         self.record = record
-        self.quickened = 0
+        self.function = function
+        self.calls: list[Any] = []
         self.machinery = Machinery(record.program, fuse=fuse)
         self.execute = self.machinery.execute
         self.back = None if record.way is None else Machinery(record.way.program, fuse=fuse)
@@ -92,12 +95,11 @@ class Prepared:
     def clashes(self, leaves: Sequence[Any], arrays: list[Any]) -> bool:
         """Whether memory that is written cannot be, or is that of another input: then the function runs as it is."""
         targets = [arrays[number] for number, _ in self.record.program.writes]
-        if not all(target.flags.writeable for target in targets):
+        if not all(target.flags.writeable and not overlaps(target) for target in targets):
             return True
         if targets and len(set(map(id, arrays))) < len(arrays):
             return True
-        others = [array for array in arrays if array.base is not None]
-        return any(target is not other and np.may_share_memory(target, other) for target in targets for other in others)
+        return clash(targets, arrays)
 
     def run(self, leaves: Sequence[Any], arrays: list[Any]) -> Any:
         """Run the program, and do what the function did with its results."""
@@ -143,7 +145,31 @@ class Prepared:
         way = self.record.way
         assert way is not None
         args = [results[kept] if isinstance(kept, int) else kept.tensor(leaves) for kept in way.kept]
-        return dict(zip(way.roots, recorded(args, [results[number] for number in way.roots], self._pull), strict=True))
+        again = functools.partial(self._again, leaves, args, [*map(version, self._tensors(leaves))])
+        return dict(
+            zip(way.roots, recorded(args, [results[number] for number in way.roots], self._pull, again), strict=True)
+        )
+
+    def _tensors(self, leaves: Sequence[Any]) -> list[Any]:
+        """All tensors that the function can reach."""
+        return [leaf for leaf in (*leaves, *self.record.state.tensors) if isinstance(leaf, Carrier)]
+
+    def _again(self, leaves: Sequence[Any], args: list[Any], versions: list[int], g: Any) -> list[Any] | None:
+        """The gradients with a history of their own: of the function itself, if a second run of it does the same again."""
+        record, way = self.record, self.record.way
+        assert way is not None
+        steady = not (record.program.writes or record.effects or any(map(acts, record.program.equations)))
+        if not steady or not record.state.same() or versions != [*map(version, self._tensors(leaves))]:
+            return None
+        with FieldBlock(grad=True):
+            twins = {id(leaf): leaf.clone() for leaf in leaves if isinstance(leaf, Carrier) and not leaf.is_leaf}
+            found, _ = flatten(self.function([twins.get(id(leaf), leaf) for leaf in leaves]))
+        results = {what: leaf for (kind, what), leaf in zip(record.outputs, found, strict=True) if kind == "tracked"}
+        targets: dict[int, Any] = {i: twins.get(id(args[i]), args[i])._node for i in way.reached}
+        roots = [(results[number]._node, each) for number, each in zip(way.roots, g, strict=True)]
+        tape: Any = Tensor.interpreter
+        reached = pull_back(tape, roots, targets=[*targets.values()], retain_graph=True, create_graph=True).found
+        return [reached.get(targets[i]) if i in targets else None for i in range(len(args))]
 
     def _pull(self, g: Any, arrays: Any) -> list[Any]:
         """The gradients, by the program of the way back."""
@@ -210,6 +236,7 @@ class Compiled:
             self._rest -= 1
             return self.function(*args, **kwargs)
         if not kwargs:
+            call: Any
             for call in self._quick:
                 answer = call(args)
                 if answer is not GIVEN_UP:
@@ -218,7 +245,7 @@ class Compiled:
         now = mode.get()
         if innermost.get() is not None or now.pack is not None or now.compute is not None:
             return self.function(*args, **kwargs)
-        key = (structure, tuple(map(_kind, leaves)), _aliases(leaves), now, _dtypes.default_numpy())
+        key = (_typed(structure), tuple(map(_kind, leaves)), _aliases(leaves), now, _dtypes.default_numpy())
         if key in self.refused:
             self._rest = 0 if self.records else REST
             return self.function(*args, **kwargs)
@@ -227,6 +254,8 @@ class Compiled:
             answer = self._run(prepared, key, leaves, structure)
             if answer is not GIVEN_UP:
                 return answer
+        prepared = call = None  # what does not hold is not to keep anything alive
+        known = [*self.records.get(key, ())]
         with turn:
             late = key in self.refused or known != self.records.get(key, [])  # another thread has recorded it meanwhile
             answer = GIVEN_UP if late else self._record(key, leaves, structure)
@@ -239,10 +268,21 @@ class Compiled:
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
 
+    def __reduce__(self) -> Any:
+        """The function, by its name if that leads here; records belong to this process, and to what they were made of."""
+        name = getattr(self, "__qualname__", "")
+        found: Any = sys.modules.get(getattr(self, "__module__", ""))
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        made = functools.partial(Compiled, fullgraph=self.fullgraph, fuse=self.fuse, lenient=self.lenient)
+        return name if found is self else (made, (self.function,))
+
     def _run(self, prepared: Prepared, key: Any, leaves: list[Any], structure: Any) -> Any:
         """What a program gives, or the function where that is to run as it is; GIVEN_UP where the record does not hold."""
         arrays = prepared.arrays(leaves)
         if arrays is None:
+            if prepared.record.state.weak:
+                self._forget(key, prepared)
             return GIVEN_UP
         if prepared.clashes(leaves, arrays):
             return self._plainly(leaves, structure)
@@ -254,11 +294,19 @@ class Compiled:
             answer = self._plainly(leaves, structure)  # says it better, if the arguments are to blame
             self._refuse(key, f"its program fails where it does not: {type(error).__name__}: {error}")
             return answer
-        if prepared.quickened < QUICK:  # memory has been exchanged since
+        if len(prepared.calls) < QUICK:  # memory has been exchanged since
             self._make_quick(prepared, leaves, structure)
         return answer
 
-    def _plainly(self, leaves: list[Any], structure: Any) -> Any:
+    def _forget(self, key: Any, prepared: Prepared) -> None:
+        """Let go of a record, which may be all that keeps alive what weak references ask for."""
+        self.records[key] = [other for other in self.records[key] if other is not prepared]
+        self._quick = [call for call in self._quick if call not in prepared.calls]
+        for call in prepared.calls:
+            if call is not None:
+                call.__globals__.clear()  # which hold the function itself
+
+    def _plainly(self, leaves: Sequence[Any], structure: Any) -> Any:
         """What the function itself gives."""
         args, kwargs = unflatten(structure, leaves)
         return self.function(*args, **kwargs)
@@ -291,7 +339,7 @@ class Compiled:
         number = record.numbers and any(other.record.numbers != record.numbers for other in known)
         changed = "a float that is part of the program" if number else "state that it reads"
         self.reasons.append("a first call" if tries == 1 else f"{changed} has changed")
-        prepared = Prepared(record, fuse=self.fuse)
+        prepared = Prepared(record, self.fuse, lambda leaves: self._plainly(leaves, structure))
         known.insert(0, prepared)
         return prepared
 
@@ -344,10 +392,13 @@ class Compiled:
 
     def report(self) -> Report:
         """What the program does, what that must cost on this machine, and why the function was recorded anew."""
+        notes = [f"uncompiled calls: {reason}" for reason in self.refused.values()]
+        records = [(self.reasons.count(reason), reason) for reason in dict.fromkeys(self.reasons)]
+        if not self.records and notes:
+            return Report(self._name, [], recorded=0, simplified=0, peak=0, arguments=0, records=records, notes=notes)
         machinery = self._newest().machinery
         program, made = machinery.program, machinery.executable
         kernels: Any = works(program) if made is None else made.kernels
-        notes = [f"uncompiled calls: {reason}" for reason in self.refused.values()]
         dtypes = [value.dtype for value in program.inputs if value.dtype.kind == "f"]
         return Report(
             self._name,
@@ -356,7 +407,7 @@ class Compiled:
             simplified=len(program.equations),
             peak=peak(program) if made is None else made.peak,
             arguments=sum(value.nbytes for value in (*program.inputs, *program.outputs)),
-            records=[(self.reasons.count(reason), reason) for reason in dict.fromkeys(self.reasons)],
+            records=records,
             notes=notes,
             dtype=str(dtypes[0]) if dtypes else "float32",
         )
@@ -364,9 +415,9 @@ class Compiled:
     def _make_quick(self, prepared: Prepared, leaves: list[Any], structure: Any) -> None:
         """Write down the quick way of a record, for calls whose arguments are not nested."""
         args, kwargs = structure.children
-        prepared.quickened += 1
         if not kwargs.keys and all(child == LEAF for child in args.children):
             call = quick(prepared, leaves, _spent)
+            prepared.calls.append(call)
             if call is not None:
                 self._quick.insert(0, call)
                 del self._quick[QUICK:]
@@ -458,7 +509,13 @@ def _kind(leaf: Any) -> Any:
         return signature(leaf)
     if type(leaf) is float:
         return float
-    return (type(leaf), leaf) if isinstance(leaf, PLAIN) else id(leaf)
+    return meaning(leaf)
+
+
+def _typed(structure: Any) -> Any:
+    """A structure whose keys are compared by what they mean: 1, 1.0 and True are three."""
+    children = tuple(map(_typed, structure.children))
+    return structure._replace(keys=tuple(map(meaning, structure.keys)), children=children)
 
 
 def _aliases(leaves: Sequence[Any]) -> tuple[int, ...] | None:

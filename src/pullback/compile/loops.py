@@ -17,6 +17,7 @@ from .._core.modes import FieldBlock, innermost, mode
 from .._core.primitives import zero
 from .._numerics.random import Moment, sources
 from .._tape.node import AccumulateGrad, count, leaf
+from .._tape.recording import Tape
 from .._tape.walk import pull_back, youngest_first
 from .._tensor.tensor import Tensor
 from ..func.control import Runner
@@ -351,7 +352,7 @@ class Recording(Runner):
         """One equation for both sides."""
         recorder = _plain([predicate, *operands]) if hasattr(predicate, "_array") else None
         if recorder is None:
-            return super().cond(predicate, first, second, operands)
+            return super().cond(_guarded(predicate), first, second, operands)
         present = _present(operands)
         given = [operands[i] for i in present]
         results: list[Any] = []
@@ -403,6 +404,14 @@ class Recording(Runner):
         ]
         options = {"test": programs[0], "body": programs[1], "carries": len(given), "tested": len(check.lifted)}
         return _filled(carry, moving, _untracked(REPEAT, *given, *lifted, **options))
+
+
+def _guarded(predicate: Any) -> Any:
+    """A predicate of the program beside operands of a transform, as a bool that the record then depends on."""
+    held = predicate
+    while isinstance(held, Tensor) and isinstance(held.interpreter, Tape):
+        held = held._array
+    return bool(held) if isinstance(held, Recorded) else predicate
 
 
 def _alone(

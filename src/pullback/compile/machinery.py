@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from .._core.sites import depth
-from .facts import Fact
+from .holders import Holder
 from .passes import simplify
 from .program import Array, Program
 from .source import compile_source
+from .state import State
 
 Execute = Callable[..., list[Array]]
 
@@ -60,11 +61,11 @@ class Machinery:
         self.executable = importlib.import_module("pullback.compile.machine").stored(program, of=self.program)
         return self.executable  # type: ignore[no-any-return]  # the class is imported when needed
 
-    def watch(self, facts: Sequence[Fact]) -> tuple[Any, Sequence[Fact]]:
-        """What looks at facts by machine code, or None, and the facts that are left for Python."""
+    def watch(self, state: State) -> tuple[Any, Sequence[Holder]]:
+        """What looks at a state by machine code, or None, and the holders that are left for Python."""
         if self.executable is None:
-            return None, facts
-        return importlib.import_module("pullback.compile.machine.watching").watch(facts)  # type: ignore[no-any-return]
+            return None, state.holders
+        return importlib.import_module("pullback.compile.machine.watching").watch(state.holders, state.renew)  # type: ignore[no-any-return]
 
 
 def _decided(program: Program) -> Program:

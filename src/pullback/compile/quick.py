@@ -21,14 +21,13 @@ from .._core.trees import LEAF, unflatten
 from .._tape.memory import protect
 from .._tape.node import AccumulateGrad, new
 from .._tensor.tensor import Tensor
-from .facts import GONE, Told, facts
 from .records import Argument, Fixed, Float, Gradient, Place, Rate
 
 GIVEN_UP: Any = object()
 FEW = 3
 """Arguments from which on their identities go through a set."""
 SCOPE = {
-    "AccumulateGrad": AccumulateGrad, "GIVEN_UP": GIVEN_UP, "GONE": GONE, "NO_GRAD": NO_GRAD, "RECORD": RECORD, "Tensor": Tensor,
+    "AccumulateGrad": AccumulateGrad, "GIVEN_UP": GIVEN_UP, "NO_GRAD": NO_GRAD, "RECORD": RECORD, "Tensor": Tensor,
     "array": np.array, "default": dtypes.default_numpy, "innermost": innermost, "mode": mode, "new": new,
     "protect": protect, "unflatten": unflatten,
 }  # fmt: skip
@@ -45,11 +44,8 @@ def quick(prepared: Any, leaves: list[Any], spent: Callable[[Any], Any]) -> Call
     except NotImplementedError:
         return None
     text.scope |= {"execute": prepared.execute, "spent": spent, "structure": record.structure}
-    again = ["def again():", "    try:", f"        return {text.asked}", "    except GONE:", "        return False"]
-    title = f"compiled call {id(record):x}"
-    text.scope["again"] = generated(f"{title}, again", "\n".join(again), text.scope, "again")
     source = "\n".join(["def call(leaves):", *(f"    {line}" for line in text.lines)])
-    call: Callable[[Any], Any] = generated(title, source, text.scope, "call")
+    call: Callable[[Any], Any] = generated(f"compiled call {id(record):x}", source, text.scope, "call")
     return call
 
 
@@ -63,7 +59,6 @@ class _Text:
         self.names: dict[int, str] = {}
         self.nodes: dict[str, str] = {}
         self.conditions: list[str] = []
-        self.asked = ""
 
     def constant(self, value: Any) -> str:
         """A name for something known now."""
@@ -172,21 +167,13 @@ class _Text:
 
     def _holders(self) -> None:
         """Check that all that is reached is what it was, in one call as far as machine code can tell."""
-        stated = [(holder, facts(holder)) for holder in self.record.state.holders]
-        name = self.constant
-        asked = [
-            " and ".join(fact.expression(name) for fact in found)
-            + ("" if any(isinstance(fact, Told) for fact in found) else f" or {name(holder)}.same()")
-            for holder, found in stated
-            if found
-        ]
-        self.asked = " and ".join(f"({one})" for one in asked) or "True"
-        watch, left = self.machinery.watch([fact for _, found in stated for fact in found])
+        state, name = self.record.state, self.constant
+        watch, left = self.machinery.watch(state)
         if watch is None:
-            self._unless("again()")
+            self._unless(f"{name(state.same)}()")
             return
-        others = [f" and {fact.expression(name)}" for fact in left]
-        self._unless(f"{name(watch.unchanged)}(){''.join(others)} or {name(watch.renewed)}(again)")
+        others = [f" and {name(holder.same)}()" for holder in left]
+        self._unless(f"({name(watch.unchanged)}() or {name(watch.renewed)}()){''.join(others)}")
 
     def _name(self, place: Place) -> str:
         """The expression for the tensor at a place."""

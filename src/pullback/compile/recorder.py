@@ -25,6 +25,7 @@ from .._core.shapes import Size, size_of
 from .._core.sites import caller, describe
 from .._core.xp import replay
 from .._numerics.random import source
+from .._tape.memory import bounds
 from .._tape.views import pieces
 from .._tensor.tensor import Tensor
 from ..interpreters import Boxed, Interpreter
@@ -434,11 +435,7 @@ class Recorder(Interpreter):
             raise RefusedError(
                 f"memory of {view.dtype}{list(view.shape)} is written with {array.dtype}{list(array.shape)}"
             )
-        if (
-            view.size
-            and 0 in view.strides
-            and any(n > 1 and not s for n, s in zip(view.shape, view.strides, strict=True))
-        ):
+        if overlaps(view):
             raise RefusedError("memory that lies in one place more than once is written")
         value, memory = self.value_of(given), target._memory
         array = array.copy() if isinstance(given, Recorded) and not given._apart(target) else array
@@ -494,6 +491,28 @@ class Recorder(Interpreter):
         return Program(
             tuple(self.inputs), tuple(self.equations), tuple(outputs), self.constants, tuple(writes), tuple(self.guards)
         )
+
+
+def overlaps(array: Array) -> bool:
+    """Whether elements of an array lie in one place, as those of an expanded one do."""
+    if not array.size or 0 not in array.strides:
+        return False
+    return any(length > 1 and not step for length, step in zip(array.shape, array.strides, strict=True))
+
+
+def clash(written: Sequence[Array], arrays: Sequence[Array]) -> bool:
+    """Whether one of the arrays that are written lies, in part, where another one does."""
+    if not written or all(array.base is None for array in arrays):
+        return False
+    targets = set(map(id, written))
+    spans = sorted((*bounds(array), id(array) in targets) for array in arrays if array.size)
+    end, end_of_written = 0, 0
+    for low, high, is_written in spans:
+        if low < (end if is_written else end_of_written):
+            return True
+        end = max(end, high)
+        end_of_written = max(end_of_written, high) if is_written else end_of_written
+    return False
 
 
 def _typed(primitive: Primitive, args: Sequence[Any]) -> list[Any]:

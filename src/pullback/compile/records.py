@@ -12,9 +12,10 @@ import numpy as np
 
 from .._core.trees import LEAF, Structure
 from .._tape.node import AccumulateGrad
+from .holders import Holder
 from .numbers import DOUBLE
 from .program import Program
-from .state import Holder, State, hooks_on
+from .state import State, hooks_on
 
 
 class Place:

@@ -71,10 +71,13 @@ def _clip(e: Equation, args: Sequence[str]) -> str:
     return text
 
 
+SELECTED = 1 << 10  # elements from which on `select` is not written as `np.where`
+
+
 @spelling("select")
 def _select(e: Equation, args: Sequence[str]) -> str | None:
     condition, x = e.inputs
-    if x.size < 1024 or x.dtype.kind != "f" or condition.shape != x.shape:
+    if x.size < SELECTED or x.dtype.kind != "f" or condition.shape != x.shape:
         return f"np.where({args[0]}, {args[1]}, {number(x.dtype.type(0))})"
     return None
 

@@ -8,15 +8,19 @@ from typing import Any
 from .._core.primitives import Carrier, general
 from .._tensor.tensor import Tensor
 
+Again = Callable[[Any], list[Any] | None]
 Back = Callable[[Any, Sequence[Any]], list[Any]]
 
 
-def _pulled(xp: Any, g: Any, arrays: Any, *, back: Back) -> list[Any]:
+def _pulled(xp: Any, g: Any, arrays: Any, *, back: Back, again: Again | None = None) -> list[Any]:
     if any(isinstance(value, Carrier) and value.level >= 0 for value in (*g, *arrays)):
-        raise RuntimeError(
-            "the gradient of a compiled function, or of a loop in one, has no derivative here: compile the function that "
-            "takes the derivatives, or leave this one uncompiled where create_graph=True or a transform is used"
-        )
+        found = None if again is None else again(g)
+        if found is None:
+            raise RuntimeError(
+                "the gradient of a compiled function, or of a loop in one, has no derivative here: compile the function "
+                "that takes the derivatives, or leave this one uncompiled where create_graph=True or a transform is used"
+            )
+        return found
     return back(g, arrays)
 
 
@@ -27,12 +31,14 @@ def _nothing(*arrays: Any) -> None:
 COMPILED = general("compiled_function", forward=_nothing, inputs=("*arrays",), joint=_pulled, outputs=2)
 
 
-def recorded(args: Sequence[Any], outputs: Sequence[Any], back: Back) -> tuple[Any, ...]:
+def recorded(args: Sequence[Any], outputs: Sequence[Any], back: Back, again: Again | None = None) -> tuple[Any, ...]:
     """Outputs, arrays or what stands for them, as the results of one operation on the tape.
 
-    `back` gives the gradients of `args`, None for those that have none, from the cotangents and what `args` were.
+    `back` gives the gradients of `args`, None for those that have none, from the cotangents and what `args` were; `again`
+    the same from the cotangents as tensors with a history, or None where it cannot.
     """
     edges = [arg._node if isinstance(arg, Carrier) else None for arg in args]
     tape: Any = Tensor.interpreter
-    results: tuple[Any, ...] = tape.record(COMPILED, args, edges, tuple(outputs), {"back": back}, conjugated=False)
+    params = {"back": back} if again is None else {"back": back, "again": again}
+    results: tuple[Any, ...] = tape.record(COMPILED, args, edges, tuple(outputs), params, conjugated=False)
     return results

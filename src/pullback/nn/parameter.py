@@ -30,6 +30,10 @@ class _Marked(Tensor, metaclass=_Role):
     heading = ""
     """What stands above the tensor where it is printed."""
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls._role = cls  # of tensors of the class itself, however they were made
+
     @classmethod
     def mark(cls, tensor: Any) -> Any:
         """Give a tensor this role, and the class itself if it is one of the user's own."""

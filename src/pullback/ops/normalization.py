@@ -132,7 +132,7 @@ class _Rows(NamedTuple):
 
     def numbers(self, count: int, dtype: np.dtype[Any]) -> Any:
         """Places for so many numbers for each row."""
-        return np.empty((count, *self.heads), dtype)
+        return [np.empty(self.heads, dtype) for _ in range(count)]
 
     def total(self, numbers: Any) -> Any:
         """The sums over all rows that share them."""

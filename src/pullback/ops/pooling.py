@@ -27,6 +27,8 @@ SHORT = 4
 
 WORTH = 1 << 12
 """Elements from which on machine code is worth its way; windows that have fewer are read by a table of them all."""
+BYTES = 1 << 8
+"""Elements of a window from which on one byte does not number them."""
 
 Meeting = tuple[slice, slice]  # the places of a result, and the elements that one step of a window meets there
 
@@ -266,7 +268,7 @@ def _max_places_forward(x: Any, y: Any, *, kernel: Sizes, window: Window) -> Any
         return plan.places(x, y)
     size, lengths = x.shape[2:], y.shape[2:]
     elements = _elements(size, lengths, kernel, window)
-    order = np.zeros(y.shape, np.uint8 if len(elements) < 256 else np.int64)
+    order = np.zeros(y.shape, np.uint8 if len(elements) < BYTES else np.int64)
     unmet = np.ones(y.shape, np.bool_)
     for place, source in elements:  # counts those that come before the first that is met
         unmet[place] &= x[source] != y[place]

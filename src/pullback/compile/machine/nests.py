@@ -22,6 +22,8 @@ from .indices import NOWHERE, Affine, AnyIndex, Cut, Flat, Index, Unaligned, alo
 
 DType = np.dtype[Any]
 MOST_NODES = 3000
+MOST_SUMMED = 1 << 15
+"""Elements up to which what is reduced is used again in the same nest."""
 CHEAP = 8
 """The cost, in additions, up to which something is computed again in a later phase rather than kept."""
 
@@ -243,7 +245,7 @@ class Nest:
         """The result of a reduction of this nest, for a later phase."""
         node = root.node
         axes = frozenset(range(len(self.domain)))
-        small = math.prod([self.domain[axis] for axis in root.reduced]) <= 1 << 15
+        small = math.prod([self.domain[axis] for axis in root.reduced]) <= MOST_SUMMED
         if node is None or place != root.at or not small or node.axes != axes - root.reduced or not root.reduced:
             raise Incompatible
         if self.inner not in (None, root.reduced):

@@ -1,8 +1,8 @@
-"""Watching: a built-in function of Python that says whether facts still hold, by looking at memory.
+"""Watching: a built-in function of Python that says whether holders of a state still hold what they held, by looking at memory.
 
 A record holds as long as some dozens of dictionaries, lists, closures and functions are what they were. Python asks each
-in a twentieth to several microseconds, this function all of them in one. It compares addresses alone: of objects that the
-facts keep alive, so that none is another one's by chance.
+in some tenths to several microseconds, this function all of them in one. It compares addresses alone: of objects that the
+holders keep alive, so that none is another one's by chance.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..facts import GONE, Absent, Attribute, Entries, Entry, Fact, Items
+from ..holders import MISSING, Holder, Row
 from . import native, texts
 
 WORD, ENTRY, ENTRIES, ITEMS = range(4)
@@ -138,7 +138,7 @@ def _method() -> Any:
     parts = _list()
     if parts is None or sysconfig.get_config_var("Py_GIL_DISABLED"):
         return None  # without a lock of the interpreter, a container might change while it is looked at
-    return texts.method("unchanged", "Whether the facts hold.", TEXT, **parts)
+    return texts.method("unchanged", "Whether all is what it was.", TEXT, **parts)
 
 
 @functools.cache
@@ -213,52 +213,49 @@ def _only(words: list[int | None], word: int, first: int) -> int | None:
 
 
 class Watch:
-    """Facts, and the built-in function that says whether they hold."""
+    """Holders of a state, and the built-in function that says whether they hold what they held."""
 
-    def __init__(self, facts: Sequence[Fact], method: Any) -> None:
-        self.facts = facts
-        self._renewals, self._kept = 0, list[Any]([facts])
-        self._words = np.array([word for fact in facts for word in self._row(fact)], np.int64)
+    def __init__(self, holders: Sequence[Holder], method: Any, renew: Callable[[], bool]) -> None:
+        self._holders, self._renew, self._renewals = holders, renew, 0
+        self._kept: list[Any] = []
+        self._words = self._looked_at()
         self.unchanged: Callable[[], bool] = native.builtin(method, self._words)
 
-    def renewed(self, again: Callable[[], bool]) -> bool:
-        """Whether what is there now means the same, as `again` says; if so, it is what is watched.
+    def renewed(self) -> bool:
+        """Whether what is there now means the same; if so, it is what is watched.
 
-        Another thread may change things at any moment, so `again` is asked about what has been looked at. It may also be
-        looking here: what was watched before stays alive, which is no more than some numbers, strings and tuples.
+        Another thread may be looking here: what was watched before stays alive, which is no more than some numbers,
+        strings and tuples.
         """
         if self._renewals >= RENEWALS:
-            return again()
-        try:
-            facts = [fact.renewed() for fact in self.facts]
-        except GONE:
-            return False
-        if not again():
+            return all(holder.same() for holder in self._holders)
+        self._kept.append([holder.before for holder in self._holders])
+        if not self._renew():
             return False
         self._renewals += 1
-        self._kept.append(facts)
-        self._words[:] = [word for fact in facts for word in self._row(fact)]
+        self._words[:] = self._looked_at()
         return True
 
-    def _row(self, fact: Fact) -> tuple[int, int, int, int]:
-        held = id(fact.held)
-        match fact:
-            case Attribute(held=owner, attribute=attribute, value=value):
-                place = _place(owner, attribute)
-                assert place is not None
-                nothing = value is None and not ctypes.c_void_p.from_address(held + place).value
-                return WORD, held, place, 0 if nothing else id(value)
-            case Entry(key=key, value=value):
-                return ENTRY, held, id(key), id(value)
-            case Absent(key=key):
-                return ENTRY, held, id(key), 0
-            case Entries(entries=entries, floats=floats):
-                any_float = id(float) | 1  # odd, as no address of an object is
-                pairs = [(id(key), any_float if key in floats else id(value)) for key, value in entries.items()]
-                return ENTRIES, held, self._array([word for pair in pairs for word in pair]), len(pairs)
-            case Items(items=items):
-                return ITEMS, held, self._array(list(map(id, items))), len(items)
-        raise TypeError(f"no row says a {type(fact).__name__}")
+    def _looked_at(self) -> Any:
+        return np.array(
+            [word for holder in self._holders for row in holder.rows() or () for word in self._row(row)], np.int64
+        )
+
+    def _row(self, row: Row) -> tuple[int, int, int, int]:
+        held, expected = id(row.held), row.expected
+        self._kept.append(row)
+        if row.kind == "attribute":
+            place = _place(row.held, row.where)
+            assert place is not None
+            nothing = expected is None and not ctypes.c_void_p.from_address(held + place).value
+            return WORD, held, place, 0 if nothing else id(expected)
+        if row.kind == "entry":
+            return ENTRY, held, id(row.where), 0 if expected is MISSING else id(expected)
+        if row.kind == "items":
+            return ITEMS, held, self._array(list(map(id, expected))), len(expected)
+        any_float = id(float) | 1  # odd, as no address of an object is
+        pairs = [(id(key), any_float if key in row.where else id(value)) for key, value in expected.items()]
+        return ENTRIES, held, self._array([word for pair in pairs for word in pair]), len(pairs)
 
     def _array(self, words: list[int]) -> int:
         held = np.array(words, np.int64)
@@ -266,28 +263,30 @@ class Watch:
         return int(held.ctypes.data)
 
 
-def _watchable(fact: Fact) -> bool:
-    """Whether the built-in function can look at what a fact is about."""
-    match fact:
-        case Attribute(held=held, attribute=attribute, value=value):
-            place = _place(held, attribute)
-            return place is not None and ctypes.c_void_p.from_address(id(held) + place).value in (
-                id(value), None if value is None else id(value)
-            )  # fmt: skip
-        case Entry(held=held, key=key) | Absent(held=held, key=key):
-            return type(held) is dict and type(key) is str
-        case Entries(held=held, entries=entries):  # in the order of the dictionary, unless a class has one of its own
-            empty = not entries and isinstance(held, dict) and type(held).__len__ is dict.__len__
-            return type(held) in (dict, defaultdict) or empty
-        case Items(held=held):
-            return type(held) is list
-    return False
+def _watchable(row: Row) -> bool:
+    """Whether the built-in function can look at what a row is about."""
+    held, expected = row.held, row.expected
+    if row.kind == "attribute":
+        place = _place(held, row.where)
+        found = None if place is None else ctypes.c_void_p.from_address(id(held) + place).value
+        return place is not None and found in (id(expected), None if expected is None else id(expected))
+    if row.kind == "entry":
+        return type(held) is dict and type(row.where) is str
+    if row.kind == "items":
+        return type(held) is list
+    empty = not expected and isinstance(held, dict) and type(held).__len__ is dict.__len__
+    return (
+        type(held) in (dict, defaultdict) or empty
+    )  # in the order of the dictionary, unless a class has one of its own
 
 
-def watch(facts: Sequence[Fact]) -> tuple[Watch | None, list[Fact]]:
-    """The facts that are watched together, and those that are left."""
+def watch(holders: Sequence[Holder], renew: Callable[[], bool]) -> tuple[Watch | None, list[Holder]]:
+    """The holders that are watched together, and those that are left for Python; `renew` is that of their state."""
     method = _method()
-    watched = [] if method is None else [fact for fact in facts if _watchable(fact)]
-    if not watched:
-        return None, list(facts)
-    return Watch(watched, method), [fact for fact in facts if not any(fact is one for one in watched)]
+    watched: list[Holder] = []
+    left: list[Holder] = []
+    for holder in holders:
+        rows = holder.rows()
+        seen = method is not None and rows is not None and all(map(_watchable, rows))
+        (watched if seen else left).append(holder)
+    return (Watch(watched, method, renew) if watched else None), left

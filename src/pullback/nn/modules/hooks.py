@@ -138,11 +138,11 @@ class _End:
         """The values after the node, on which a hook runs after the gradients have passed it."""
         self.count = len(values)
         tensors = {place: value for place, value in enumerate(values) if isinstance(value, Carrier)}
-        places = [place for place, tensor in tensors.items() if tensor.requires_grad]
+        places = [place for place, tensor in tensors.items() if tensor._node is not None]
         if not mode.get().grad or not places:
             return values
         self.places = places
-        self.untracked = {place: (t.shape, t.dtype) for place, t in tensors.items() if not t.requires_grad}
+        self.untracked = {place: (t.shape, t.dtype) for place, t in tensors.items() if t._node is None}
         copies = dict(zip(places, _pass_through(*(values[place] for place in places)), strict=True))
         for place, copy in copies.items():
             hooks_of(copy._node).add("tensor", functools.partial(self._arrive, place))

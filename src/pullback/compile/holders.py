@@ -1,0 +1,385 @@
+"""Holders: the containers of a function's state, each with what it held when the function was recorded.
+
+This is the one table of what is watched. A holder says what it holds now (`entries`), whether that means what it held
+(`same`), how to put something there, and, as `rows`, where machine code finds it in memory (`machine.watching`).
+"""
+
+from __future__ import annotations
+
+import gc
+import struct
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._core.primitives import Carrier
+
+MISSING = object()
+BITS = {float: "d", complex: "dd"}
+EXACT = (type(None), bool, int, str, bytes, type(Ellipsis), type(NotImplemented))
+PLAIN = (*EXACT, float, complex, range, slice)
+"""Kinds of values that are nothing but what they mean; subclasses of them may have attributes."""
+UNNOTICED = {
+    *("__dict__", "__weakref__", "__doc__", "__module__", "__annotations__", "__annotate__", "__annotate_func__"),
+    *("__annotations_cache__", "__abstractmethods__", "__dataclass_fields__", "__dataclass_params__"),
+}
+"""Entries of a class that Python makes, some of them when they are first asked for."""
+
+
+class Row(NamedTuple):
+    """One thing to look at: an attribute, an entry of a dictionary, all of its entries, or the items of a list.
+
+    `kind` is "attribute", "entry", "entries" or "items"; `where` is the attribute or the key, or the set of keys under
+    which any float may be; `expected` the object, MISSING for no entry, or the entries or items.
+    """
+
+    kind: str
+    held: Any
+    where: Any
+    expected: Any
+
+
+# Meaning
+
+
+class Same:
+    """An object that means itself alone; it is kept alive, so that its address means nothing else."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+def meaning(value: Any) -> Any:
+    """What is equal for two values exactly if no program can tell them apart: by type and bits, or by identity."""
+    kind = type(value)
+    if kind in EXACT:
+        return kind, value
+    if kind in BITS:
+        return kind, struct.pack(BITS[kind], *((value,) if kind is float else (value.real, value.imag)))
+    if kind in (tuple, frozenset):
+        return kind, tuple(map(meaning, value))
+    if kind in (range, slice):
+        return kind, *map(meaning, (value.start, value.stop, value.step))
+    if is_scalar(value):
+        return kind, value.dtype.str, value.tobytes()
+    return Same(value)
+
+
+def is_scalar(value: Any) -> bool:
+    """Whether a value is a number, a text or a date of NumPy, which cannot change."""
+    return isinstance(value, np.generic) and not isinstance(value, np.void) and type(value).__module__ == "numpy"
+
+
+def equal(old: Any, new: Any) -> bool:
+    """Whether two values mean the same to a program."""
+    return old is new or (type(old) is type(new) and bool(meaning(old) == meaning(new)))
+
+
+def alike(old: Any, new: Any) -> bool:
+    """Whether two tensors are read alike: of one shape and dtype, both without a history; or two floats."""
+    if type(old) is float:
+        return type(new) is float
+    if not (isinstance(old, Carrier) and isinstance(new, Carrier)):
+        return False
+    return (
+        type(old) is type(new)
+        and tuple(old.shape) == tuple(new.shape)
+        and old._dtype == new._dtype
+        and old._node is None
+        and new._node is None
+        and new._array.flags.c_contiguous
+    )
+
+
+# Holders
+
+
+class Holder:
+    """A container that holds values of the state, by keys: what it held, and whether it still does."""
+
+    numbered = False
+    """Whether its keys are places, which mean nothing themselves."""
+
+    def __init__(self, held: Any) -> None:
+        self.held = held
+        self.moving: set[Any] = set()
+        self.take(self.entries())
+
+    def entries(self) -> dict[Any, Any]:
+        """What it holds now."""
+        raise NotImplementedError
+
+    def put(self, key: Any, value: Any) -> None:
+        """Hold another value under a key."""
+
+    def rows(self) -> list[Row] | None:
+        """What to look at in memory; None where only Python knows."""
+        return None
+
+    def restore(self) -> None:
+        """Hold again what was held."""
+        for key, value in self.before.items():
+            self.put(key, value)
+
+    def named(self) -> Iterable[tuple[str, Any]]:
+        """What it held under names."""
+        return ((key, value) for key, value in self.before.items() if isinstance(key, str))
+
+    def take(self, now: dict[Any, Any]) -> None:
+        """Take what it holds now for what it held."""
+        self.before = now
+        self._keys, self._values = self._ids(now)
+
+    def _ids(self, now: dict[Any, Any]) -> tuple[tuple[int, ...] | int, tuple[int, ...]]:
+        return len(now) if self.numbered else tuple(map(id, now)), tuple(map(id, now.values()))
+
+    def untouched(self, now: dict[Any, Any]) -> bool:
+        """Whether it holds the very objects that it held."""
+        return self._ids(now) == (self._keys, self._values)
+
+    def means(self, now: dict[Any, Any]) -> bool:
+        """Whether what it holds now means what it held; tensors under keys that move may be others of the same kind."""
+        return self.as_keyed(now) and all(
+            new is old or (key in self.moving and alike(old, new)) or equal(old, new)
+            for key, old, new in zip(self.before, self.before.values(), now.values(), strict=True)
+        )
+
+    def as_keyed(self, now: dict[Any, Any]) -> bool:
+        """Whether the keys are, in this order, what they were."""
+        return len(now) == len(self.before) and all(map(equal, self.before, now))
+
+    def same(self) -> bool:
+        """Whether it holds what it held, or what means the same."""
+        now = self.entries()
+        return self.untouched(now) or self.means(now)
+
+
+class Mapping(Holder):
+    """A dictionary, or one that is read only."""
+
+    def entries(self) -> dict[Any, Any]:
+        """What it holds now."""
+        return dict(self.held)
+
+    def put(self, key: Any, value: Any) -> None:
+        """Hold another value under a key."""
+        self.held[key] = value
+
+    def rows(self) -> list[Row] | None:
+        """All entries, where those that move are floats."""
+        if any(type(self.before[key]) is not float for key in self.moving):
+            return None
+        return [Row("entries", self.held, frozenset(self.moving), self.before)]
+
+    def restore(self) -> None:
+        """Hold again what was held."""
+        if isinstance(self.held, dict):
+            dict.clear(self.held)
+            dict.update(self.held, self.before)
+
+
+class Members(Mapping):
+    """The attributes of a class."""
+
+    def entries(self) -> dict[Any, Any]:
+        """What it holds now."""
+        return {name: value for name, value in vars(self.held).items() if name not in UNNOTICED}
+
+    def put(self, key: Any, value: Any) -> None:
+        """Hold another value under a key."""
+        setattr(self.held, key, value)
+
+    def rows(self) -> list[Row] | None:
+        """All entries of the dictionary that the class shows read-only."""
+        (members,) = gc.get_referents(vars(self.held))
+        entries = {name: self.before.get(name, value) for name, value in members.items()}
+        known = {name: value for name, value in entries.items() if name in self.before or name in UNNOTICED}
+        return [Row("entries", members, frozenset(), known)]
+
+    def restore(self) -> None:
+        """Hold again what was held."""
+        for key, value in self.before.items():
+            if vars(self.held).get(key) is not value:
+                setattr(self.held, key, value)
+
+
+class Attributes(Holder):
+    """Some attributes of an object: its class and its dictionary, a function's code, slots."""
+
+    def __init__(self, held: Any, *names: str) -> None:
+        self._names = names
+        super().__init__(held)
+
+    def entries(self) -> dict[Any, Any]:
+        """What it holds now."""
+        found = ((name, getattr(self.held, name, MISSING)) for name in self._names)
+        return {name: value for name, value in found if value is not MISSING}
+
+    def put(self, key: Any, value: Any) -> None:
+        """Hold another value under a key."""
+        if getattr(self.held, key, MISSING) is not value:
+            setattr(self.held, key, value)
+
+    def rows(self) -> list[Row] | None:
+        """Each of them, if all are there."""
+        if len(self.before) < len(self._names):
+            return None
+        return [Row("attribute", self.held, name, value) for name, value in self.before.items()]
+
+    def restore(self) -> None:
+        """Hold again what was held."""
+        super().restore()
+        for name in self.entries().keys() - self.before.keys():
+            delattr(self.held, name)
+
+
+class Attached(Holder):
+    """Attributes that a user has given to a tensor."""
+
+    def entries(self) -> dict[Any, Any]:
+        """What it holds now."""
+        return attached(self.held)
+
+    def put(self, key: Any, value: Any) -> None:
+        """Hold another value under a key."""
+        setattr(self.held, key, value)
+
+
+def attached(tensor: Any) -> dict[str, Any]:
+    """The attributes that a user has given to a tensor."""
+    return {name: value for name, value in vars(tensor).items() if not hasattr(type(tensor), name)}
+
+
+class Asked(Holder):
+    """What an object says of itself: what a cache knows, which bytes there are. It cannot be put back."""
+
+    def __init__(self, held: Any, answer: Callable[[Any], Any]) -> None:
+        self._answer = answer
+        super().__init__(held)
+
+    def entries(self) -> dict[Any, Any]:
+        """What it holds now."""
+        return {"answer": self._answer(self.held)}
+
+    def restore(self) -> None:
+        """Nothing can be put back."""
+
+
+class Named(Holder):
+    """Some names of a namespace: the globals that a function uses, those of a module."""
+
+    def __init__(self, held: Any, names: Iterable[str]) -> None:
+        self._names = tuple(names)
+        super().__init__(held)
+
+    def entries(self) -> dict[Any, Any]:
+        """What it holds now."""
+        return {name: self.held[name] for name in self._names if name in self.held}
+
+    def put(self, key: Any, value: Any) -> None:
+        """Hold another value under a key."""
+        self.held[key] = value
+
+    def rows(self) -> list[Row] | None:
+        """Each name, there or not."""
+        return [Row("entry", self.held, name, self.before.get(name, MISSING)) for name in self._names]
+
+    def restore(self) -> None:
+        """Hold again what was held."""
+        super().restore()
+        for name in self.entries().keys() - self.before.keys():
+            del self.held[name]
+
+
+class Sequence(Holder):
+    """A list, a tuple, a deque or a set."""
+
+    numbered = True
+
+    def entries(self) -> dict[Any, Any]:
+        """What it holds now."""
+        return dict(enumerate(self.held))
+
+    def put(self, key: Any, value: Any) -> None:
+        """Hold another value under a key."""
+        if isinstance(self.held, list | deque):
+            self.held[key] = value
+
+    def rows(self) -> list[Row] | None:
+        """All items; nothing, where they cannot change."""
+        if isinstance(self.held, tuple | frozenset):
+            return []
+        return [Row("items", self.held, None, tuple(self.before.values()))]
+
+    def restore(self) -> None:
+        """Hold again what was held."""
+        if isinstance(self.held, list):
+            self.held[:] = self.before.values()
+        elif isinstance(self.held, deque | set):
+            self.held.clear()
+            (self.held.extend if isinstance(self.held, deque) else self.held.update)(self.before.values())
+
+
+class Elements(Holder):
+    """A NumPy array of objects."""
+
+    numbered = True
+
+    def entries(self) -> dict[Any, Any]:
+        """What it holds now."""
+        return dict(enumerate(self.held.flat))
+
+    def put(self, key: Any, value: Any) -> None:
+        """Hold another value under a key."""
+        self.held.flat[key] = value
+
+
+class Closure(Holder):
+    """A variable of an enclosing function."""
+
+    def __init__(self, held: Any, name: str) -> None:
+        self._name = name
+        super().__init__(held)
+
+    def named(self) -> Iterable[tuple[str, Any]]:
+        """What it held, under the variable's name."""
+        return ((self._name, value) for value in self.before.values())
+
+    def entries(self) -> dict[Any, Any]:
+        """What it holds now."""
+        try:
+            return {"contents": self.held.cell_contents}
+        except ValueError:  # not assigned yet
+            return {}
+
+    def put(self, key: Any, value: Any) -> None:
+        """Hold another value under a key."""
+        self.held.cell_contents = value
+
+    def rows(self) -> list[Row] | None:
+        """Its value, if it has one."""
+        return [Row("attribute", self.held, "cell_contents", value) for value in self.before.values()] or None
+
+
+class Content(Holder):
+    """The numbers of a NumPy array, which are part of the program."""
+
+    def entries(self) -> dict[Any, Any]:
+        """What it holds now."""
+        return {"content": (self.held.shape, self.held.dtype.str, self.held.strides, self.held.tobytes())}
+
+    def put(self, key: Any, value: Any) -> None:
+        """Hold another value under a key."""
+        shape, dtype, _, data = value
+        if self.held.flags.writeable:
+            self.held[...] = np.frombuffer(data, dtype).reshape(shape)
