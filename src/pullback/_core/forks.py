@@ -18,6 +18,8 @@ from typing import Any
 
 PATIENCE = 60.0
 """Seconds that a fork waits for locks: a thread that holds one may itself wait for the thread that forks."""
+COURTESY = 1.0
+"""Seconds that a thread without locks waits for a fork that wants them."""
 
 
 class _Imports:
@@ -47,10 +49,16 @@ class _Imports:
                 return False
             sleep(0.001)
 
-    def _others(self, *, soon: bool) -> bool:
-        own = (get_ident(),) if soon else (get_ident(), None)
+    def _owners(self) -> set[int | None]:
+        """The threads that import, and None for those that are about to."""
         locks = [find() for name, find in [*self.modules.items()] if name.partition(".")[0] in self.packages]
-        return any(lock is not None and lock.owner not in own for lock in locks)
+        return {lock.owner for lock in locks if lock is not None}
+
+    def _others(self, *, soon: bool) -> bool:
+        return bool(self._owners() - ({get_ident()} if soon else {get_ident(), None}))
+
+    def _is_owned(self) -> bool:
+        return get_ident() in self._owners()
 
     def release(self) -> None:
         """Let others import."""
@@ -65,6 +73,7 @@ _before: list[Callable[[], None]] = []
 _in_parent: list[Callable[[], None]] = []
 _in_child: list[Callable[[], None]] = []
 _taken: dict[int, list[Any]] = {}
+_waiting: list[int] = []
 
 
 def lock() -> Any:
@@ -88,6 +97,18 @@ def around(
     for functions, function in ((_before, before), (_in_parent, in_parent), (_in_child, in_child)):
         if function is not None:
             functions.append(function)
+
+
+def give_way() -> None:
+    """Let a fork have its locks first, if one waits; called before a lock that is taken again and again, and for long.
+
+    A thread that lets a lock go and takes it at once leaves those that wait no time to wake up. One that has another lock
+    goes on: the fork waits for that.
+    """
+    if _waiting and not any(each._is_owned() for each in _locks):
+        end = monotonic() + COURTESY
+        while _waiting and monotonic() < end:
+            sleep(0.001)
 
 
 def _take_all(end: float) -> list[Any]:
@@ -115,7 +136,9 @@ def _release(held: list[Any]) -> None:
 def _begins() -> None:
     for function in _before:
         function()
+    _waiting.append(get_ident())
     _taken[get_ident()] = _take_all(monotonic() + PATIENCE)
+    _waiting.remove(get_ident())
 
 
 def _ends() -> None:
@@ -127,6 +150,7 @@ def _ends() -> None:
 def _is_born() -> None:
     held = _taken.pop(get_ident(), [])
     _taken.clear()
+    _waiting.clear()
     if not held:  # threads that are gone may have some of them
         for each in _locks:
             each._at_fork_reinit()

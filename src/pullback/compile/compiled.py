@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._core import dtypes as _dtypes
+from .._core.forks import give_way
 from .._core.modes import FieldBlock, innermost, mode
 from .._core.primitives import Carrier
 from .._core.sites import depth
@@ -256,6 +257,7 @@ class Compiled:
                 return answer
         prepared = call = None  # what does not hold is not to keep anything alive
         known = [*self.records.get(key, ())]
+        give_way()
         with turn:
             late = key in self.refused or known != self.records.get(key, [])  # another thread has recorded it meanwhile
             answer = GIVEN_UP if late else self._record(key, leaves, structure)

@@ -37,6 +37,7 @@ def once(function: Function) -> Function:
 
     @functools.wraps(function)
     def asked(*args: Any) -> Any:
+        forks.give_way()
         with turn:
             return cached(*args)
 
@@ -251,6 +252,7 @@ def compiled(text: str, *, plain: bool = False) -> bytes:
 
     `plain` code is not optimised at all.
     """
+    forks.give_way()
     module = binding.parse_assembly(text)
     module.triple = binding.get_process_triple()
     target = machine(plain=plain)
