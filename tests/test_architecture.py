@@ -24,7 +24,6 @@ from source import (
     code_lines,
     graph,
     imports,
-    lazy_imports,
     named,
     nodes,
     room,
@@ -58,14 +57,6 @@ LAYERS = [
 # Imports against that order which only type checkers follow (under `if TYPE_CHECKING:`), as (importer, imported).
 TYPES_ONLY: set[tuple[str, str]] = set()
 
-# Lazy imports against that order, or that close a circle within a room: to become fewer.
-UPWARD = {
-    ("vocabulary", "vocabulary.outputs"),
-    ("vocabulary", "vocabulary.shared_memory"),
-    ("vocabulary.arithmetic", "vocabulary.branches"),
-    ("vocabulary.indexing", "vocabulary.shared_memory"),
-    ("vocabulary.shared_memory", "vocabulary.pieces"),
-}
 # Modules that import what their arguments say: doors, which offer names; loaders, of which scripts/source.py knows the
 # callers; stand-ins for modules of other libraries; and what `_core.lazy.PROVIDERS` names.
 TOLD = set(
@@ -133,7 +124,7 @@ def test_imports_go_down(name: str) -> None:
     assert own is not None, f"{name} is in no layer: give it a place in LAYERS, at the top of {__file__}"
     types = {other for statement in for_types_only(tree(name)) for other in named(statement, name)}
     for other, line, lazy in imports(name):
-        if (name, other) in (UPWARD if lazy else TYPES_ONLY) and (lazy or other in types):
+        if (name, other) in TYPES_ONLY and not lazy and other in types:
             continue
         theirs = layer(other)
         assert theirs is not None, f"{name}:{line} imports {other}, which is in no layer"
@@ -141,16 +132,12 @@ def test_imports_go_down(name: str) -> None:
 
 
 def test_imports_make_no_circle() -> None:
-    modules = {name: {other for other in others if (name, other) not in UPWARD} for name, others in graph().items()}
+    modules = {name: set(others) for name, others in graph().items()}
     assert circles(modules) == []
     rooms: dict[str, set[str]] = {room(name): set() for name in modules}
     for name, others in modules.items():
         rooms[room(name)] |= {room(other) for other in others} - {room(name)}
     assert circles(rooms) == []
-
-
-def test_what_is_excepted_is_there() -> None:
-    assert {(name, found.module) for name in PATHS for found in lazy_imports(name)} >= UPWARD
 
 
 def test_lazy_imports_can_be_read() -> None:

@@ -40,6 +40,7 @@ _PROVIDERS.update(
         "machine code": "pullback.compile.machine",
         "batches of cotangents": "pullback.func.rows",
         "numpy functions": "pullback._numpy",
+        "fills of shared memory": "pullback.vocabulary.shared_memory",
     }
 )
 

@@ -64,10 +64,18 @@ def sized(options):
 
 
 def ways(name, options):
-    """The layouts in which an operation is tried, each with whether they are those of what lies between."""
+    """The layouts of the first input, of the others and of cotangents, and whether what lies between has them."""
     jumps = any(part in name for part in JUMPING)
     layouts = [layout for layout in LAYOUTS if not (jumps and "expanded" in layout)]
-    return drawn(name, list(itertools.product(layouts, (False, True))), options)
+    mixed = {way for layout in layouts for way in itertools.product({layout, "C"}, repeat=3)}
+    return drawn(name, list(itertools.product(sorted(mixed), (False, True))), options)
+
+
+def given_in(layouts, arrays, lay):
+    """Arrays in layouts, by a function of an array and a layout; and how cotangents are laid out."""
+    first, other, last = layouts
+    given = [lay(array, other if place else first) for place, array in enumerate(arrays)]
+    return given, lambda array: lay(array, last)
 
 
 class Plain:
@@ -93,10 +101,9 @@ def attempted(function, *args, **options):
 def wanted(name, function, arrays, step, options):
     """For each layout the results for the same numbers in C's order, and what is wrong with these."""
     found, wrong = [], []
-    for layout, between in ways(name, options):
-        plain = [in_order(array, layout) for array in arrays]
-        laid = lambda array, layout=layout: in_order(array, layout)
-        found.append((layout, between, attempted(results, function, plain, laid, between=between)))
+    for layouts, between in ways(name, options):
+        plain, laid = given_in(layouts, arrays, in_order)
+        found.append((layouts, between, attempted(results, function, plain, laid, between=between)))
     if step:
         plain = [in_order(array, "C") for array in arrays]
         slope, by_values = differences(function, plain, lambda array: array, step)
@@ -107,15 +114,13 @@ def wanted(name, function, arrays, step, options):
 
 def compared(name, function, arrays, references, tolerance):
     """What is wrong with the results for arrays in layouts."""
-    for layout, between, reference in references:
-        given = [laid_out(array, layout) for array in arrays]
+    for layouts, between, reference in references:
+        given, laid = given_in(layouts, arrays, laid_out)
         before = [array.copy() for array in given]
-        found = attempted(
-            results, function, given, lambda array, layout=layout: laid_out(array, layout), between=between
-        )
-        where = f"{name}, {layout}{', between' if between else ''}"
+        found = attempted(results, function, given, laid, between=between)
+        where = f"{name}, {'/'.join(layouts)}{', between' if between else ''}"
         if isinstance(found, Exception) or isinstance(reference, Exception):
-            if type(found) is not type(reference) or layout == "C":
+            if type(found) is not type(reference) or {*layouts} == {"C"}:
                 yield f"{where}: {found!r}, in C's order {type(reference).__name__}"
             continue
         if not all(np.array_equal(a, b, equal_nan=a.dtype.kind in "fc") for a, b in zip(given, before, strict=True)):
@@ -135,7 +140,7 @@ def main():
     parser.add_argument("--sizes", default=None)
     parser.add_argument("--single", action="store_true", help="float32, without central differences")
     parser.add_argument("names", nargs="*")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     most = None if options.all else 7
     options.sizes = list(map(int, options.sizes.split(","))) if options.sizes else thresholds.AROUND[:most]
     part, parts = map(int, options.part.split("/"))

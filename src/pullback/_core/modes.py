@@ -11,11 +11,13 @@ import contextvars
 import functools
 import importlib
 from collections.abc import Callable
+from types import FrameType
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Result = TypeVar("Result")
 
 
 class Mode(NamedTuple):
@@ -39,7 +41,7 @@ NO_GRAD = Mode(grad=False)
 mode: contextvars.ContextVar[Mode] = contextvars.ContextVar("pullback.mode", default=RECORD)
 running: contextvars.ContextVar[Any] = contextvars.ContextVar("pullback.pass")
 innermost: contextvars.ContextVar[Any] = contextvars.ContextVar("pullback.innermost", default=None)
-asking: contextvars.ContextVar[Any] = contextvars.ContextVar("pullback.asking", default=None)
+asking: contextvars.ContextVar[FrameType | None] = contextvars.ContextVar("pullback.asking", default=None)
 losses: contextvars.ContextVar[list[Any] | None] = contextvars.ContextVar("pullback.losses", default=None)
 copies: contextvars.ContextVar[Any] = contextvars.ContextVar("pullback.copies", default=None)
 early_stop: contextvars.ContextVar[bool | None] = contextvars.ContextVar("pullback.early_stop", default=None)
@@ -338,9 +340,10 @@ class Computing:
                 context.run(np.seterrcall, told)
         self.copy = context.copy
 
-    def run(self, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    def run(self, function: Callable[..., Result], *args: Any, **options: Any) -> Result:
         """The result of a function that is called without floating-point warnings."""
-        return self.copy().run(function, *args, **options)
+        result: Result = self.copy().run(function, *args, **options)
+        return result
 
 
 quiet = Computing()

@@ -39,7 +39,7 @@ outside: set[str] = set()
 def user_frame(frame: FrameType) -> FrameType:
     """The frame of the innermost call outside pullback, starting at a frame; during a pass that frame is known beforehand."""
     if (known := asking.get()) is not None:
-        return known  # type: ignore[no-any-return]  # a frame
+        return known
     while internal[frame.f_code.co_filename] and frame.f_back is not None:
         frame = frame.f_back
     return frame

@@ -261,9 +261,9 @@ def number(x: Any) -> Any:
     return x[()] if type(x) is np.ndarray else x
 
 
-def is_complex(x: Any) -> bool:
+def is_complex(x: Array) -> bool:
     """Whether the elements are complex numbers."""
-    return x.dtype.kind == "c"  # type: ignore[no-any-return]  # an array's
+    return x.dtype.kind == "c"
 
 
 def zeros_like(x: Any) -> Array:
@@ -477,14 +477,14 @@ def put_rows(g: Any, indices: Array, *, shape: tuple[int, int]) -> Array:
     return out
 
 
-def reshape(x: Any, *, shape: tuple[int, ...]) -> Array:
+def reshape(x: Array, *, shape: tuple[int, ...]) -> Array:
     """x with another shape, without copying where the layout allows it."""
-    return x.reshape(shape)  # type: ignore[no-any-return]  # an array's
+    return x.reshape(shape)
 
 
-def permute_dims(x: Any, *, axes: tuple[int, ...]) -> Array:
+def permute_dims(x: Array, *, axes: tuple[int, ...]) -> Array:
     """The axes in another order."""
-    return x.transpose(axes)  # type: ignore[no-any-return]  # an array's
+    return x.transpose(axes)
 
 
 def concat(*arrays: Any, axis: int, sizes: tuple[int, ...]) -> Array:

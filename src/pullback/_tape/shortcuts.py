@@ -263,9 +263,9 @@ def _written(
     the import 20 ms.
     """
 
-    def write() -> None:
+    def write() -> Function:
         if taken := {*scope, *LOCALS} & {*names}:
-            raise TypeError(f"an input of {primitive.name} cannot be called {taken}: see _eager")
+            raise TypeError(f"an input of {primitive.name} cannot be called {taken}: see LOCALS in _tape.shortcuts")
         if isinstance(primitive.title, str) or metadata.known is not None:
             scope["kind"] = node_class(primitive, primitive.node_name(metadata.known or {}))
         lines = [
@@ -277,6 +277,7 @@ def _written(
         scope["observed"] = observed
         function.__defaults__ = record.__defaults__  # first: another thread calls it as soon as it has its code
         function.__code__ = record.__code__
+        return function
 
     def observed(*given: Any) -> Any:
         lines = _computed(primitive, names, metadata, observed=True)
@@ -285,16 +286,15 @@ def _written(
 
     scope = {**SCOPE, "Tensor": cls, "primitive": primitive, "title": primitive.title, "forward": primitive.forward}
     scope["large"] = _by_machine_code(primitive)
-    scope |= {"as_given": as_given, "general": general, "finish": cls.interpreter.finish, "write": write}
+    scope |= {"as_given": as_given, "general": general, "finish": cls.interpreter.finish}
     function = FunctionType(_unwritten.__code__, scope)
-    scope["function"] = function
+    function.__kwdefaults__ = {"_write": write}
     return functools.update_wrapper(function, general)
 
 
-def _unwritten(*args: Any, **params: Any) -> Any:
-    """What a function does before it is written; the names are those of its scope."""
-    write()  # type: ignore[name-defined]  # noqa: F821
-    return function(*args, **params)  # noqa: F821  # type: ignore[name-defined]
+def _unwritten(*args: Any, _write: Callable[[], Function], **params: Any) -> Any:
+    """The first call of a function: write it, which replaces this code by its own, and call it."""
+    return _write()(*args, **params)
 
 
 def _compiled(scope: dict[str, Any], title: str, parameters: Sequence[str], lines: Sequence[str]) -> Function:

@@ -7,6 +7,7 @@ place, and rebases histories: the target's, or, when the target is a view, its b
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -350,3 +351,17 @@ def become(target: Any, function: Any, operation: str) -> Any:
         set_node(target, result._node)
     written(target)
     return target
+
+
+def remake(self: Any, shape: tuple[int, ...]) -> None:
+    """Give a tensor another shape in place, in its own memory if that is large enough; graphs keep the values that they have saved."""
+    protect(self)
+    count = math.prod(shape)
+    old = self._array
+    if not old.flags.c_contiguous or count > old.size:
+        new = np.empty(count, old.dtype)
+        kept = old.reshape(-1)[:count]
+        new[: kept.size] = kept
+        self._storage, self._base, self._path = None, None, ()
+        old = new
+    exchange(self, old.reshape(-1)[:count].reshape(shape))

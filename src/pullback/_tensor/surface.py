@@ -119,7 +119,6 @@ TABLE: dict[str, dict[str, str]] = {
         "functional": "ctc_loss",
     },
     "vocabulary.arithmetic": {
-        "package+out": "where",
         "package+out method in_place": "bitwise_left_shift bitwise_right_shift",
         "of_tensor": "rsub",
         "of_tensor method": "isfinite isinf isnan",
@@ -146,6 +145,9 @@ TABLE: dict[str, dict[str, str]] = {
         "of_tensor method": "allclose equal is_nonzero is_signed isclose isreal",
         "of_tensor+out method": "isneginf isposinf signbit",
         "of_pair+out method in_place": "gcd lcm",
+    },
+    "vocabulary.branches": {
+        "package+out": "where",
     },
     "vocabulary.casts": {
         "method": "bool byte cdouble cfloat char double float half int long short",

@@ -25,6 +25,9 @@ UNTRACKED = (
     "Output {index} of the user-provided function does not require gradients. The outputs must be computed in a "
     "differentiable manner from the input when running in strict mode."
 )
+INDEPENDENT = (
+    "Output {index} of the user-provided function is independent of input {place}. This is not allowed in strict mode."
+)
 CONSTANT = (
     "While computing the hessian, found that the jacobian of the user-provided function with respect to input {index} is "
     "independent of the input. This is not allowed in strict mode. You should ensure that your function is twice "
@@ -107,16 +110,12 @@ def _check_strategy(strategy: str, create_graph: bool, strict: bool, vectorize: 
 
 def _rows(y: Any, index: int, variables: Sequence[Any], create_graph: bool, strict: bool) -> tuple[Any, ...]:
     """The Jacobians of one output; zeros, or an error, for what it does not depend on."""
-    zeros = [np.zeros((*y.shape, *x.shape), x._dtype) for x in variables]
     if not y.requires_grad:
-        return tuple(map(tensor_of, zeros))
+        return _zeros(y, variables)
     if strict:
         for place, used in enumerate(_used(y, variables)):
             if not used:
-                raise RuntimeError(
-                    f"Output {index} of the user-provided function is independent of input {place}. This is not allowed "
-                    "in strict mode."
-                )
+                raise RuntimeError(INDEPENDENT.format(index=index, place=place))
     found: tuple[Any, ...] = live.jacobian(y, variables, mode="reverse", create_graph=create_graph, allow_unused=True)
     if strict and create_graph:
         _require_tracked(found)
@@ -173,10 +172,7 @@ def hessian(
         found = []
         for place, (g, a) in enumerate(zip(gradients, variables, strict=True)):
             if g is None and strict:
-                raise RuntimeError(
-                    f"Output 0 of the user-provided function is independent of input {place}. This is not allowed in "
-                    "strict mode."
-                )
+                raise RuntimeError(INDEPENDENT.format(index=0, place=place))
             if strict and not all(_used(g, variables) if g.requires_grad else [False]):
                 raise RuntimeError(CONSTANT.format(index=place))
             constant = g is None or not g.requires_grad

@@ -95,7 +95,7 @@ def statistics(array: Array) -> Stats:
             low, high, mean = float(finite.min()), float(finite.max()), float(finite.sum()) / finite.size
         return Stats(low, high, mean, norm, zeros, nans, int(array.size - finite.size - nans))
 
-    return quiet.run(compute)  # type: ignore[no-any-return]  # run is of any function
+    return quiet.run(compute)
 
 
 class Marks(NamedTuple):

@@ -41,7 +41,7 @@ def statistics(gradient: Any) -> Statistics:
     Statistics(mean=1.75, largest=4.0, norm=5.0, zeros=0.5, bad=0)
     """
     array = gradient._elements() if isinstance(gradient, Carrier) else np.asarray(gradient)
-    return quiet.run(_statistics, array)  # type: ignore[no-any-return]  # run is of any function
+    return quiet.run(_statistics, array)
 
 
 def _statistics(array: np.ndarray[Any, Any]) -> Statistics:

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .._core import errors
+from .._core.lazy import provider
 from .._core.primitives import Carrier
 from .._core.sites import depth
 from .._tape.shortcuts import unwrapped
@@ -96,7 +97,7 @@ def fills(method: Named) -> Named:
 
     @functools.wraps(method)
     def filled(self: Any, *args: Any, **options: Any) -> Any:
-        if overlaps(self) and load("vocabulary.shared_memory", "is_filled")(method.__name__, self, args, options):
+        if overlaps(self) and provider("fills of shared memory").is_filled(method.__name__, self, args, options):
             return self
         return method(self, *args, **options)
 

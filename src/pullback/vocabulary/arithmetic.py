@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -376,8 +375,8 @@ def bitwise_not(input: Any) -> Any:
     return ops.bitwise_xor(input, np.asarray(-1).astype(input._dtype))
 
 
-def _as_condition(condition: Any) -> Any:
-    """What `where` chooses by: bools, or bytes with torch's warning; RuntimeError for other dtypes."""
+def as_condition(condition: Any) -> Any:
+    """The condition of `where` as bools; uint8 is converted with torch's warning, other dtypes raise RuntimeError."""
     dtype = condition._dtype if isinstance(condition, Carrier) else condition.dtype
     if dtype == np.uint8:
         warnings.warn(
@@ -396,44 +395,10 @@ def _as_condition(condition: Any) -> Any:
 
 
 @is_primitive(ops.where, masked=True)
-def where(condition: Any, input: Any = None, other: Any = None, *operands: Any) -> Any:
-    """input where the condition holds, other elsewhere; the gradient goes to the side that was chosen.
-
-    With the condition alone, the places where it is nonzero, as `nonzero(as_tuple=True)`.
-
-    A side that is not selected has the gradient 0, and 0 times inf is NaN: `where(x > 0, x.sqrt(), 0)` spoils the
-    gradient at 0. `where(condition, f, g, *operands)` with a function for a side, or for both, calls each with those
-    elements of the operands, broadcast together, that are its own, as tensors with one axis: so f is never computed where
-    it is not selected, and a side that is selected nowhere is not called. The functions work element by element, and
-    return as many elements or a single one. Under `vmap` with a condition that differs between examples, they are given
-    all elements, with a selected one in the place of those that are not (1, if none is).
-
-    Raises
-    ------
-    RuntimeError
-        If the condition is not of dtype bool (or uint8, which warns), or a function does not return one element for each that it was given.
-    TypeError
-        If the condition is not a tensor, or a side is a function and there are no operands, or the other way round.
-
-    >>> import pullback
-    >>> x = pullback.tensor([0.0, 4.0], requires_grad=True)
-    >>> pullback.where(x > 0, pullback.sqrt, lambda t: 0 * t, x).sum().backward()
-    >>> x.grad
-    tensor([0.0000, 0.2500])
-    """
+def where(condition: Any, input: Any, other: Any) -> Any:
+    """The elements of input where the condition holds, and those of other elsewhere."""
     require_operand("where", "condition", condition)
-    if input is None and other is None:
-        return nonzero(condition, as_tuple=True)
-    condition = _as_condition(condition)
-    if callable(input) or callable(other):
-        branches = importlib.import_module("pullback.vocabulary.branches")  # which calls this function
-        return branches.evaluated(condition, (input, other), operands)
-    if operands:
-        raise TypeError(
-            f"where() takes 3 positional arguments but {3 + len(operands)} were given: operands are for functions, as in "
-            "where(condition, f, g, x)"
-        )
-    return broadcast(ops.where, condition, *together(input, other))
+    return broadcast(ops.where, as_condition(condition), *together(input, other))
 
 
 def nonzero(input: Any, *, as_tuple: bool = False) -> Any:

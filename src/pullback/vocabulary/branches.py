@@ -7,16 +7,58 @@ from typing import Any
 
 import numpy as np
 
+from .. import ops
 from .._core.primitives import Carrier
 from .._core.shapes import broadcast_shapes
-from .._core.values import every
+from .._core.values import every, require_operand
+from .._tape.shortcuts import is_primitive
 from . import arithmetic, indexing, reductions, shapes
 from .promotion import together
 
 SIDES = ("input", "other")
 
 
-def evaluated(condition: Any, sides: Sequence[Any], operands: Sequence[Any]) -> Any:
+@is_primitive(ops.where, masked=True)
+def where(condition: Any, input: Any = None, other: Any = None, *operands: Any) -> Any:
+    """input where the condition holds, other elsewhere; the gradient goes to the side that was chosen.
+
+    With the condition alone, the places where it is nonzero, as `nonzero(as_tuple=True)`.
+
+    A side that is not selected has the gradient 0, and 0 times inf is NaN: `where(x > 0, x.sqrt(), 0)` spoils the
+    gradient at 0. `where(condition, f, g, *operands)` with a function for a side, or for both, calls each with those
+    elements of the operands, broadcast together, that are its own, as tensors with one axis: so f is never computed where
+    it is not selected, and a side that is selected nowhere is not called. The functions work element by element, and
+    return as many elements or a single one. Under `vmap` with a condition that differs between examples, they are given
+    all elements, with a selected one in the place of those that are not (1, if none is).
+
+    Raises
+    ------
+    RuntimeError
+        If the condition is not of dtype bool (or uint8, which warns), or a function does not return one element for each that it was given.
+    TypeError
+        If the condition is not a tensor, or a side is a function and there are no operands, or the other way round.
+
+    >>> import pullback
+    >>> x = pullback.tensor([0.0, 4.0], requires_grad=True)
+    >>> pullback.where(x > 0, pullback.sqrt, lambda t: 0 * t, x).sum().backward()
+    >>> x.grad
+    tensor([0.0000, 0.2500])
+    """
+    if input is None and other is None:
+        require_operand("where", "condition", condition)
+        return arithmetic.nonzero(condition, as_tuple=True)
+    if callable(input) or callable(other):
+        require_operand("where", "condition", condition)
+        return _evaluated(arithmetic.as_condition(condition), (input, other), operands)
+    if operands:
+        raise TypeError(
+            f"where() takes 3 positional arguments but {3 + len(operands)} were given: operands are for functions, as in "
+            "where(condition, f, g, x)"
+        )
+    return arithmetic.where(condition, input, other)
+
+
+def _evaluated(condition: Any, sides: Sequence[Any], operands: Sequence[Any]) -> Any:
     """`where(condition, *sides)` where a side may be a function of the selected elements of some operands."""
     carriers = [value for value in (condition, *operands, *sides) if isinstance(value, Carrier)]
     if not any(isinstance(operand, (Carrier, np.ndarray)) for operand in operands):

@@ -12,13 +12,13 @@ import numpy as np
 from .. import ops
 from .._core import errors
 from .._core import xp as _xp
+from .._core.lazy import provider
 from .._core.modes import mode
 from .._core.primitives import Carrier
 from .._core.sites import depth
 from .._core.values import concrete, data, require_operand
 from .._tape.memory import protect, written
 from .._tape.views import check_writable, overlaps, rebase, rebase_region, steps, view, write
-from . import load
 from .promotion import cast, category, held
 
 Index = tuple[Any, ...]
@@ -238,7 +238,7 @@ def setitem(tensor: Any, index: Any, value: Any) -> None:
     if (
         arrays
         and overlaps(tensor)
-        and load("vocabulary.shared_memory", "is_filled")("x[...] = value", tensor, (index, value), {})
+        and provider("fills of shared memory").is_filled("x[...] = value", tensor, (index, value), {})
     ):
         return
     check_writable(tensor, "x[...] = value", region=None if arrays else spec)

@@ -17,9 +17,8 @@ from .._core import dtypes, errors
 from .._core.modes import mode
 from .._core.primitives import Carrier
 from .._core.sites import depth
-from .._tape.views import check_writable, write
+from .._tape.views import check_writable, remake, write
 from .promotion import cast
-from .turning import remake
 
 Function = Callable[..., Any]
 RANGES = frozenset({"arange", "linspace", "logspace", "range"})

@@ -19,7 +19,8 @@ from .._core.modes import mode
 from .._core.primitives import Carrier
 from .._core.sites import depth
 from .._tape.views import overlaps, write
-from . import arithmetic, indexing, load
+from . import arithmetic, indexing
+from .pieces import masked_fill
 from .promotion import category
 
 Fill = tuple[Any, Any]
@@ -81,5 +82,5 @@ def is_filled(name: str, target: Any, args: tuple[Any, ...], options: dict[str, 
     axes = tuple(i for i, step in enumerate(target.stride()) if not step and target.shape[i] > 1)
     first = indexing.getitem(target, tuple(slice(0, 1) if i in axes else slice(None) for i in range(target.ndim)))
     reached = mask.any(axes, keepdim=True)
-    write(first, load("vocabulary.pieces", "masked_fill")(first, reached, value), name)
+    write(first, masked_fill(first, reached, value), name)
     return True

@@ -6,13 +6,11 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from .._core import errors, placement
 from .._core.shapes import parse_sizes
 from .._core.values import require_tensor
-from .._tape.memory import protect, written
-from .._tape.views import become, exchange
+from .._tape.memory import written
+from .._tape.views import become, remake
 from . import rearranging, shapes
 
 
@@ -58,20 +56,6 @@ def resize_(self: Any, *sizes: Any, size: Any = None, memory_format: Any = None)
         remake(self, shape)
         written(self)
     return self
-
-
-def remake(self: Any, shape: tuple[int, ...]) -> None:
-    """Give a tensor another shape, in its memory where that is large enough; graphs keep the values they kept."""
-    protect(self)
-    count = math.prod(shape)
-    old = self._array
-    if not old.flags.c_contiguous or count > old.size:
-        new = np.empty(count, old.dtype)
-        kept = old.reshape(-1)[:count]
-        new[: kept.size] = kept
-        self._storage, self._base, self._path = None, None, ()
-        old = new
-    exchange(self, old.reshape(-1)[:count].reshape(shape))
 
 
 def resize_as_(self: Any, the_template: Any, *, memory_format: Any = None) -> Any:
