@@ -11,9 +11,11 @@ import faulthandler
 import importlib
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -23,13 +25,17 @@ LIMIT = 30.0
 
 
 def names(pullback):
-    """The library's modules, but those that are programs."""
+    """The library's modules, but those that are programs, and those of machine code, which only the library imports."""
     places = Path(pullback.__file__).parent.rglob("*.py")
     found = [
         ".".join(("pullback", *place.relative_to(Path(pullback.__file__).parent).with_suffix("").parts))
         for place in places
     ]
-    return sorted(name for name in found if not name.endswith(("__main__", "__init__")) and ".compat." not in name)
+    return sorted(
+        name
+        for name in found
+        if not name.endswith(("__main__", "__init__")) and not re.search("[.](compat|machine)[.]", name)
+    )
 
 
 def backward(pullback):
@@ -136,7 +142,7 @@ def process(seed, forks):
 
 
 def main():
-    """Fork so often, in several processes one after another; 1 where a child hung or failed."""
+    """What was asked for on the command line."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--forks", type=int, default=500)
     parser.add_argument("--each", type=int, default=5, help="forks in a process")
@@ -149,21 +155,27 @@ def main():
         print(hung, failed)
         sys.stdout.flush()
         os._exit(0)
+    with tempfile.TemporaryDirectory() as cache:  # the user's would be filled with programs that nobody needs
+        os.environ["PULLBACK_CACHE"] = cache
+        return several(asked.forks, asked.each, asked.seed)
+
+
+def several(forks, each, seed):
+    """Fork so often, in processes one after another; 1 where a child hung or failed."""
     hung = failed = 0
     start = time.monotonic()
-    for number in range(0, asked.forks, asked.each):
+    for number in range(seed, seed + forks, each):
         command = [sys.executable, "-W", "ignore", "-X", "faulthandler", __file__, "--inside"]
-        seed = asked.seed + number
         run = subprocess.run(
-            [*command, "--seed", str(seed), "--each", str(asked.each)], check=False, capture_output=True, text=True
+            [*command, "--seed", str(number), "--each", str(each)], check=False, capture_output=True, text=True
         )
         found = run.stdout.split()
         if run.returncode or len(found) != 2:
             found = [0, 1]
         hung, failed = hung + int(found[0]), failed + int(found[1])
         if run.stderr or run.returncode:
-            print(f"seed {seed}, exit code {run.returncode}: {run.stderr}", file=sys.stderr)
-    print(f"{asked.forks} forks in {time.monotonic() - start:.0f} s: {hung} hung, {failed} failed")
+            print(f"seed {number}, exit code {run.returncode}: {run.stderr}", file=sys.stderr)
+    print(f"{forks} forks in {time.monotonic() - start:.0f} s: {hung} hung, {failed} failed")
     return int(hung + failed > 0)
 
 
