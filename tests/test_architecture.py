@@ -39,7 +39,7 @@ LAYERS = [
     ["ops", "ops.*"],
     ["_tape", "_tape.*", "vocabulary.promotion"],
     ["vocabulary", "vocabulary.*"],
-    ["_tensor", "_tensor.*", "interpreters"],
+    ["_tensor", "_tensor.*", "interpreters", "extend"],
     ["files", "files.*"],
     ["nn", "nn.*", "linalg", "fft", "special", "masked", "signal", "signal.*"],
     ["_numpy", "_numpy.*"],
@@ -85,6 +85,7 @@ NAMES_WITH_DIGITS = [
     "relu6|rot90",
     "l1_loss|smooth_l1_loss",
     "ReLU6|(Smooth)?L1Loss|L1Unstructured|l1_unstructured|Chi2",
+    "im2col",
 ]
 BAD_NAMES = re.compile(r"utils?|helper|misc|_impl(?![a-z])", re.IGNORECASE)
 TORCH_NAMES = {"utils", "utils.checkpoint", "optim.swa_utils"}  # modules that are there to have torch's names
@@ -270,6 +271,7 @@ def test_the_import_asks_for_nothing_but_numpy() -> None:
 EAGER = """
     _core
     _core.composing
+    _core.halves
     _core.dtypes
     _core.errors
     _core.forks

@@ -116,13 +116,11 @@ def loop_of(name, dtype, *, near=False, fma=True, width=None):
     """The loop over an operation of `scalars`; `fma` where this machine has it."""
     target = Target.host() if fma else Target(fma=False)
     dtypes = [dtype] * COUNTS.get(name, 1)
-    if name == "where":
-        dtypes[0] = "b1"
 
     def body(builder, *operands):
         return scalars.emit(builder, name, dtype, *operands, target=target, near=near)
 
-    return Loop(body, dtypes, scalars.result(name, dtype), fma=target.fma, width=width)
+    return Loop(body, dtypes, dtype, fma=target.fma, width=width)
 
 
 @functools.cache

@@ -10,6 +10,7 @@ ROWS: list[Row] = [
       ("silu", "mish", "gelu", "gelu_by_tanh", "logsigmoid", "hardsigmoid", "hardswish") for make in (reals(3, 2), reals())),
     *(("leaky_relu", [reals(3, 2)], {"slope": slope}) for slope in (0.01, 0, -0.5, 2)),
     *(("prelu", [reals(3, 2), reals(*shape)], {}) for shape in ((2,), (), (3, 2))),
+    *(("prelu_pullback", [reals(3, 2), reals(3, 2), reals(*shape)], {}) for shape in ((2,), (), (3, 2))),
     *(("elu", [reals(3, 2)], {"alpha": alpha, "scale": scale, "input_scale": slope})
       for alpha, scale, slope in ((1.0, 1.0, 1.0), (0.7, 1.2, 0.4), (-0.5, 1.0, 2.0))),
     *(("softplus", [reals(3, 2)], {"beta": beta, "threshold": limit}) for beta, limit in ((1, 20), (2.5, 20), (1, 0.5))),

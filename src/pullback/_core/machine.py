@@ -162,30 +162,6 @@ def copied(x: Any) -> Any:
     return module("moving").copied(x) if _moves(x.nbytes, MOVED) else None
 
 
-def joined(arrays: Any, axis: int) -> Any:
-    """Arrays joined along an axis by threads; None where NumPy is as quick."""
-    return module("moving").joined(arrays, axis) if _moves(arrays[0].nbytes, MOVED) else None
-
-
-def framed(g: Any, shape: tuple[int, ...], index: Any) -> Any:
-    """Zeros of a shape with an array at a basic index, by threads; None where NumPy is as quick, or several axes are cut."""
-    if not _moves(g.nbytes, MOVED):
-        return None
-    index = index if type(index) is tuple else (index,)
-    if Ellipsis in index:
-        place = index.index(Ellipsis)
-        index = (*index[:place], *[slice(None)] * (len(shape) + 1 - len(index)), *index[place + 1 :])
-    cut = [(axis, at) for axis, at in enumerate(index) if type(at) is not slice or at != slice(None)]
-    if len(cut) != 1:
-        return None
-    ((axis, at),) = cut
-    if type(at) is int:
-        start = at % shape[axis]
-        return module("moving").framed(g, shape, axis, start, start + 1)
-    start, stop, step = at.indices(shape[axis]) if type(at) is slice else (0, 0, 0)
-    return module("moving").framed(g, shape, axis, start, stop) if step == 1 else None
-
-
 def triangle(x: Any, k: int, *, lower: bool) -> Any:
     """The lower or the upper triangles of matrices by machine code; None where NumPy is as quick."""
     return module("moving").triangle(x, k, lower=lower) if _moves(x.nbytes, 4 * WORTH) else None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from . import xp as _xp
 from .composing import composed, signature
+from .halves import as_singles, pulled_as_singles
 from .modes import innermost, quiet
 
 # 1. Primitives and kinds
@@ -24,8 +25,11 @@ from .modes import innermost, quiet
 # Rules are written for real numbers. For complex inputs, `complex` says what happens: the cotangent is conjugated before and
 # after the rule ("holomorphic", torch's convention), the rule is called as it is, because it is right for complex numbers,
 # too ("as written"), or recording the operation raises an error ("refused").
+#
+# With `halves="as singles"` a primitive computes with float16 in float32, in both passes, and rounds its results once.
 
 Rule = Callable[..., Any]
+SINGLES: Any = {"halves": "as singles"}
 
 
 class Primitive:
@@ -36,7 +40,7 @@ class Primitive:
 
     __slots__ = (
         "name", "kind", "title", "forward", "inputs", "rules", "joint", "saved", "variadic", "differentiable",
-        "complex", "outputs", "keeps", "_pull", "_way",
+        "complex", "halves", "outputs", "push", "keeps", "_pull", "_way",
     )  # fmt: skip
 
     def __init__(
@@ -50,13 +54,17 @@ class Primitive:
         joint: Rule | None = None,
         title: str | Callable[..., str] | None = None,
         complex: str = "refused",
+        halves: str = "as they are",
         outputs: int = 1,
+        push: Callable[..., Any] | None = None,
     ) -> None:
+        self.push = push
         self.complex = complex
+        self.halves = halves
         self.outputs = outputs
         self.name = name
         self.kind = kind
-        self.forward = forward
+        self.forward = as_singles(forward) if halves == "as singles" else forward
         self.variadic = inputs[-1].startswith("*")
         self.inputs = tuple(name.lstrip("*") for name in inputs)
         self.rules = tuple(rules)
@@ -115,7 +123,7 @@ class Primitive:
     def pull(self) -> Callable[..., Any]:
         """The rules composed into one function of `(xp, g, edges, saved, params)`, built when first needed."""
         if self._pull is None:
-            self._pull = composed(self)
+            self._pull = pulled_as_singles(self, composed(self)) if self.halves == "as singles" else composed(self)
         return self._pull
 
 
@@ -158,12 +166,21 @@ def linear(
     inputs: Sequence[str] = ("x",),
     title: str | Callable[..., str] | None = None,
     complex: str = "holomorphic",
+    halves: str = "as they are",
 ) -> Primitive:
     """A primitive that is linear in its first input; the rule is the transpose. Other inputs are not differentiated."""
     rules = (rule, *[None] * (len(inputs) - 1)) if len(inputs) == 1 or not inputs[-1].startswith("*") else ()
     joint = None if rules else rule
     return Primitive(
-        name, "linear", forward or getattr(_xp, name), inputs, rules, joint=joint, title=title, complex=complex
+        name,
+        "linear",
+        forward or getattr(_xp, name),
+        inputs,
+        rules,
+        joint=joint,
+        title=title,
+        complex=complex,
+        halves=halves,
     )
 
 
@@ -189,10 +206,13 @@ def multilinear(
     joint: Rule | None = None,
     title: str | Callable[..., str] | None = None,
     complex: str = "holomorphic",
+    halves: str = "as they are",
 ) -> Primitive:
     """A primitive that is linear in each operand separately: one rule for each operand, or one joint rule for all."""
     forward = forward or getattr(_xp, name)
-    return Primitive(name, "multilinear", forward, inputs, rules, joint=joint, title=title, complex=complex)
+    return Primitive(
+        name, "multilinear", forward, inputs, rules, joint=joint, title=title, complex=complex, halves=halves
+    )
 
 
 def general(
@@ -203,11 +223,26 @@ def general(
     joint: Rule | None = None,
     title: str | Callable[..., str] | None = None,
     complex: str = "refused",
+    halves: str = "as they are",
     outputs: int = 1,
+    push: Callable[..., Any] | None = None,
 ) -> Primitive:
-    """Any other differentiable primitive: one rule for each input, or a joint rule; `y` is a list if there are several outputs."""
+    """Any other differentiable primitive: one rule for each input, or a joint rule; `y` is a list if there are several outputs.
+
+    `push(xp, primals, tangents, y, **parameters)` is the forward-mode derivative, if it is not the transposed rule.
+    """
     return Primitive(
-        name, "general", forward, inputs, rules, joint=joint, title=title, complex=complex, outputs=outputs
+        name,
+        "general",
+        forward,
+        inputs,
+        rules,
+        joint=joint,
+        title=title,
+        complex=complex,
+        halves=halves,
+        outputs=outputs,
+        push=push,
     )
 
 

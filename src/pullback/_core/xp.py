@@ -307,8 +307,6 @@ def getitem(x: Array, *, index: Any) -> Any:
 
 def scatter_slice(g: Any, *, shape: tuple[int, ...], index: Any) -> Array:
     """Zeros of `shape` with g at a basic index: the transpose of `getitem`."""
-    if (made := machine.framed(g, shape, index)) is not None:
-        return made  # type: ignore[no-any-return]  # an array
     out = np.zeros(shape, getattr(g, "dtype", None))
     out[index] = g
     return out
@@ -494,8 +492,7 @@ def concat(*arrays: Any, axis: int, sizes: tuple[int, ...]) -> Array:
 
 def joined(arrays: Sequence[Any], axis: int) -> Array:
     """Arrays joined along an axis, in order in memory; NumPy would keep the order of arrays that are transposed."""
-    made = machine.joined(arrays, axis)
-    return in_order(np.concatenate(arrays, axis)) if made is None else made
+    return in_order(np.concatenate(arrays, axis))
 
 
 def stack(*arrays: Any, axis: int) -> Array:

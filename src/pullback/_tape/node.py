@@ -162,7 +162,7 @@ def _shown(primitive: Primitive) -> dict[str, property]:
     """
     members: dict[str, property] = {}
     for function in (primitive.forward, primitive.joint, *primitive.rules):
-        if (code := getattr(function, "__code__", None)) is not None:
+        if (code := getattr(getattr(function, "__wrapped__", function), "__code__", None)) is not None:
             for name in code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]:
                 members[f"_saved_{name}"] = property(functools.partial(_metadata, name))
     for name in primitive.saved:

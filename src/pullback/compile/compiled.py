@@ -17,6 +17,7 @@ from .._core.modes import FieldBlock, innermost, mode
 from .._core.primitives import Carrier
 from .._core.sites import depth
 from .._core.trees import LEAF, flatten, unflatten
+from .._numerics.random import Moment
 from .._tape.memory import protect, version, written
 from .._tape.recording import Obstacle
 from .._tape.views import view
@@ -50,9 +51,11 @@ class Prepared:
     def __init__(self, record: Record, fuse: bool, function: Callable[[Sequence[Any]], Any]) -> None:
         self.record = record
         self.function = function
-        self.calls: list[Any] = []
+        self.quickened = 0
         self.machinery = Machinery(record.program, fuse=fuse)
         self.execute = self.machinery.execute
+        if record.drawn and record.program.guards:
+            self.execute = functools.partial(_undone, self.execute, record.drawn)
         self.back = None if record.way is None else Machinery(record.way.program, fuse=fuse)
 
     def arrays(self, leaves: Sequence[Any]) -> list[Any] | None:
@@ -181,6 +184,16 @@ class Prepared:
         return [found.get(i) for i in range(len(arrays))]
 
 
+def _undone(execute: Callable[..., Any], drawn: Sequence[Any], *arrays: Any) -> Any:
+    """What a program gives; where it departs, no random numbers have been drawn."""
+    moment = Moment(drawn)
+    try:
+        return execute(*arrays)
+    except Exception:
+        moment.restore()
+        raise
+
+
 def _seen_through(tensor: Any, steps: Sequence[Any]) -> Any:
     """A tensor's memory, seen through views, without history."""
     seen = tensor.detach()
@@ -237,7 +250,6 @@ class Compiled:
             self._rest -= 1
             return self.function(*args, **kwargs)
         if not kwargs:
-            call: Any
             for call in self._quick:
                 answer = call(args)
                 if answer is not GIVEN_UP:
@@ -255,8 +267,6 @@ class Compiled:
             answer = self._run(prepared, key, leaves, structure)
             if answer is not GIVEN_UP:
                 return answer
-        prepared = call = None  # what does not hold is not to keep anything alive
-        known = [*self.records.get(key, ())]
         give_way()
         with turn:
             late = key in self.refused or known != self.records.get(key, [])  # another thread has recorded it meanwhile
@@ -283,8 +293,6 @@ class Compiled:
         """What a program gives, or the function where that is to run as it is; GIVEN_UP where the record does not hold."""
         arrays = prepared.arrays(leaves)
         if arrays is None:
-            if prepared.record.state.weak:
-                self._forget(key, prepared)
             return GIVEN_UP
         if prepared.clashes(leaves, arrays):
             return self._plainly(leaves, structure)
@@ -296,17 +304,9 @@ class Compiled:
             answer = self._plainly(leaves, structure)  # says it better, if the arguments are to blame
             self._refuse(key, f"its program fails where it does not: {type(error).__name__}: {error}")
             return answer
-        if len(prepared.calls) < QUICK:  # memory has been exchanged since
+        if prepared.quickened < QUICK:  # memory has been exchanged since
             self._make_quick(prepared, leaves, structure)
         return answer
-
-    def _forget(self, key: Any, prepared: Prepared) -> None:
-        """Let go of a record, which may be all that keeps alive what weak references ask for."""
-        self.records[key] = [other for other in self.records[key] if other is not prepared]
-        self._quick = [call for call in self._quick if call not in prepared.calls]
-        for call in prepared.calls:
-            if call is not None:
-                call.__globals__.clear()  # which hold the function itself
 
     def _plainly(self, leaves: Sequence[Any], structure: Any) -> Any:
         """What the function itself gives."""
@@ -417,9 +417,9 @@ class Compiled:
     def _make_quick(self, prepared: Prepared, leaves: list[Any], structure: Any) -> None:
         """Write down the quick way of a record, for calls whose arguments are not nested."""
         args, kwargs = structure.children
+        prepared.quickened += 1
         if not kwargs.keys and all(child == LEAF for child in args.children):
             call = quick(prepared, leaves, _spent)
-            prepared.calls.append(call)
             if call is not None:
                 self._quick.insert(0, call)
                 del self._quick[QUICK:]

@@ -1,9 +1,8 @@
-"""Scalar operations by NumPy's names, as LLVM IR: what the loops of compiled programs consist of.
+"""Mathematical functions by NumPy's names, as LLVM IR.
 
-`emit` appends an operation to a block. Operands and result are scalars or fixed vectors; there are no calls and no
-branches (but in the exact remainders, see below), so that LLVM vectorises loops over it. What IEEE 754 defines is
-NumPy's bit for bit, the rest is within 2 units in the last place in float and 4 in double: docs/compiled-accuracy.md
-has what was measured.
+`emit` appends a function to a block. Operands and result are scalars or fixed vectors; there are no calls and no branches
+(but in the exact remainders, see below), so that LLVM vectorises loops over it. Errors are within 2 units in the last place
+in float and 4 in double: docs/compiled-accuracy.md has what was measured.
 
 sin, cos, tan and the remainders are right for all numbers, and much quicker where the caller knows that these are
 moderate: with `near=True`, when `beyond` is false of every element. `emit_by_case` finds that out vector by vector.
@@ -16,8 +15,8 @@ from typing import Any
 
 from llvmlite import ir
 
-from .mathematics import arcs, arithmetic, errors, exponentials, gamma, logarithms, powers, remainders, trigonometry
-from .mathematics.lanes import ORDERED, REALS, UNSIGNED, Desk, Target, Word
+from .mathematics import arcs, errors, exponentials, gamma, logarithms, powers, remainders, trigonometry
+from .mathematics.lanes import Desk, Target, Word
 
 Value = Any  # llvmlite has no annotations
 
@@ -31,27 +30,6 @@ def _widened(formula: Callable[..., Word]) -> Callable[..., Word]:
     return compute
 
 
-INTEGERS = (*ORDERED, *UNSIGNED)
-EVERY = (*REALS, *INTEGERS, "b1")
-
-# Without rounding errors of their own, by the dtypes for which they have a meaning.
-_BY_DTYPES = {
-    EVERY: """
-        add multiply absolute maximum minimum fmax fmin floor ceil trunc isnan isinf isfinite signbit where
-        greater greater_equal less less_equal equal not_equal logical_and logical_or logical_xor logical_not divide
-    """,
-    (*REALS, *INTEGERS): "subtract negative positive sign square fmod remainder floor_divide",
-    (*REALS,): "reciprocal sqrt rsqrt rint copysign",
-    (*INTEGERS, "b1"): "bitwise_and bitwise_or bitwise_xor invert",
-    INTEGERS: "left_shift right_shift",
-}
-EXACT = {
-    name: (getattr(remainders if name in ("fmod", "remainder", "floor_divide") else arithmetic, name), dtypes)
-    for dtypes, names in _BY_DTYPES.items()
-    for name in names.split()
-}
-
-# Of reals alone, with rounding errors.
 REAL: dict[str, Callable[..., Word]] = {
     "exp": exponentials.exp,
     "exp2": exponentials.exp_two,
@@ -85,37 +63,17 @@ REAL: dict[str, Callable[..., Word]] = {
     "erfinv": errors.erfinv,
     "lgamma": _widened(gamma.lgamma),
     "digamma": _widened(gamma.digamma),
+    "fmod": remainders.fmod,
+    "remainder": remainders.remainder,
+    "floor_divide": remainders.floor_divide,
 }
-
-ALIASES = {
-    "true_divide": "divide",
-    "abs": "absolute",
-    "fabs": "absolute",
-    "float_power": "power",
-    "pow": "power",
-    "bitwise_not": "invert",
-}
+"""The functions by the names of NumPy's ufuncs, of float32 and float64; the last three are exact."""
 
 # Operations with a shorter form for moderate operands, and which these are.
 MODERATE: dict[str, Callable[..., Word]] = {
     **dict.fromkeys(("sin", "cos", "tan"), trigonometry.is_moderate),
     **dict.fromkeys(("fmod", "remainder", "floor_divide"), remainders.is_moderate),
 }
-
-NAMES = sorted({*EXACT, *REAL, *ALIASES})
-
-# Whose result is a bool.
-TRUTHS = {
-    *("isnan isinf isfinite signbit greater greater_equal less less_equal equal not_equal").split(),
-    *("logical_and logical_or logical_xor logical_not").split(),
-}
-
-
-def result(name: str, dtype: str) -> str:
-    """The dtype of what an operation gives for operands of a dtype."""
-    if name in TRUTHS:
-        return "b1"
-    return "d" if ALIASES.get(name, name) == "divide" and dtype not in REALS else dtype
 
 
 def emit(
@@ -126,31 +84,19 @@ def emit(
     Parameters
     ----------
     name : str
-        One of NAMES.
+        A key of REAL.
     dtype : str
-        Of the operands: "f" and "d" are float32 and float64, "i8" to "i64" and "u8" to "u64" integers, and "b1" bool (an
-        i1). The condition of `where` is a "b1", whatever the dtype.
+        Of the operands: "f" for float32, "d" for float64.
     operands
         LLVM values of that dtype, scalars or vectors of equal length.
     target : Target, optional
         What the processor has; this machine's by default.
     near : bool
         The operands are known to lie inside the bound that `beyond` checks.
-
-    Raises
-    ------
-    KeyError
-        For a name that is not in NAMES, or has no meaning for the dtype.
     """
-    name = ALIASES.get(name, name)
-    formula, dtypes = EXACT.get(name) or (REAL[name], REALS)
-    if dtype not in dtypes:
-        raise KeyError(f"{name} of {dtype}: it is an operation of {', '.join(dtypes)}")
     desk = _desk(builder, operands[-1], target)
     words = [Word(desk, dtype, operand) for operand in operands]
-    if name == "where":
-        words[0].kind = "b1"
-    return formula(*words, **({"near": True} if near and name in MODERATE else {})).value
+    return REAL[name](*words, **({"near": True} if near and name in MODERATE else {})).value
 
 
 def beyond(builder: Value, name: str, dtype: str, *operands: Value) -> Value | None:
@@ -158,7 +104,7 @@ def beyond(builder: Value, name: str, dtype: str, *operands: Value) -> Value | N
 
     A loop that has or-ed it over a block, and found nothing, was right to use `near=True` there. It is true of NaN and inf.
     """
-    if name not in MODERATE or dtype not in REALS:
+    if name not in MODERATE:
         return None
     desk = _desk(builder, operands[0], None)
     return (~MODERATE[name](*(Word(desk, dtype, operand) for operand in operands))).value
@@ -199,11 +145,6 @@ def either(builder: Value, far: Value, values: Callable[[bool], list[Value]]) ->
         for phi, value in zip(chosen, made, strict=True):
             phi.add_incoming(value, block)
     return chosen
-
-
-def cast(builder: Value, operand: Value, source: str, destination: str) -> Value:
-    """An operand of one dtype as another, converted as C and NumPy do."""
-    return arithmetic.cast(Word(_desk(builder, operand, None), source, operand), destination).value
 
 
 def _desk(builder: Value, operand: Value, target: Target | None) -> Desk:

@@ -1,8 +1,8 @@
 """Source: a program as a NumPy function.
 
-`write` gives text that needs nothing but NumPy, for people to read, to keep and to ship: with the lines it comes from as
-comments, and with their names. `compile_source` gives a function to call at once, which uses pullback's own functions;
-it is how a compiled function runs where there is no machine code for it. Both say the same equations in the same way.
+`write` gives text for people to read and to keep: the lines it comes from are comments, and their names are kept. It calls
+NumPy, and pullback for operations that NumPy does not have. `compile_source` gives a function to call at once: it is how a
+compiled function runs where there is no machine code for it. Both write equations by the same table, `spelling.py`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 from .._core.modes import quiet
 from .naming import Names
 from .program import Array, DepartedError, Program, Value
-from .standalone import Library
-from .standalone import UnwritableError as UnwritableError
+from .references import References
+from .references import UnwritableError as UnwritableError
 from .statements import Statements, described, indented
 
 
@@ -29,33 +29,33 @@ class Source(NamedTuple):
 
 
 def write(program: Program, name: str = "compiled", inputs: Sequence[str] = ()) -> Source:
-    """The program as a module of Python with one function, which needs nothing but NumPy.
+    """The program as a Python module with one function.
 
-    The function takes the inputs in their order, under names like those given, arrays of their shapes and dtypes or, for
-    floats without axes, numbers. It gives the outputs, as a tuple unless there is just one. What the program writes into the memory of inputs is written at the end, when nothing can go wrong
-    any more.
+    Its parameters are the program's inputs in their order, with names like those given: arrays of the recorded shapes and
+    dtypes or, for floats without axes, numbers. It returns the outputs, as a tuple unless there is one. Writes into the
+    memory of inputs are the last statements, after everything that can raise.
 
     Raises
     ------
     UnwritableError
-        If an operation cannot be written so: it draws random numbers, or needs what cannot be written out.
+        If an operation draws random numbers, or cannot be imported by a name.
     """
     names = Names({"constants"})
     name = names.new(name)
-    library = Library(names)
-    statements = Statements(program, names, library, inputs, described=described)
+    references = References(names)
+    statements = Statements(program, names, references, inputs, described=described)
     body = statements.lines() or ["pass"]
     ends = _ending(program, statements)
     more = ["*", "constants"] if statements.large else []
     lines = [*_documentation(program, statements), *_checks(program, statements)]
     lines += ['with np.errstate(all="ignore"):', *indented(body), *ends]
     function = "\n".join([f"def {name}({', '.join([*statements.arguments, *more])}):", *indented(lines)])
-    text = "\n\n\n".join([*library.text(), *statements.definitions, function])
+    text = "\n\n\n".join([references.text(), *statements.definitions, function])
     return Source("\n".join(line.rstrip() for line in text.split("\n")) + "\n", name, statements.large)
 
 
 def _documentation(program: Program, statements: Statements) -> list[str]:
-    """What the function takes and gives, as its docstring."""
+    """The docstring of the function: its parameters and results."""
     lines = ['"""A program that pullback has recorded, written with NumPy.', "", "Inputs:"]
     lines += [f"    {text}: {_kind(v)}" for text, v in zip(statements.arguments, program.inputs, strict=True)]
     if statements.large:
@@ -68,7 +68,7 @@ def _documentation(program: Program, statements: Statements) -> list[str]:
 
 
 def _checks(program: Program, statements: Statements) -> list[str]:
-    """What refuses arguments of other shapes and dtypes; numbers are taken for floats without axes."""
+    """Statements that raise for arguments of other shapes and dtypes, and convert numbers given for floats without axes."""
     written = {place for place, _ in program.writes}
     lines, rows = [], []
     for place, (text, value) in enumerate(zip(statements.arguments, program.inputs, strict=True)):
@@ -95,7 +95,7 @@ def _kind(value: Value) -> str:
 
 
 def _ending(program: Program, statements: Statements) -> list[str]:
-    """The writes, and what is returned: in memory that the writes have not changed."""
+    """The writes and the return statement; results that share memory with a written input are copied before."""
     writes = [(place, value) for place, value in program.writes if value is not program.inputs[place]]
     written = {program.inputs[place] for place, _ in writes}
     roots = _roots(program)
@@ -107,7 +107,7 @@ def _ending(program: Program, statements: Statements) -> list[str]:
     makers = program.makers()
 
     def result(value: Value) -> str:
-        """An output as an array of its own; elements that NumPy has in one place many times are laid out."""
+        """An output as an array; a broadcast one, whose elements share memory, is copied."""
         if value in texts or value in program.inputs:
             return texts.get(value) or statements.text(value)
         maker = makers.get(value)
@@ -121,7 +121,9 @@ def _ending(program: Program, statements: Statements) -> list[str]:
 
 
 def _roots(program: Program) -> dict[Value, frozenset[Value]]:
-    """The inputs in whose memory a value may lie. Elementwise operations give memory of its own, but for a few."""
+    """For each value, the inputs whose memory it may share: none after an elementwise operation, but for two that may return
+    their operand.
+    """
     roots = {value: frozenset([value]) for value in program.inputs}
     nothing: frozenset[Value] = frozenset()
     for e in program.equations:
@@ -132,7 +134,7 @@ def _roots(program: Program) -> dict[Value, frozenset[Value]]:
 
 
 class _Bound:
-    """What expressions of a text refer to, in the place of a library: the things themselves, bound to names."""
+    """Objects bound to names, for text that is executed in this process and so imports nothing."""
 
     def __init__(self, names: Names) -> None:
         self.names = names
@@ -140,7 +142,7 @@ class _Bound:
         self._known: dict[int, str] = {}
 
     def expression(self, thing: Any, hint: str = "value") -> str:
-        """A literal, or the name that something is bound to."""
+        """A literal, or the name that the object is bound to."""
         if thing is None or isinstance(thing, bool | int | str):
             return repr(thing)
         if id(thing) not in self._known:
@@ -150,10 +152,10 @@ class _Bound:
 
 
 def compile_source(program: Program) -> Callable[..., list[Array]]:
-    """A function of the inputs that gives what `run` gives: the outputs, then the values to be written.
+    """A function of the inputs that returns what `run` returns: the outputs, then the values to be written.
 
-    Results may lie in the memory of inputs and of each other, but never in that of constants.
-    It raises `DepartedError` where a guard finds another value than was recorded.
+    Results may share memory with inputs and with each other, but never with constants.
+    It raises `DepartedError` where a guard finds another value than the recorded one.
     """
     names = Names()
     library = _Bound(names)

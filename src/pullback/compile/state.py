@@ -76,11 +76,19 @@ def _cached(function: Any) -> Any:
     """What the cache of a function holds; it is no attribute, but can be asked for as what is referred to."""
     own = vars(function)
     return tuple(
-        value
+        _linked(value)
         for held in gc.get_referents(function)
         if type(held) is dict and held is not own
         for value in held.values()
     )
+
+
+def _linked(value: Any) -> Any:
+    """The result that a link of a cache with a limit holds, after its neighbours, a hash and the arguments."""
+    if type(value).__name__ != "_lru_list_elem" or sys.implementation.name != "cpython":
+        return value
+    place = id(value) + object.__basicsize__ + 4 * ctypes.sizeof(ctypes.c_void_p)
+    return ctypes.py_object.from_address(place).value
 
 
 # What other objects are made of, or say of themselves.
@@ -133,8 +141,8 @@ def hooks_on(tensor: Any) -> list[Any]:
 class State:
     """What can be reached from some roots: holders in the order in which they are found, and tensors.
 
-    `unknown` says why not all of it can be known. `asks_types` says whether a function names `type`, which tells a
-    stand-in from a float, `weak` whether something is reached that only others may keep alive.
+    `unknown` says why not all of it can be known, `asks_types` whether a function names `type`, which tells a stand-in
+    from a float.
     """
 
     def __init__(self, roots: Iterable[Any]) -> None:
@@ -144,7 +152,6 @@ class State:
         self.randoms: list[tuple[random.Random, Any]] = []
         self.unknown = ""
         self.asks_types = False
-        self.weak: list[Any] = []
         self._seen: dict[int, Any] = {}
         self._todo: deque[Any] = deque(roots)
         self._names: set[str] = set()
@@ -161,8 +168,6 @@ class State:
             if self.unknown:
                 return
             self._visit(value)
-        if any(id(target) not in self._seen for target in self.weak):
-            self._refuse("reaches an object by a weak reference alone, which a record would keep alive")
 
     def knows(self, value: Any) -> bool:
         """Whether a value was there before the function ran."""
@@ -249,11 +254,8 @@ class State:
             if not _library(value):
                 self._hold(Attributes(value, "__class__", "__bases__"))
                 self._hold(Members(value))
-        elif isinstance(value, weakref.ref):
-            if (target := value()) is not None:
-                self.weak.append(target)
-        elif isinstance(value, weakref.ProxyTypes):
-            self._refuse("reaches a weak proxy")
+        elif isinstance(value, weakref.ProxyTypes) or (isinstance(value, weakref.ref) and value() is not None):
+            self._refuse("reaches a weak reference, whose object a record would keep alive")
         elif type(value).__module__.startswith("pullback.compile") and "function" in getattr(value, "__dict__", ()):
             self._todo.append(value.function)
         else:
@@ -294,7 +296,8 @@ class State:
     def _members(self, value: Any) -> None:
         """Hold the attributes of an object, and its class."""
         kind = type(value)
-        if kind.__module__ == "builtins" or _still(kind):
+        container = isinstance(value, dict | types.MappingProxyType | list | tuple | set | frozenset | deque)
+        if _still(kind) or (container and _library(kind)):
             return
         members = getattr(value, "__dict__", None)
         if kind.__module__.startswith("pullback."):
@@ -309,7 +312,7 @@ class State:
 
     def _function(self, function: Any) -> None:
         if _library(function):  # it stays what it is; but it may have been made of a user's
-            self._todo.extend(_contents(function))
+            self._todo.extend(each() if isinstance(each, weakref.ref) else each for each in _contents(function))
             return
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             self._hold(Closure(cell, name))

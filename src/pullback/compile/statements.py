@@ -15,8 +15,8 @@ from typing import Any, Protocol
 from .._core.sites import Site, line_of
 from .naming import Names, comment, number
 from .program import Array, Equation, Program, Value
+from .references import UnwritableError, array
 from .spelling import SPELLINGS, literal, of_numpy
-from .standalone import UnwritableError, array
 
 SHORT = 16
 """Elements of a constant that is written out; larger ones are handed over."""
@@ -27,7 +27,7 @@ Described = Callable[[Site], "tuple[str, str]"]
 
 
 class Definitions(Protocol):
-    """What expressions refer to: a library of text, or things bound to names."""
+    """What expressions refer to: imports, or objects bound to names."""
 
     def expression(self, thing: Any, hint: str = "value") -> str:
         """How something is written."""
@@ -36,8 +36,8 @@ class Definitions(Protocol):
 class Statements:
     """The lines of a program.
 
-    With `described`, which gives a user's line and the name it assigns, they are for people, and need NumPy alone; else
-    they are to be run at once, and forget each value after its last use.
+    With `described`, which gives a user's line and the name it assigns, they are for people to read; else they are to be
+    run at once, and delete each value after its last use.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Statements:
         described: Described | None = None,
     ) -> None:
         self.program, self.names, self.library, self.described = program, names, library, described
-        self.standalone = described is not None
+        self.readable = described is not None
         self.definitions: list[str] = []
         self.large: dict[str, Array] = {}
         self._texts: dict[Value, str] = {}
@@ -66,7 +66,7 @@ class Statements:
 
     def _constant(self, value: Value, constant: Array) -> None:
         text = self._name(value, self.names.number("c"))
-        if self.standalone and constant.size <= SHORT:
+        if self.readable and constant.size <= SHORT:
             self.definitions.append(f"{text} = {array(constant)}")
         else:
             self.large[text] = constant
@@ -82,11 +82,11 @@ class Statements:
 
     def lines(self) -> list[str]:
         """What computes all values and checks the guards; with lines of users above what comes from them."""
-        lines = [f'{text} = constants["{text}"]' for text in self.large] if self.standalone else []
+        lines = [f'{text} = constants["{text}"]' for text in self.large] if self.readable else []
         for value in (*self.program.inputs, *self.program.constants):
             lines += self._guarded(value)
         hints = self._hints() if self.described else {}
-        last = {} if self.standalone else self._last_uses()
+        last = {} if self.readable else self._last_uses()
         above = ""
         for place, e in enumerate(self.program.equations):
             if self.described and e.site is not None:
@@ -133,7 +133,7 @@ class Statements:
                 continue
             text = self.text(value)
             told = f"{text} is {{{text}.item()}}, and was {comment(number(expected))} when the program was recorded"
-            error = "ValueError" if self.standalone else "DepartedError"
+            error = "ValueError" if self.readable else "DepartedError"
             if isinstance(expected, bool) and value.dtype.kind == "b":
                 condition = f"not {text}.item()" if expected else f"{text}.item()"
             else:
@@ -168,19 +168,21 @@ class Statements:
 
     def _call(self, e: Equation, args: Sequence[str]) -> str:
         """A call of the forward function, with metadata by keyword."""
-        name = of_numpy(e.primitive.forward) if self.standalone else None
+        name = of_numpy(e.primitive.forward) if self.readable else None
         if name is None:
             name = self._function(e)
         params = [f"{key}={self._parameter(entry)}" for key, entry in e.params.items()]
         return f"{name}({', '.join([*args, *params])})"
 
     def _function(self, e: Equation) -> str:
-        if e.primitive.kind == "effect" and self.standalone:
+        if e.primitive.kind == "effect" and self.readable:
             raise UnwritableError(f"{e.name}, at {_place(e)}, draws random numbers, which have no form as text")
         try:
+            if self.readable:
+                return f"{self.library.expression(e.primitive, e.name)}.forward"
             return self.library.expression(e.primitive.forward, e.name)
         except UnwritableError as error:
-            raise UnwritableError(f"{e.name}, at {_place(e)}, cannot be written with NumPy alone: {error}") from error
+            raise UnwritableError(f"{e.name}, at {_place(e)}, cannot be written: {error}") from error
 
     def _parameter(self, entry: Any) -> str:
         return self.library.expression(entry, "parameter")

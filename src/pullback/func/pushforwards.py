@@ -38,6 +38,9 @@ ARRAYS = {ndarray, type(None)}
 
 def pushforward(primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], y: Any, params: Params) -> Any:
     """The tangent of the result, a tuple of several; None for no tangent of an input, and where there is none."""
+    if primitive.push is not None:
+        with np.errstate(all="ignore"):
+            return primitive.push(ops, primals, tangents, y, **params)
     push = PUSHFORWARDS.get(primitive.kind)
     if push is _elementwise and primitive.complex == "as written" and "c" in {dtype_of(x).kind for x in (*primals, y)}:
         push = _transposed  # the rule conjugates: it is not its own transpose
@@ -63,7 +66,7 @@ def _elementwise(
         if tangent is not None:
             edges = tuple([_Edge(x.shape) if i == place else None for i, x in enumerate(primals)])
             part = primitive.pull(xp, tangent, edges, saved, params)[place]
-            total = part if total is None or part is None else total + part
+            total = part if total is None else total if part is None else total + part
     if total is None or total.shape == y.shape:
         return total
     return xp.broadcast_to(total, shape=tuple(y.shape))

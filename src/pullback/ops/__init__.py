@@ -27,6 +27,7 @@ LATER: tuple[str, ...] = (
     "indexing",
     "convolution",
     "decompositions",
+    "spectra",
     "special",
     "pooling",
     "resampling",
@@ -61,7 +62,7 @@ def is_complex(x: Any) -> bool:
 
 
 def __getattr__(name: str) -> Any:
-    if not name.startswith("_"):
+    if not name.startswith("_") and name != "lapack":  # a module here that is no table
         for table in LATER:
             found = getattr(importlib.import_module(f"{__name__}.{table}"), name, None)
             if isinstance(found, Primitive):

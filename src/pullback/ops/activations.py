@@ -131,11 +131,6 @@ def _hardswish(xp: Any, g: Any, x: Any) -> Any:
     return xp.select(x > xp.constant(-3, x.dtype), xp.where(x < three, inner, g))
 
 
-def _prelu(xp: Any, g: Any, x: Any, weight: Any) -> Any:
-    zero = xp.constant(0, x.dtype)
-    return xp.select(xp.above(x, bound=0), g) + xp.select(xp.logical_not(x > zero), g * weight)
-
-
 def _flat(xp: Any, g: Any) -> Any:
     return xp.zeros_like(g)
 
@@ -146,10 +141,16 @@ REAL: Any = {"complex": "refused"}
 #                            name            pullback per input
 leaky_relu   = elementwise("leaky_relu",   lambda xp, g, x, *, slope: g * xp.leaky_factor(x, slope=slope),
                            forward=_leaky_relu_forward, **REAL)
-prelu        = elementwise("prelu",        _prelu,
-                                           lambda xp, g, x: xp.select(x <= 0, g * x),
+prelu        = elementwise("prelu",        lambda xp, g, x, weight: xp.prelu_pullback(g, x, weight),
+                                           lambda xp, g, x: xp.select(xp.logical_not(x >= 0), g * x),
                            forward=lambda x, weight: np.where(x > 0, x, x * weight),
                            inputs=("x", "weight"),                          title="PreluKernelBackward0", **REAL)
+# At 0 the first derivative is the weight, and the second that of the other side, which is 0: so torch has them.
+prelu_pullback = elementwise("prelu_pullback", lambda xp, g, x, weight: xp.where(x >= 0, g, g * weight),
+                                           None,
+                                           lambda xp, g, given, x: xp.select(xp.logical_not(x >= 0), g * given),
+                           forward=lambda given, x, weight: np.where(x > 0, given, given * weight),
+                           inputs=("given", "x", "weight"),                title="PreluKernelBackwardBackward0", **REAL)
 elu          = elementwise("elu",          _elu,       forward=_elu_forward, **REAL)
 softplus     = elementwise("softplus",     _softplus,  forward=_softplus_forward, **REAL)
 silu         = elementwise("silu",         _silu,      forward=_silu_forward)

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._core import machine
-from .._core.primitives import elementwise, general, linear, multilinear
+from .._core.primitives import SINGLES, elementwise, general, linear, multilinear
 from .._numerics import blocks
 
 Sizes = tuple[int, ...]
@@ -233,18 +233,6 @@ def _shared(work: Callable[[int], None], count: int) -> None:
     blocks.pieces(part, count, blocks.BLOCK, products=True)
 
 
-def at_least_single(forward: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that computes with halves in single precision."""
-
-    @functools.wraps(forward)
-    def computed(*arrays: Any, **options: Any) -> Any:
-        if arrays[0].dtype != np.float16:
-            return forward(*arrays, **options)
-        return forward(*(array.astype(np.float32) for array in arrays), **options).astype(np.float16)
-
-    return computed
-
-
 def by_machine_code(x: Any, kernel: Sizes, lengths: Sizes, results: int, window: Window) -> Any:
     """How machine code computes a convolution of such an array; None where there is none, or NumPy is as quick."""
     return _code(x.shape, (results, x.shape[1] // window.groups, *kernel), lengths, window, x.dtype)
@@ -257,7 +245,6 @@ def _code(x: Sizes, weight: Sizes, lengths: Sizes, window: Window, dtype: np.dty
     return machine.module("convolution" if window.groups == 1 else "depthwise").plan(x, weight, window, dtype)
 
 
-@at_least_single
 def _convolution_forward(x: Any, weight: Any, *, window: Window) -> Any:
     lengths = window.lengths(x.shape[2:], weight.shape[2:])
     if (plan := by_machine_code(x, weight.shape[2:], lengths, len(weight), window)) is not None:
@@ -299,7 +286,6 @@ def _turned(weight: Any, groups: int) -> Any:
     return flipped.reshape(groups * weight.shape[1], len(weight) // groups, *kernel)
 
 
-@at_least_single
 def _transpose_forward(y: Any, weight: Any, *, size: Sizes, window: Window) -> Any:
     if (opposite := _opposite(y, weight, size, window)) is not None:
         return _convolution_forward(y, _turned(weight, window.groups), window=opposite)
@@ -332,7 +318,6 @@ def _overlaid(windows: Any, columns: Any, before: tuple[Any, ...], kernel: Sizes
         piece += columns[(*before, *place)]
 
 
-@at_least_single
 def _weight_forward(x: Any, y: Any, *, kernel: Sizes, window: Window) -> Any:
     plan = by_machine_code(x, kernel, y.shape[2:], y.shape[1], window)
     if plan is not None and plan.lengths == y.shape[2:]:
@@ -419,11 +404,11 @@ def _bias(xp: Any, g: Any, bias: Any) -> Any:
 # fmt: off
 #                         name             pullback per operand
 convolve           = multilinear("convolve", _image, _weight, inputs=("x", "weight"),
-                                    forward=_convolution_forward, title="ConvolutionBackward0")
+                                    forward=_convolution_forward, title="ConvolutionBackward0", **SINGLES)
 convolve_transpose = multilinear("convolve_transpose", _transpose_result, _transpose_weight, inputs=("product", "weight"),
-                                    forward=_transpose_forward,  title="ConvolutionBackward0")
+                                    forward=_transpose_forward,  title="ConvolutionBackward0", **SINGLES)
 convolve_weight    = multilinear("convolve_weight", _weight_image, _weight_result, inputs=("x", "product"),
-                                    forward=_weight_forward)
+                                    forward=_weight_forward, **SINGLES)
 biased                = general("biased", lambda xp, g: g, _bias, inputs=("x", "bias"), complex="holomorphic",
                                 forward=_bias_forward,           title="ConvolutionBackward0")
 attached              = elementwise("attached", lambda xp, g: g, lambda xp, g: xp.zeros_like(g), inputs=("value", "x"),

@@ -147,7 +147,8 @@ def _cofactor_slope_forward(given: Any, x: Any) -> Any:
     return np.asarray(turn[..., None, None] * (np.conj(u) @ slope @ np.conj(vh)), x.dtype)
 
 
-def _eigh_forward(x: Any, *, lower: bool) -> Any:
+def eigh_forward(x: Any, *, lower: bool) -> Any:
+    """Eigenvalues and eigenvectors of Hermitian matrices, of which one triangle is read."""
     return _converging("eigh", np.linalg.eigh, x, "L" if lower else "U")
 
 
@@ -158,7 +159,8 @@ def _eig_forward(x: Any) -> Any:
     return values.astype(kind), vectors.astype(kind)
 
 
-def _svd_forward(x: Any, *, full: bool) -> Any:
+def svd_forward(x: Any, *, full: bool) -> Any:
+    """Both factors and the singular values between them."""
     return _converging("svd", np.linalg.svd, x, full)
 
 
@@ -312,11 +314,44 @@ def _lu_factor(xp: Any, g: Any, y: Any, *, pivot: bool) -> Any:
 def _eigh(xp: Any, g: Any, y: Any) -> Any:
     """A Hermitian cotangent, as that of `cholesky`."""
     values, vectors = y
-    turned = xp.matmul(_adjoint(xp, vectors), g[1])
+    middle = _unsettled(xp, values, _on_diagonal(xp, g[0]))
+    return _product(xp, vectors, middle, _adjoint(xp, vectors)) + by_eigenvectors(xp, g[1], values, vectors)
+
+
+def by_eigenvectors(xp: Any, g: Any, values: Any, vectors: Any) -> Any:
+    """What eigenvectors contribute to the cotangent of a Hermitian matrix: NaN or infinite for those of equal values."""
+    turned = xp.matmul(_adjoint(xp, vectors), g)
     xp.check_phase(_diagonal(xp, turned), vectors, operation="linalg_eigh_backward")
-    turned = (turned - _adjoint(xp, turned)) / 2
-    middle = _ratio(xp, _without_diagonal(xp, turned), _gaps(xp, values)) + _on_diagonal(xp, g[0])
+    turned = _without_diagonal(xp, (turned - _adjoint(xp, turned)) / 2)
+    middle = turned / _divisors(xp, _gaps(xp, values), g)
     return _product(xp, vectors, middle, _adjoint(xp, vectors))
+
+
+def _unsettled(xp: Any, values: Any, middle: Any) -> Any:
+    """The middle of a gradient, recorded so that it has no derivative, but NaN, where values are equal.
+
+    What is recorded of it is a function of the vectors, which are anybody's choice there. The root of 0 has the slope 1 / 0.
+    """
+    if xp is _xp:
+        return middle
+    gaps = _gaps(xp, values)
+    eps = float(np.finfo(str(getattr(values, "_dtype", values.dtype)).rsplit(".", 1)[-1]).eps)
+    size = _row(xp, xp.abs(values)) + _column(xp, xp.abs(values))
+    equal = (xp.abs(gaps) <= size * (ROUNDING * eps)) & ~_identity(xp, values.shape[-1])
+    return middle + xp.where(equal, xp.sqrt(xp.where(equal, gaps * 0, 1)), 0)
+
+
+def _divisors(xp: Any, gaps: Any, *cotangents: Any) -> Any:
+    """Gaps to divide by: 1 in the place of 0 for each vector with itself, and for pairs of which none is used.
+
+    Vectors, as columns, are not used if all of their cotangents are zeros. Of cotangents that vary, which are not known, only
+    those are known to be zeros that a pass has filled in.
+    """
+    spare = _identity(xp, gaps.shape[-1])
+    if all(type(g) is np.ndarray for g in cotangents):
+        used = np.any([g.any(-2) for g in cotangents], axis=0)
+        spare = spare | ~(used[..., None, :] | used[..., :, None])
+    return xp.where(spare & (gaps == 0), 1, gaps)
 
 
 def _eig(xp: Any, g: Any, y: Any, *, dtype: Any) -> Any:
@@ -327,12 +362,14 @@ def _eig(xp: Any, g: Any, y: Any, *, dtype: Any) -> Any:
     along = _diagonal(xp, turned)
     xp.check_phase(along, vectors, operation="linalg_eig_backward", real=dtype.kind == "f")
     turned = turned - xp.matmul(dual, vectors * _row(xp, (along + xp.conj(along)) / 2))
-    middle = _ratio(xp, _without_diagonal(xp, turned), xp.conj(_gaps(xp, values))) + _on_diagonal(xp, g[0])
+    middle = _without_diagonal(xp, turned) / _divisors(xp, xp.conj(_gaps(xp, values)), g[1]) + _unsettled(
+        xp, values, _on_diagonal(xp, g[0])
+    )
     result = xp.solve(dual, xp.matmul(middle, dual))
     return result if dtype.kind == "c" else xp.astype(result, dtype=dtype, source=np.result_type(dtype, np.complex64))
 
 
-def _svd(xp: Any, g: Any, y: Any, *, full: bool) -> Any:
+def svd_pullback(xp: Any, g: Any, y: Any, *, full: bool) -> Any:
     """Of the leading columns of the factors alone: the others are any basis of what is left."""
     k = y[1].shape[-1]
     gu, gvh = (_part(xp, g[0], ALL, slice(k)), _part(xp, g[2], slice(k), ALL)) if full else (g[0], g[2])
@@ -340,9 +377,9 @@ def _svd(xp: Any, g: Any, y: Any, *, full: bool) -> Any:
     s = y[1]
     left, right = xp.matmul(_adjoint(xp, u), gu), xp.matmul(vh, _adjoint(xp, gvh))
     left, right = (side - _adjoint(xp, side) for side in (left, right))
-    turned, back, gaps = _without_diagonal(xp, left), _without_diagonal(xp, right), _gaps(xp, s * s)
-    still = (turned == 0) & (back == 0) & (gaps == 0)
-    middle = (turned * _row(xp, s) + _column(xp, s) * back) / xp.where(still, 1, gaps) + _on_diagonal(xp, g[1])
+    turned, back = _without_diagonal(xp, left), _without_diagonal(xp, right)
+    gaps = _divisors(xp, _gaps(xp, s * s), gu, xp.matrix_transpose(gvh))
+    middle = (turned * _row(xp, s) + _column(xp, s) * back) / gaps + _unsettled(xp, s, _on_diagonal(xp, g[1]))
     if xp.is_complex(u):
         phase = _diagonal(xp, left)
         xp.check_phase(phase + _diagonal(xp, right), u, operation="svd_backward")
@@ -405,6 +442,7 @@ def _matrix_exp(xp: Any, g: Any, x: Any) -> Any:
 
 # 4. The table
 
+ROUNDING = 1000.0  # times the machine's precision: eigenvalues or singular values that differ by less are equal
 WELL_CONDITIONED = 1e4  # inverses up to here leave derivatives half of their digits
 
 WHOLE: Any = {"complex": "holomorphic"}
@@ -427,11 +465,11 @@ slogdet      = general("slogdet",      _slogdet,     forward=_slogdet_forward,  
 cholesky     = general("cholesky",     _cholesky,    forward=lapack.cholesky,       title="LinalgCholeskyExBackward0", **WRITTEN)
 lu_factor    = general("lu_factor",    _lu_factor,   forward=lapack.lu_factor,      title="LinalgLuFactorExBackward0",
                        outputs=3, **WHOLE)
-eigh         = general("eigh",         _eigh,        forward=_eigh_forward,         title="LinalgEighBackward0",
+eigh         = general("eigh",         _eigh,        forward=eigh_forward,         title="LinalgEighBackward0",
                        outputs=2, **WRITTEN)
 eig          = general("eig",          _eig,         forward=lambda x, *, dtype: _eig_forward(x),
                        title="LinalgEigBackward0", outputs=2, **WRITTEN)
-svd          = general("svd",          _svd,         forward=_svd_forward,          title="LinalgSvdBackward0",
+svd          = general("svd",          svd_pullback,         forward=svd_forward,          title="LinalgSvdBackward0",
                        outputs=3, **WRITTEN)
 qr           = general("qr",           _qr,          forward=_qr_forward,           title="LinalgQrBackward0",
                        outputs=2, **WRITTEN)

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._core import machine
 from .._core import xp as _xp
-from .._core.primitives import general
+from .._core.primitives import SINGLES, general
 from .._numerics import blocks
 
 LARGE = 1 << 12  # elements from which a copy of the exponentials is cheaper than NumPy's maximum of each row
@@ -27,14 +27,12 @@ PLAIN_SUMS, PLAIN_LOGARITHMS = (2.0**-10, 2.0**100), (2.0**-4, 2.0**17)
 
 
 def _in_blocks(part: Callable[..., None], name: str = "", *words: str) -> Callable[..., Any]:
-    """The operation whose result, like its first input, `part(axis, out, *inputs)` fills; halves become singles.
+    """The operation whose result, like its first input, `part(axis, out, *inputs)` fills.
 
     Machine code for it has a name, and words for its inputs.
     """
 
     def forward(x: Any, *others: Any, axis: int) -> Any:
-        if x.dtype.char == "e":
-            return forward(*(each.astype(np.float32) for each in (x, *others)), axis=axis).astype(_xp.HALF)
         out = np.empty(x.shape, x.dtype)
         if name and axis == x.ndim - 1 and (rows := machine.rows(x, x.shape[axis])) is not None:
             rows(name, out=out, **dict(zip(words, (x, *map(np.ascontiguousarray, others)), strict=True)))
@@ -225,12 +223,7 @@ def _losses_of_rows(x: Any, indices: Any) -> Any:
 
 
 def _cross_entropy_forward(x: Any, indices: Any, *, reduction: str, known: Any) -> Any:
-    if known is not None:
-        losses = known[0]
-    elif x.dtype.char == "e":
-        losses = _losses_of_rows(x.astype(np.float32), indices).astype(_xp.HALF)
-    else:
-        losses = _losses_of_rows(x, indices)
+    losses = _losses_of_rows(x, indices) if known is None else known[0]
     if reduction == "none":
         return losses if known is None else losses.copy()
     few = len(losses) < LARGE
@@ -239,9 +232,6 @@ def _cross_entropy_forward(x: Any, indices: Any, *, reduction: str, known: Any) 
 
 
 def _cross_entropy_pullback_forward(given: Any, x: Any, indices: Any, *, reduction: str, known: Any) -> Any:
-    if x.dtype.char == "e":
-        given, x = given.astype(np.float32), x.astype(np.float32)
-        return _cross_entropy_pullback_forward(given, x, indices, reduction=reduction, known=None).astype(_xp.HALF)
     slopes = given / x.dtype.type(len(x)) if reduction == "mean" else given
     if known is not None:
         _, shares, places = known
@@ -302,17 +292,17 @@ _log_softmax_forward = _in_blocks(_log_softmax_part)
 
 # fmt: off
 #                              name                    pullback per input
-softmax              = general("softmax",              _softmax,     forward=_softmax_forward)
+softmax              = general("softmax",              _softmax,     forward=_softmax_forward, **SINGLES)
 log_softmax          = general("log_softmax",          _log_softmax, forward=_log_softmax_forward,
-                               title="LogSoftmaxBackward0")
+                               title="LogSoftmaxBackward0", **SINGLES)
 softmax_pullback     = general("softmax_pullback",     _by_cotangent, _by_shares, forward=_softmax_pullback_forward,
-                               inputs=("given", "shares"), title="SoftmaxBackwardDataBackward0")
+                               inputs=("given", "shares"), title="SoftmaxBackwardDataBackward0", **SINGLES)
 log_softmax_pullback = general("log_softmax_pullback", _by_log_cotangent, _by_logs,
                                forward=_in_blocks(_log_softmax_pullback_part),
-                               inputs=("given", "logs"), title="LogSoftmaxBackwardDataBackward0")
+                               inputs=("given", "logs"), title="LogSoftmaxBackwardDataBackward0", **SINGLES)
 cross_entropy = general("cross_entropy", _cross_entropy, None, forward=_cross_entropy_forward,
-                               inputs=("x", "indices"), title="NllLossBackward0")
+                               inputs=("x", "indices"), title="NllLossBackward0", **SINGLES)
 cross_entropy_pullback = general("cross_entropy_pullback", _by_loss_cotangent, _by_scores, None,
                                forward=_cross_entropy_pullback_forward,
-                               inputs=("given", "x", "indices"), title="NllLossBackwardBackward0")
+                               inputs=("given", "x", "indices"), title="NllLossBackwardBackward0", **SINGLES)
 # fmt: on

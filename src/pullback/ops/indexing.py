@@ -25,7 +25,7 @@ def _scatter_forward(x: Any, src: Any, indices: Any, *, axis: int, label: str = 
 def _combined(ufunc: Any) -> Any:
     """The forward function that combines what comes to one place, and what stands there, by a ufunc."""
 
-    def forward(x: Any, src: Any, indices: Any, *, axis: int, label: str = "") -> Any:
+    def forward(x: Any, src: Any, indices: Any, *, axis: int, label: str = "", nans: bool = False) -> Any:
         out = np.array(x, order="C")
         _xp.combine_at(ufunc, out, _xp.along(indices, axis, x.shape), src)
         return out
@@ -33,14 +33,14 @@ def _combined(ufunc: Any) -> Any:
     return forward
 
 
-def _prod(xp: Any, g: Any, x: Any, src: Any, y: Any, indices: Any, *, axis: int, needs: Any) -> Any:
-    """g times the product of the others: y / factor, but for a factor that is the only 0 of its product."""
+def _prod(xp: Any, g: Any, x: Any, src: Any, y: Any, indices: Any, *, axis: int, needs: Any, nans: bool = False) -> Any:
+    """g times the product of the others: y / factor, but for a factor that is the only 0, or NaN, of its product."""
     pulled: list[Any] = [None, None, None]
     if needs[0]:
         alone = xp.where(x == 0, 1, x)
         pulled[0] = g * (xp.scatter_prod(alone, src, indices, axis=axis) / alone)
     if needs[1]:
-        empty = src == 0
+        empty = (src == 0) | xp.isnan(src) if nans else src == 0
         zeros = xp.scatter_add(xp.zeros_like(x), xp.where(empty, 1, xp.zeros_like(src)), indices, axis=axis)
         single = empty & (xp.take_along_axis(zeros, indices, axis=axis) == 1)
         product = xp.scatter_prod(x, xp.where(single, 1, src), indices, axis=axis)
@@ -53,18 +53,24 @@ def _quotient(xp: Any, y: Any, src: Any, indices: Any, axis: int) -> Any:
     return xp.take_along_axis(y, indices, axis=axis) / xp.where(src == 0, 1, src)
 
 
-def _extreme(xp: Any, g: Any, x: Any, src: Any, y: Any, indices: Any, *, axis: int) -> Any:
-    """Those that are the extreme share the cotangent equally."""
+def _extreme(xp: Any, g: Any, x: Any, src: Any, y: Any, indices: Any, *, axis: int, nans: bool = False) -> Any:
+    """Those that are the extreme share the cotangent equally.
+
+    No element equals an extreme that is NaN, so that the gradient of all that came there is NaN, as torch has it; or, if
+    `nans` is true, those that are NaN share it.
+    """
     kept = x == y
     taken = src == xp.take_along_axis(y, indices, axis=axis)
-    counted = xp.where(kept, 1, xp.zeros_like(y)), xp.where(taken, 1, xp.zeros_like(src))
-    share = g / xp.scatter_add(*counted, indices, axis=axis)
-    return (xp.where(kept, share, 0), xp.where(taken, xp.take_along_axis(share, indices, axis=axis), 0), None)
+    if nans:
+        kept, taken = kept | xp.isnan(x), taken | xp.isnan(src)
+    own, others = xp.where(kept, 1, xp.zeros_like(y)), xp.where(taken, 1, xp.zeros_like(src))
+    share = g / xp.scatter_add(own, others, indices, axis=axis)
+    return own * share, others * xp.take_along_axis(share, indices, axis=axis), None
 
 
 def _places(title: str) -> Any:
     """What the scatters have in common; torch's name for the node may be another than the usual one."""
-    return {"inputs": ("x", "src", "indices"), "title": lambda axis, label=title: label}
+    return {"inputs": ("x", "src", "indices"), "title": lambda axis, label=title, nans=False: label}
 
 
 SMALL = 1 << 12  # elements of a mask up to which it is kept

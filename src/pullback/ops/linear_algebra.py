@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._core import xp as _xp
-from .._core.primitives import multilinear
+from .._core.primitives import SINGLES, multilinear
 
 
 def _left(xp: Any, g: Any, b: Any, a_shape: Any) -> Any:
@@ -79,7 +79,7 @@ def _by_vector(xp: Any, g: Any, a: Any) -> Any:
 #                         name      pullback per operand
 matmul = multilinear("matmul", _left, _right, title=_matmul_title, forward=lambda a, b, *, label="": _xp.matmul(a, b))
 outer  = multilinear("outer",  _by_column, _by_vector, title="MulBackward0", forward=lambda a, b: a * b)
-einsum = multilinear("einsum", joint=_einsum, inputs=("*arrays",))
+einsum = multilinear("einsum", joint=_einsum, inputs=("*arrays",), **SINGLES)
 
 # Products of two matrices, one of them transposed: of these three, the derivatives of each are made of the others.
 times_transpose = multilinear("times_transpose", lambda xp, g, b: xp.matmul(g, b),

@@ -386,7 +386,7 @@ def _affine(
     if known is not None and xp is _xp and known.centred is None:
         out, given = np.empty(x.shape, x.dtype), np.ascontiguousarray(g)
         if (code := _alone(x, axis, weight)) is not None:
-            sums = np.empty((2, code.tasks, *weight.shape), x.dtype)
+            sums = np.zeros((2, code.tasks, *weight.shape), x.dtype)
             parts = {"given": given, "weight": weight, "to_weight": sums[0], "to_bias": sums[1]}
             code("affine_pullback", x=x, mean=known.mean, scale=known.scale, out=out, **parts)
             return out, *np.add.reduce(sums, 1)

@@ -18,9 +18,9 @@ import numpy as np
 
 from .._core import machine
 from .._core import xp as _xp
-from .._core.primitives import general, linear, zero
+from .._core.primitives import SINGLES, general, linear, zero
 from .._numerics import blocks
-from .convolution import Sizes, Window, at_least_single
+from .convolution import Sizes, Window
 
 SHORT = 4
 """With as few windows in a line, or fewer, tiles are worked on as one long array for each element of a window."""
@@ -146,7 +146,6 @@ def _counts(
     return found
 
 
-@at_least_single
 def _mean_forward(x: Any, *, kernel: Sizes, window: Window, lengths: Sizes, divisor: int | None, inside: bool) -> Any:
     table = _few(x, lengths, kernel, window)
     if table is not None and table.windows is not None:
@@ -159,7 +158,6 @@ def _mean_forward(x: Any, *, kernel: Sizes, window: Window, lengths: Sizes, divi
     return np.divide(total, count, out=total)
 
 
-@at_least_single
 def _spread_forward(g: Any, *, size: Sizes, kernel: Sizes, window: Window, divisor: int | None, inside: bool) -> Any:
     lengths = g.shape[2:]
     g = g / _counts(size, lengths, kernel, window, inside, divisor, g.real.dtype)
@@ -447,8 +445,8 @@ def _named(text: str) -> Any:
 
 # fmt: off
 #                           name              pullback
-window_mean      = linear("window_mean",      _mean,   forward=_mean_forward,   title=_named("AvgPool{}DBackward0"))
-window_spread    = linear("window_spread",    _spread, forward=_spread_forward, title=_named("AvgPool{}DBackwardBackward0"))
+window_mean      = linear("window_mean",      _mean,   forward=_mean_forward,   title=_named("AvgPool{}DBackward0"), **SINGLES)
+window_spread    = linear("window_spread",    _spread, forward=_spread_forward, title=_named("AvgPool{}DBackwardBackward0"), **SINGLES)
 max_pool         = general("max_pool",        _max_pool, forward=_max_forward,  title=_named("MaxPool{}DWithIndicesBackward0"))
 max_spread       = linear("max_spread",       _max_spread, forward=_max_spread_forward, inputs=("given", "x", "highest"),
                           title=_named("MaxPool{}DWithIndicesBackwardBackward0"))

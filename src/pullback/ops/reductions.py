@@ -13,7 +13,7 @@ import numpy as np
 
 from .._core import machine
 from .._core import xp as _xp
-from .._core.primitives import general, linear, zero
+from .._core.primitives import SINGLES, general, linear, zero
 
 
 def _aligned(xp: Any, g: Any, shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool) -> Any:
@@ -98,8 +98,6 @@ def _logsumexp(xp: Any, g: Any, x: Any, y: Any, *, axis: Any, keepdims: bool) ->
 def _norm_forward(x: Any, *, order: float, axis: tuple[int, ...], keepdims: bool) -> Any:
     if order == 2 and (code := machine.totals("squares", x, axis)) is not None:
         return np.sqrt(code(x, keepdims=keepdims))
-    if x.dtype == _xp.HALF:  # whose powers would be beyond it
-        return _norm_forward(x.astype(np.float32), order=order, axis=axis, keepdims=keepdims).astype(_xp.HALF)
     if order == 2:
         return np.sqrt(_xp.squares(np.abs(x) if x.dtype.kind == "c" else x, axis=axis, keepdims=keepdims))
     size = np.abs(x)
@@ -199,18 +197,18 @@ def _by_axis(name: str) -> Any:
 # fmt: off
 #                         name         pullback
 sum         = linear("sum",         _sum,      forward=_sum_forward,                    title=_by_axis("Sum"))
-mean        = linear("mean",        _mean,     forward=_mean_forward,                   title=_by_axis("Mean"))
-prod        = general("prod",       _prod,     forward=_prod_forward,              complex="holomorphic")
-var         = general("var",        _variance, forward=_variance_forward,          complex="as written")
+mean        = linear("mean",        _mean,     forward=_mean_forward,                   title=_by_axis("Mean"), **SINGLES)
+prod        = general("prod",       _prod,     forward=_prod_forward,              complex="holomorphic", **SINGLES)
+var         = general("var",        _variance, forward=_variance_forward,          complex="as written", **SINGLES)
 std         = general("std",        _deviation,                                    complex="as written",
-                      forward=lambda x, **metadata: np.sqrt(_variance_forward(x, **metadata)))
+                      forward=lambda x, **metadata: np.sqrt(_variance_forward(x, **metadata)), **SINGLES)
 amax        = general("amax",       _ties,     forward=_extreme_by(np.maximum, "largest"))
 amin        = general("amin",       _ties,     forward=_extreme_by(np.minimum, "smallest"))
 largest     = general("largest",    _extreme,  forward=_extreme_by(np.maximum, "largest"),    title="MaxBackward1")
 smallest    = general("smallest",   _extreme,  forward=_extreme_by(np.minimum, "smallest"),    title="MinBackward1")
-logsumexp   = general("logsumexp",  _logsumexp,   forward=_xp.logsumexp,           complex="holomorphic")
+logsumexp   = general("logsumexp",  _logsumexp,   forward=_xp.logsumexp,           complex="holomorphic", **SINGLES)
 vector_norm = general("vector_norm", _norm,        forward=_norm_forward,          title="LinalgVectorNormBackward0",
-                      complex="as written")
+                      complex="as written", **SINGLES)
 cumsum      = linear("cumsum",      lambda xp, g, *, axis: xp.flip(xp.cumsum(xp.flip(g, axis=axis), axis=axis), axis=axis))
 all         = zero("all",    forward=_reduced_by(np.logical_and))
 any         = zero("any",    forward=_reduced_by(np.logical_or))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._core import xp as _xp
-from .._core.primitives import general
+from .._core.primitives import SINGLES, general
 
 
 def _shift(xp: Any, x: Any, step: int, axis: int) -> Any:
@@ -75,6 +75,6 @@ def _logcumsumexp(xp: Any, g: Any, x: Any, y: Any, *, axis: int) -> Any:
 
 
 # fmt: off
-cumprod      = general("cumprod",      _cumprod,      forward=_cumprod_forward,      complex="holomorphic")
-logcumsumexp = general("logcumsumexp", _logcumsumexp, forward=_logcumsumexp_forward, complex="holomorphic")
+cumprod      = general("cumprod",      _cumprod,      forward=_cumprod_forward,      complex="holomorphic", **SINGLES)
+logcumsumexp = general("logcumsumexp", _logcumsumexp, forward=_logcumsumexp_forward, complex="holomorphic", **SINGLES)
 # fmt: on

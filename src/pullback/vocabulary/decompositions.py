@@ -218,7 +218,9 @@ def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> C
 def eig(A: Any) -> EigResult:
     """Eigenvalues and eigenvectors of square matrices, complex; each vector has length 1, and any phase.
 
-    A loss must not depend on the phases: backward refuses one that does, as far as it can see.
+    A loss must not depend on the phases: backward refuses one that does, as far as it can see. Where eigenvalues are equal
+    the vectors have no derivative: it is NaN or infinite. The eigenvalues have the first derivative of a function that is
+    symmetric in them; the second is NaN there.
     """
     require_square("linalg.eig", A)
     if not np.isfinite(every(A)).all():
@@ -227,25 +229,50 @@ def eig(A: Any) -> EigResult:
 
 
 def eigvals(A: Any) -> Any:
-    """The eigenvalues of square matrices, complex, in no particular order."""
+    """The eigenvalues of square matrices, complex, in no particular order.
+
+    Where some are equal, the first derivative is that of a function which is symmetric in them, and the second is NaN.
+    """
     return eig(A).eigenvalues
 
 
 def eigh(A: Any, UPLO: str = "L") -> EigResult:
     """Eigenvalues, ascending, and eigenvectors of Hermitian matrices, of which one triangle is read.
 
-    Each vector has length 1, and any sign or phase. Where eigenvalues are equal the vectors have no derivative, and it
-    is NaN or infinite.
+    Each vector has length 1, and any sign or phase. Where eigenvalues are equal their vectors have no derivative: it is
+    NaN or infinite, unless a loss does not use them. The eigenvalues have a second derivative there only if they come from
+    `eigvalsh`; here it is NaN.
     """
     require_square("linalg.eigh", A)
-    if str(UPLO).upper() not in ("L", "U"):
-        raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
-    return EigResult(*ops.eigh(A, lower=UPLO.upper() == "L"))
+    return EigResult(*ops.eigh(A, lower=reads_lower(UPLO)))
+
+
+def reads_lower(triangle: str) -> bool:
+    """Whether 'L' is named as the triangle to be read, not 'U'."""
+    if str(triangle).upper() not in ("L", "U"):
+        raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {triangle}")
+    return triangle.upper() == "L"
 
 
 def eigvalsh(A: Any, UPLO: str = "L") -> Any:
-    """The eigenvalues of Hermitian matrices, ascending; one triangle is read."""
-    return eigh(A, UPLO).eigenvalues
+    """The eigenvalues of Hermitian matrices, ascending; one triangle is read.
+
+    Where eigenvalues are equal, up to rounding, a function that is symmetric in them, as the sum of their squares, has its
+    first and its second derivative, in every mode. One that treats equal values differently, as the first of them, has no
+    derivative there: the second is NaN, and the first is the choice that the vectors make, or, in forward mode, the slope
+    in the direction of the tangent. Third derivatives are NaN there, and so is what needs several second derivatives at
+    once, as a sum of pullbacks of two gradients.
+
+    >>> import pullback
+    >>> pullback.func.hessian(lambda A: pullback.linalg.eigvalsh(A).pow(2).sum())(pullback.eye(2))[0].round()
+    tensor([[[2., 0.],
+             [0., 0.]],
+    <BLANKLINE>
+            [[0., 1.],
+             [1., 0.]]])
+    """
+    require_square("linalg.eigvalsh", A)
+    return ops.eigvalsh(A, lower=reads_lower(UPLO))[0]
 
 
 # Singular values
@@ -255,7 +282,8 @@ def svd(A: Any, full_matrices: bool = True, *, driver: str | None = None) -> SVD
     """U, the singular values S, descending, and Vh, with A = U @ diag(S) @ Vh.
 
     With `full_matrices` U and Vh are square; the gradient is that of their first columns and rows, and a loss must not
-    depend on the others. Where singular values are equal the vectors have no derivative, and it is NaN or infinite.
+    depend on the others. Where singular values are equal their vectors have no derivative: it is NaN or infinite, unless a
+    loss does not use them. S has a second derivative there only if it comes from `svdvals`; here it is NaN.
     `driver` changes nothing here.
     """
     require_matrices("linalg.svd", A)
@@ -263,9 +291,14 @@ def svd(A: Any, full_matrices: bool = True, *, driver: str | None = None) -> SVD
 
 
 def svdvals(A: Any, *, driver: str | None = None) -> Any:
-    """The singular values, descending."""
+    """The singular values, descending.
+
+    Where some are equal, derivatives are those of `eigvalsh`: the first and second of functions that are symmetric in them,
+    NaN for others. At a singular value of 0 a function has a second derivative only if it is even in it, as the sum of
+    squares, and NaN is given for it if 0 is exact and the matrix is not square, or has several of them.
+    """
     require_matrices("linalg.svdvals", A)
-    return svd(A, full_matrices=False).S
+    return ops.svdvals(A)[1]
 
 
 # Orthogonal factors

@@ -189,6 +189,9 @@ def embedding_bag(
     padding = _padding("embedding_bag", padding_idx, weight.shape[0])
     if max_norm is not None:
         _limit_norms(weight, numbers, max_norm, norm_type)
+    dtype = weight._dtype
+    if mode == "mean" and dtype == np.float16:  # which has no count above 65 504
+        weight = cast(weight, np.dtype(np.float32))
     rows = ops.embedding(weight, numbers, padding=padding, by_frequency=scale_grad_by_freq)
     counted = np.ones((numbers.shape[0], 1), np.bool_)
     if padding is not None:
@@ -201,7 +204,7 @@ def embedding_bag(
         return totals
     shares = ops.astype(counted, dtype=weight._dtype, source=np.dtype(np.bool_))
     sizes = ops.scatter_rows(shares, bags, rows=count)
-    return totals / ops.maximum(sizes, 1) if mode == "mean" else _largest(rows, bags, counted, sizes)
+    return cast(totals / ops.maximum(sizes, 1), dtype) if mode == "mean" else _largest(rows, bags, counted, sizes)
 
 
 def _check_mode(mode: str, input: Any, weight: Any, per_sample_weights: Any) -> None:

@@ -25,6 +25,8 @@ HALF, SINGLE = np.dtype(np.float16), np.dtype(np.float32)
 def _statistics(input: Any, axis: tuple[int, ...], eps: float) -> Known | None:
     """What is known of a tensor's elements over axes, if it is a plain tensor that holds an array."""
     array = data(input)
+    if type(array) is np.ndarray and array.dtype == HALF:
+        array = array.astype(SINGLE)
     return quiet.copy().run(statistics, array, axis, eps) if type(array) is np.ndarray else None
 
 
@@ -39,7 +41,7 @@ def _standardized(
 ) -> Any:
     """The input less its mean over axes, over its deviation, times a weight plus a bias, both reshaped to `shape`."""
     dtype = input._dtype
-    if dtype is HALF:
+    if dtype == HALF:
         return cast(_standardized(cast(input, SINGLE), weight, bias, shape, axis, eps), HALF)
     known = known or _statistics(input, axis, eps)
     if weight is None and bias is None:
@@ -155,6 +157,10 @@ def batch_norm(
         if 0 in sizes:
             return ops.clone(input)
         raise RuntimeError(f"batch_norm expects at least 2 dimensions, batch and channels, but got {len(sizes)}")
+    if eps <= 0 if training else eps < 0:
+        raise ValueError(
+            f"batch_norm eps must be {'positive during training' if training else 'non-negative'}, but got {eps}"
+        )
     _check_channels(
         "batch_norm", sizes[1], weight=weight, bias=bias, running_mean=running_mean, running_var=running_var
     )

@@ -19,7 +19,7 @@ from .._core.shapes import broadcast_shapes, normalize_axis
 from .._core.values import every, require_operand
 from .._tape.views import view
 from . import shapes
-from .promotion import category, held
+from .promotion import cast, category, held
 
 REDUCTIONS = {"sum": ops.scatter_add, "prod": ops.scatter_prod, "amax": ops.scatter_amax, "amin": ops.scatter_amin}
 UNSIGNED: dict[Any, Any] = {np.dtype(np.int64): np.dtype(np.uint64), np.dtype(np.int32): np.dtype(np.uint32)}
@@ -264,6 +264,9 @@ def _reduced(input: Any, src: Any, index: Any, axis: int, reduce: str, include_s
         input = ops.scatter(input, _neutral(reduce, input._dtype), index, axis=axis)
     if reduce != "mean":
         return REDUCTIONS[reduce](input, src, index, axis=axis, label=label)
+    if input._dtype == np.float16:  # which has no count above 65 504
+        wide, added = (cast(x, np.dtype(np.float32)) for x in (input, src))
+        return cast(_reduced(wide, added, index, axis, reduce, include_self, label), input._dtype)
     total = ops.scatter_add(input, src, index, axis=axis)
     one = np.ones((), input._dtype)
     count: Any = np.ones(tuple(input.shape), input._dtype)

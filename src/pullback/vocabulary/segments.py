@@ -124,7 +124,8 @@ def _gathered(data: Any, reduction: tuple[str, float], axis: int, bounds: Any) -
     places = np.broadcast_to(np.where(places < 0, count, places), tuple(data.shape))
     how, neutral = reduction
     empty = data.new_full((*data.shape[:axis], count + 1, *data.shape[axis + 1 :]), neutral)
-    found = scatter.REDUCTIONS[how](empty, data, places, axis=axis, label="SegmentReduceBackward0")
+    shared = {} if how == "sum" else {"nans": True}
+    found = scatter.REDUCTIONS[how](empty, data, places, axis=axis, label="SegmentReduceBackward0", **shared)
     return narrow(found, axis, 0, count)
 
 

@@ -1,6 +1,6 @@
-"""Rows added at places, eager: machine code that takes one after another, as they stand.
+"""Rows of an array added to rows of another at given indices (as in the gradient of indexing), outside of compile.
 
-NumPy has a call for each run of equal places, or takes elements one by one, with a place for each.
+`numpy.add.at` takes one element at a time; this code takes a register of them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class AccumulateEmitter(TaskEmitter):
     WORDS: ClassVar = {"add": "count places size x out".split()}
 
     def add(self, task: Any) -> None:
-        """Each row of x, to the row of `out` that its place says."""
+        """Add each row of x to the row of `out` at its index."""
         given = self.given
 
         def row(number: Any) -> None:
@@ -50,5 +50,5 @@ def _call(kind: str) -> Call:
 
 
 def add(out: Any, places: Any, rows: Any) -> None:
-    """Add rows, (count, size), to those of `out` at places, (count,), whole numbers of 64 bits inside; all are contiguous."""
+    """Add rows, (count, size), to those of `out` at indices `places`, (count,): int64, in range, all arrays contiguous."""
     _call(KINDS[out.dtype])(1, shared=False, count=len(rows), places=places, size=rows.shape[1], x=rows, out=out)

@@ -1,9 +1,9 @@
-"""Assembly: the steps of a program in order, and where everything lies while they run.
+"""Assembly: the steps of a program in order, and the memory of each value.
 
-The code finds all memory through a table of addresses: inputs, results, one block for what is needed on the way, and
-constants. In that block, values share memory if they are not needed at the same time. A value that is to be written to
-an input is computed there, if that is safe: nothing can fail any more, and nobody reads the old one. Otherwise it is
-copied at the very end.
+The code finds all memory through a table of addresses: inputs, results, one block (the arena) for temporaries, and
+constants. Temporaries that are not needed at the same time share memory in the arena. A value that is to be written to an
+input is computed in the input's memory if no later step can fail or reads the old value; otherwise it is copied after the
+last step.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from .registers import cost
 
 ALIGNED = 64
 HEAVY = 100_000
-"""Cost of a program, in additions, from which on other threads of Python may run meanwhile."""
+"""The cost of a program, in additions, above which it releases the interpreter's lock while it runs."""
 THREADED = 2
 THREADED_COST = 1 << 19
-"""Chunks of a step, and its cost in additions, from which on threads share it: to wake one takes some 30 microseconds."""
+"""The fewest chunks of a step and its least cost, in additions, that threads share: waking one takes 30 microseconds."""
 LONG_LINE = 100
-"""Operations on single numbers from which on their code is made without optimisation: it is a line of calls, which runs
-as fast, and is made four times as quickly."""
+"""The number of scalar operations above which code is compiled without optimisation: it is a sequence of calls, which runs
+as fast and compiles four times as fast."""
 
 
 @dataclass(slots=True, eq=False)
 class Piece:
-    """A step made ready: its layout, or the body of a loop, and the names of its functions."""
+    """A step with its layout, or with the body of its loop, and the names of its functions."""
 
     step: Step
     name: str
@@ -48,7 +48,7 @@ class Piece:
 
     @property
     def check(self) -> str:
-        """The name of the function that looks at the guards known after this step."""
+        """The name of the function that checks the guards whose values are known after this step."""
         return f"{self.name}_check"
 
     @property
@@ -59,7 +59,7 @@ class Piece:
 
 @dataclass(slots=True)
 class Memory:
-    """Where values lie: slots of the table, and bytes from there."""
+    """The addresses of values: a slot of the table and an offset in bytes."""
 
     places: dict[Any, tuple[int, int]] = field(default_factory=dict)
     arena: int = 0
@@ -91,7 +91,7 @@ class Assembly:
 
     @property
     def straight(self) -> bool:
-        """Whether the code is a long line of operations on single numbers, each done once."""
+        """Whether the program is a long sequence of scalar operations without loops."""
         nodes = [0 if piece.layout is None or piece.layout.domain else len(piece.layout.nodes) for piece in self.pieces]
         return all(nodes) and sum(nodes) >= LONG_LINE
 
@@ -105,7 +105,7 @@ class Assembly:
     # Pieces
 
     def _piece(self, step: Step, number: int) -> Piece | None:
-        """A step made ready; None where nothing of it is needed."""
+        """The piece of a step; None if none of its results is needed."""
         piece = Piece(step, f"step_{number}")
         if isinstance(step, Loops):
             self._drop_unused(step)
@@ -136,7 +136,7 @@ class Assembly:
         return piece
 
     def _drop_unused(self, step: Loops) -> None:
-        """Do not store what only this nest needs."""
+        """Drop the stores of values that no other step reads."""
         outside = self._outside()
         roots = []
         for root in step.nest.roots:
@@ -146,7 +146,7 @@ class Assembly:
         step.nest.roots = roots
 
     def _outside(self) -> set[Value]:
-        """Values that are read from memory by someone."""
+        """The values that some step, or the caller, reads from memory."""
         known: set[Value] | None = getattr(self, "_read", None)
         if known is None:
             known = set(self.program.needed)
@@ -182,7 +182,7 @@ class Assembly:
         return memory
 
     def _lay_out(self, memory: Memory, slot: int) -> None:
-        """Give the values that are needed on the way places in the block, those of others who are not needed any more."""
+        """Assign memory in the arena to temporaries, reusing that of temporaries that are dead."""
         last = self._last_uses()
         free = _Free()
         ends: dict[int, list[tuple[int, int]]] = {}
@@ -199,7 +199,7 @@ class Assembly:
         memory.arena = free.top
 
     def _needs(self, piece: Piece, number: int, last: dict[Value, int]) -> list[tuple[Any, int, int]]:
-        """What a step makes in the block: keys, bytes, and the last step that needs it."""
+        """The arena memory that a step needs: key, bytes, and the last step that reads it."""
         found: list[tuple[Any, int, int]]
         if isinstance(piece.step, Product | Steps | Scatter):
             found = [(value, value.nbytes, last.get(value, number)) for value in piece.step.equation.outputs]
@@ -232,7 +232,7 @@ class Assembly:
         return {node.data[0] for node in piece.layout.nodes if node.kind in MEMORY}
 
     def _find_in_place(self, slots: dict[Value, tuple[int, int]]) -> None:
-        """Choose the values that may be computed in the memory of the input to which they are to be written."""
+        """Choose the values that are computed in the memory of the input they are to be written to."""
         makers = {root.value: number for number, piece in enumerate(self.pieces) if piece.layout is not None
                   for root in piece.layout.roots}  # fmt: skip
         guarded = max([self.step_of(value) for value, _ in self.program.guards], default=-1)
@@ -252,7 +252,7 @@ class Assembly:
                 self.written_in_place[place] = value
 
     def step_of(self, value: Value) -> int:
-        """The number of the step after which a value is there; -1 for what is there from the beginning."""
+        """The number of the step that computes a value; -1 for inputs and constants."""
         found = -1
         for number, piece in enumerate(self.pieces):
             step = piece.step
@@ -265,12 +265,12 @@ class Assembly:
         return found
 
     def place(self, key: Any) -> tuple[int, int]:
-        """Where a value lies, or the partial results of a root."""
+        """The slot and the offset of a value, or of the partial results of a root."""
         return self.memory.places[key]
 
 
 def _same_places(layout: Layout, value: Value, target: Value) -> bool:
-    """Whether a nest reads of a target only what stands where it writes a value, before it does."""
+    """Whether each element of `target` that a nest reads is the one it overwrites in the same iteration."""
     roots = [root for root in layout.roots if root.value is value]
     if len(roots) != 1 or roots[0].how or layout.phases != 1:
         return False
@@ -283,18 +283,18 @@ def _same_places(layout: Layout, value: Value, target: Value) -> bool:
 
 
 def aligned(size: int) -> int:
-    """Bytes in whole lines of the cache."""
+    """A number of bytes rounded up to cache lines."""
     return -(-size // ALIGNED) * ALIGNED
 
 
 def room(body: Assembly, equation: Equation) -> int:
-    """Bytes that a loop needs beside its results: those of a step, and each state a second time."""
+    """The temporary memory of a loop in bytes: that of one step, and a second copy of each state."""
     carries = equation.outputs[: equation.params["loop"].carries]
     return aligned(body.memory.arena) + sum(aligned(value.nbytes) for value in carries)
 
 
 class _Free:
-    """The block of memory: which parts are free."""
+    """The free parts of the arena."""
 
     def __init__(self) -> None:
         self.top = 0
@@ -313,7 +313,7 @@ class _Free:
         return start
 
     def give(self, start: int, size: int) -> None:
-        """Give a part back, as one with its neighbours."""
+        """Free a part, and merge it with free neighbours."""
         for other in list(self.parts):
             if other[0] + other[1] == start:
                 self.parts.remove(other)

@@ -1,8 +1,8 @@
-"""Single convolutions, eager: machine code that multiplies the windows of images where they lie.
+"""Convolutions outside of compile, without im2col: the code reads the windows of images through tables of offsets.
 
-NumPy has to lay them out for BLAS, which takes longer than the products where a weight has few results. The code is the
-same for all shapes (see `gathered`); what differs is in tables of offsets. Whether a convolution is computed so depends
-on its shapes alone, and so do its sums: not on what was computed before, nor on the number of threads.
+For BLAS the windows have to be copied into a matrix (im2col), which takes longer than the product if the weight has few
+output channels. The code is the same for all shapes (`gathered`); the tables differ. Whether this code is used, and in
+which order it adds, depends on the shapes only: not on earlier calls, and not on the number of threads.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from .indices import strides
 from .tasks import Call, lanes
 
 SHARED = 1 << 21
-"""Multiplications from which on threads take part: to wake one takes as long as some hundred thousand."""
+"""The number of multiplications above which threads share the work: waking one takes as long as some hundred thousand."""
 TASK = 1 << 19
-"""Multiplications, about, of what a thread does at a time."""
+"""The approximate number of multiplications in a task."""
 SHARES, SHARE = 8, 1 << 22
-"""The most sums that are made of the products with all images, one by each thread, and the multiplications of one."""
+"""The largest number of partial sums of a weight's gradient, and the multiplications that each is worth."""
 PANEL = 1 << 18
-"""The most bytes of the other factor that one row goes along."""
+"""The largest weight block in bytes that one row of the result is multiplied with."""
 WIDEST, PLACES = 192, 1 << 17
-"""The most results: with more, BLAS has most of the time, and is as quick. The most places of an image in a table."""
+"""The largest number of output channels, above which im2col and BLAS are as fast, and of output positions."""
 PADDED = 1 << 22
-"""Bytes, about, of images that are padded at a time."""
+"""The approximate size in bytes of the images that are padded at a time."""
 MANY = 64
-"""Places of which several images have fewer together: their products are added up in one go."""
+"""The number of output positions up to which several images are added up together."""
 PACKED = 1 << 16
-"""Bytes, about, of results that are transposed at a time."""
+"""The approximate size in bytes of the results that are transposed at a time."""
 
 
 class Plan:
-    """How the windows of images of one shape lie: the tables of offsets, in bytes, of places and of what is summed."""
+    """A convolution of one shape: tables of offsets in bytes, by output position and by element of a window."""
 
     def __init__(self, x: Sizes, weight: Sizes, window: Window, dtype: np.dtype[Any]) -> None:
         self.window, self.weight, self.dtype = window, weight, dtype
@@ -61,13 +61,13 @@ class Plan:
         self.columns = np.minimum(np.arange(self.blocks * self.lanes).reshape(-1, self.lanes), self.results - 1)
 
     def chunks(self) -> list[slice]:
-        """The images that are padded at a time: all if none is."""
+        """The slices of the batch that are padded at a time; one slice without padding."""
         groups, each = self.batch // self.together, self.together
         count = min(groups, math.ceil(self.batch * self.image / PADDED)) if any(self.window.padding) else 1
         return [slice(groups * i // count * each, groups * (i + 1) // count * each) for i in range(count)]
 
     def padded(self, x: Any) -> Any:
-        """Images with their padding, contiguous."""
+        """Images with zero padding, C-contiguous."""
         if not any(self.window.padding):
             return np.ascontiguousarray(x)
         image = np.zeros((*x.shape[:2], *self.around), x.dtype)
@@ -77,7 +77,7 @@ class Plan:
 
     @computed
     def _put(self) -> Call:
-        """The code for results, which lie as in memory: part by part of the places of an image."""
+        """The call that computes results; a task is a part of the output positions of an image."""
         return Call(
             GatheredEmitter, self.kind, "put", image=self.image, rows=self.of_places, columns=self.of_depth,
             depth=self.depth, blocks=self.blocks, results=self.results, result=self.plane * self.results,
@@ -85,7 +85,7 @@ class Plan:
         )  # fmt: skip
 
     def convolved(self, x: Any, weight: Any) -> Any:
-        """The results of a convolution, (batch, results, *lengths)."""
+        """The convolution, (batch, output channels, *lengths)."""
         out = np.empty((self.batch, self.results, *self.lengths), self.dtype)
         factors = np.ascontiguousarray(weight.reshape(self.results, self.depth)[self.columns].swapaxes(1, 2))
         parts = self._put.held["parts"]
@@ -97,7 +97,7 @@ class Plan:
 
     @computed
     def _add(self) -> Call:
-        """The code for sums: of images in shares, and of parts of their places or several at a time."""
+        """The call that computes the weight's gradient; a task is a share of the images."""
         bytes_given = self.plane * self.results
         rows = np.zeros(-(-self.depth // tile()[0]) * tile()[0], np.int64)
         rows[: self.depth] = self.of_depth
@@ -111,7 +111,7 @@ class Plan:
         )  # fmt: skip
 
     def weights(self, x: Any, given: Any) -> Any:
-        """The gradient of the weight: the sum over all images of their windows times what is given for each."""
+        """The gradient of the weight: the sum over all windows of the window times its cotangent."""
         given, held = np.ascontiguousarray(given), self._add.held
         shares, parts, depth = held["shares"], held["parts"], held["depth"]
         inner = -(-self.places // parts) * self.together
@@ -130,7 +130,7 @@ class Plan:
 
 
 def offsets(lengths: Sizes, steps: list[int], dtype: np.dtype[Any]) -> Any:
-    """Where each element of an array with such steps lies, in bytes."""
+    """The offset in bytes of each element of an array with these strides."""
     found = np.zeros((), np.int64)
     for length, step in zip(lengths, steps, strict=True):
         found = np.add.outer(found, np.arange(length) * (step * dtype.itemsize))
@@ -139,7 +139,7 @@ def offsets(lengths: Sizes, steps: list[int], dtype: np.dtype[Any]) -> Any:
 
 @functools.lru_cache(maxsize=64)
 def plan(x: Sizes, weight: Sizes, window: Window, dtype: np.dtype[Any]) -> Plan | None:
-    """How a convolution is computed by machine code; None where NumPy is to."""
+    """The plan of a convolution by machine code; None if NumPy is faster or the case is not supported."""
     if window.groups > 1 or dtype not in (np.float32, np.float64) or not Target.host().fma or 0 in x:
         return None
     width, places = lanes(KINDS[dtype]), math.prod(window.lengths(x[2:], weight[2:]))

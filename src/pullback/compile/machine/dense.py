@@ -1,19 +1,24 @@
-"""Products of two matrices, eager, where the processor has registers of 512 bits: a built-in function for each dtype.
+"""Matrix products outside of compile, on processors with 512-bit registers: a built-in function for each dtype.
 
-It reads sizes and steps from the arrays, makes the result, and has threads do parts of it, as `products` cuts them. How
-a product is cut changes no result, so that the number of threads does not, either.
+It reads sizes and strides from the arrays, allocates the result and lets threads compute parts of it. The parts have the
+sizes that `products` gives them; results depend neither on these nor on the number of threads.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from llvmlite import ir
 
-from . import matrices, native, pool, texts
+from ..mathematics.lanes import Word
+from . import callables, matrices, native, pool
+from .callables import ALIGNED as ALIGNED_FLAG
+from .callables import Body
 from .elements import KINDS
+from .linking import Module
 from .memory import LONG, POINTER, SIZES, element, least
 from .products import ALIGNED, BAND, PARTS, SPLIT
 from .tasks import TaskEmitter, functions
@@ -28,12 +33,12 @@ class DenseEmitter(TaskEmitter):
     WORDS: ClassVar = {"by_rows": WORDS, "by_columns": WORDS}
 
     def by_rows(self, task: Any) -> None:
-        """So many rows of the result."""
+        """A block of rows of the result."""
         start, count = self._range(task, "rows")
         self._multiply(self.builder.mul(start, self.given["a_down"]), None, start, rows=count)
 
     def by_columns(self, task: Any) -> None:
-        """So many columns of the result."""
+        """A block of columns of the result."""
         start, count = self._range(task, "columns")
         self._multiply(None, self.builder.mul(start, self.given["b_right"]), None, columns=count, along=start)
 
@@ -54,168 +59,80 @@ class DenseEmitter(TaskEmitter):
         return base if by is None else element(self.builder, base, self.kind, by)
 
 
-# The block: the function that shares parts, those of rows and of columns, the one that multiplies, the numbers' dtype and
-# its number.
-TEXT = """
-define internal i1 @is_factor(ptr %object, i64 %own_descr) {{
-  %kind = call ptr @field(ptr %object, i64 {type})
-  %array = call ptr @link(ndarray)
-  %is_array = icmp eq ptr %kind, %array
-  br i1 %is_array, label %look, label %no
-look:
-  %flags = call i32 @field(ptr %object, i64 {flags})
-  %aligned = and i32 %flags, {aligned}
-  %is_aligned = icmp ne i32 %aligned, 0
-  %descr = call i64 @field(ptr %object, i64 {descr})
-  %same_descr = icmp eq i64 %descr, %own_descr
-  %nd = call i32 @field(ptr %object, i64 {nd})
-  %matrix = icmp eq i32 %nd, 2
-  %plain = and i1 %is_aligned, %same_descr
-  %all = and i1 %plain, %matrix
-  br i1 %all, label %steps, label %no
-steps:
-  %strides = call ptr @field(ptr %object, i64 {strides})
-  %down = call i64 @word(ptr %strides, i64 0)
-  %right = call i64 @word(ptr %strides, i64 1)
-  %either = or i64 %down, %right
-  %rest = and i64 %either, {rest}
-  %whole = icmp eq i64 %rest, 0
-  ret i1 %whole
-no:
-  ret i1 false
-}}
-
-define ptr @product(ptr %self, ptr %args, i64 %count) {{
-top:
-  %block = call ptr @field(ptr %self, i64 {data})
-  %table = alloca [{words} x i64], align 16
-  %dims = alloca [2 x i64], align 16
-  %two = icmp eq i64 %count, 2
-  br i1 %two, label %look, label %other
-look:
-  %own_descr = call i64 @word(ptr %block, i64 4)
-  %a = call ptr @word(ptr %args, i64 0)
-  %b = call ptr @word(ptr %args, i64 1)
-  %a_fits = call i1 @is_factor(ptr %a, i64 %own_descr)
-  %b_fits = call i1 @is_factor(ptr %b, i64 %own_descr)
-  %fit = and i1 %a_fits, %b_fits
-  br i1 %fit, label %sizes, label %other
-sizes:
-  %a_dims = call ptr @field(ptr %a, i64 {dims})
-  %b_dims = call ptr @field(ptr %b, i64 {dims})
-  %rows = call i64 @word(ptr %a_dims, i64 0)
-  %inner = call i64 @word(ptr %a_dims, i64 1)
-  %b_rows = call i64 @word(ptr %b_dims, i64 0)
-  %columns = call i64 @word(ptr %b_dims, i64 1)
-  %results = mul i64 %rows, %columns
-  %work = mul i64 %results, %inner
-  %agree = icmp eq i64 %inner, %b_rows
-  %enough = icmp uge i64 %work, {least}
-  %tall = icmp uge i64 %rows, {fewest}
-  %wide = icmp uge i64 %columns, {fewest}
-  %both = and i1 %tall, %wide
-  %good = and i1 %agree, %enough
-  %worth = and i1 %both, %good
-  br i1 %worth, label %make, label %other
-make:
-  call void @put(ptr %dims, i64 0, i64 %rows)
-  call void @put(ptr %dims, i64 1, i64 %columns)
-  %number_long = call i64 @word(ptr %block, i64 5)
-  %number = trunc i64 %number_long to i32
-  %array_type = call ptr @link(ndarray)
-  %new = call ptr @link(PyArray_New)
-  %c = call ptr %new(ptr %array_type, i32 2, ptr %dims, i32 %number, ptr null, ptr null, i32 0, i32 0, ptr null)
-  %no_c = icmp eq ptr %c, null
-  br i1 %no_c, label %failed, label %tell
-tell:
-  %a_data = call i64 @field(ptr %a, i64 {data})
-  %b_data = call i64 @field(ptr %b, i64 {data})
-  %c_data = call i64 @field(ptr %c, i64 {data})
-  %a_strides = call ptr @field(ptr %a, i64 {strides})
-  %b_strides = call ptr @field(ptr %b, i64 {strides})
-  %a_down_bytes = call i64 @word(ptr %a_strides, i64 0)
-  %a_right_bytes = call i64 @word(ptr %a_strides, i64 1)
-  %b_down_bytes = call i64 @word(ptr %b_strides, i64 0)
-  %b_right_bytes = call i64 @word(ptr %b_strides, i64 1)
-  %a_down = ashr i64 %a_down_bytes, {shift}
-  %a_right = ashr i64 %a_right_bytes, {shift}
-  %b_down = ashr i64 %b_down_bytes, {shift}
-  %b_right = ashr i64 %b_right_bytes, {shift}
-  %multiply = call i64 @word(ptr %block, i64 3)
-  call void @put(ptr %table, i64 0, i64 %a_data)
-  call void @put(ptr %table, i64 1, i64 %b_data)
-  call void @put(ptr %table, i64 2, i64 %c_data)
-  call void @put(ptr %table, i64 3, i64 %rows)
-  call void @put(ptr %table, i64 4, i64 %columns)
-  call void @put(ptr %table, i64 5, i64 %inner)
-  call void @put(ptr %table, i64 6, i64 %a_down)
-  call void @put(ptr %table, i64 7, i64 %a_right)
-  call void @put(ptr %table, i64 8, i64 %b_down)
-  call void @put(ptr %table, i64 9, i64 %b_right)
-  call void @put(ptr %table, i64 10, i64 %columns)
-  call void @put(ptr %table, i64 12, i64 %multiply)
-  %across = icmp ugt i64 %columns, %rows
-  %total = select i1 %across, i64 %columns, i64 %rows
-  %way = select i1 %across, i64 2, i64 1
-  %function = call ptr @word(ptr %block, i64 %way)
-  %save = call ptr @link(PyEval_SaveThread)
-  %state = call ptr %save()
-  %long = icmp uge i64 %work, {split}
-  br i1 %long, label %parted, label %whole
-whole:
-  call void @put(ptr %table, i64 11, i64 %total)
-  call void %function(ptr %table, i64 0, i64 1)
-  br label %done
-parted:
-  %nearest = add i64 %total, {band}
-  %bands = udiv i64 %nearest, {two_bands}
-  %none = icmp eq i64 %bands, 0
-  %some = select i1 %none, i64 1, i64 %bands
-  %too_many = icmp ugt i64 %some, {most}
-  %pairs = select i1 %too_many, i64 {most}, i64 %some
-  %twice = mul i64 %pairs, {two_aligned}
-  %before_twice = sub i64 %twice, 1
-  %raised = add i64 %total, %before_twice
-  %units = udiv i64 %raised, %twice
-  %size = mul i64 %units, {unit}
-  call void @put(ptr %table, i64 11, i64 %size)
-  %before_size = sub i64 %size, 1
-  %covered = add i64 %total, %before_size
-  %parts = udiv i64 %covered, %size
-  %share = call ptr @word(ptr %block, i64 0)
-  call void %share(ptr %function, ptr %table, i64 %parts)
-  br label %done
-done:
-  %restore = call ptr @link(PyEval_RestoreThread)
-  call void %restore(ptr %state)
-  ret ptr %c
-other:
-  %nothing = call ptr @link(None)
-  %hold = call ptr @link(Py_IncRef)
-  call void %hold(ptr %nothing)
-  ret ptr %nothing
-failed:
-  ret ptr null
-}}
-"""
-ALIGNED_FLAG = 0x0100
 LEAST, FEWEST = 1 << 16, 8
-"""Multiplications from which on a product is worth its way here, and the fewest rows and columns: BLAS has the others."""
+"""Multiplications from which on our code is quicker than BLAS, and the fewest rows and columns for which it is."""
+
+
+def _is_factor(module: Module, size: int) -> Any:
+    """The function that says whether an object is an aligned matrix of a dtype, with steps of whole elements."""
+    body = Body(module, "is_factor", 2)
+    thing, dtype = body.parameters
+    body.result_if(body.field(thing, "type") != body.link("ndarray"))
+    body.result_if((body.field(thing, "flags") & ALIGNED_FLAG) == 0)
+    body.result_if((body.field(thing, "descr") != dtype) | (body.field(thing, "nd") != 2))
+    steps = body.field(thing, "strides")
+    return body.result((((body.word(steps, 0) | body.word(steps, 1)) & (size - 1)) == 0).select(1, 0, "i64"))
+
+
+def _write(module: Module, size: int) -> None:
+    """Write the function that multiplies two matrices of elements of some bytes; it returns None where BLAS is to."""
+    is_factor = _is_factor(module, size)
+    body = Body(module, "product", 3, public=True)
+    own, arguments, count = body.parameters
+    block = body.field(own, "data")
+    share, by_rows, by_columns, multiply, dtype, number = (body.word(block, place) for place in range(6))
+
+    def check(condition: Word) -> None:
+        with body.when(condition):
+            body.result_object("None")
+
+    check(count != 2)
+    factors = [body.word(arguments, place) for place in range(2)]
+    for factor in factors:
+        check(body.call(is_factor, factor, dtype) == 0)
+    dims = [body.field(factor, "dims") for factor in factors]
+    (rows, inner), (terms, columns) = ([body.word(lengths, axis) for axis in range(2)] for lengths in dims)
+    work = rows * columns * inner
+    check((inner != terms) | (work < LEAST) | (rows < FEWEST) | (columns < FEWEST))
+    shape = body.table(2)
+    for axis, length in enumerate((rows, columns)):
+        body.put(shape, axis, length)
+    out = body.new_array(2, shape, number)
+    body.result_if(out == 0)
+    table, total, whole = body.table(len(WORDS)), (rows < columns).select(columns, rows), work < SPLIT
+    steps = [body.word(body.field(x, "strides"), axis) >> (size.bit_length() - 1) for x in factors for axis in range(2)]
+    addresses = [body.field(x, "data") for x in (*factors, out)]
+    part = whole.select(total, _part(total))
+    for place, word in enumerate((*addresses, rows, columns, inner, *steps, columns, part, multiply)):
+        body.put(table, place, word)
+    function = (rows < columns).select(by_columns, by_rows)
+    with body.without_lock(), body.either(whole) as (alone, together):
+        with alone:
+            body.call(function, table, 0, 1)
+        with together:
+            body.call(share, function, table, _quotient(total + part - 1, part))
+    body.result(out)
+
+
+def _part(total: Word) -> Word:
+    """How many rows or columns a thread takes at a time, as `products` cuts them."""
+    pairs = _quotient(total + BAND, 2 * BAND).at_least(1).at_most(PARTS // 2)
+    unit = pairs * (2 * ALIGNED)
+    return _quotient(total + unit - 1, unit) * ALIGNED
+
+
+def _quotient(a: Word, b: Word | int) -> Word:
+    return Word(a.desk, a.kind, a.desk.builder.udiv(a.value, a.like(b).value))
 
 
 @native.once
 def _method(size: int) -> Any:
-    words = {
-        "aligned": ALIGNED_FLAG, "least": LEAST, "fewest": FEWEST, "split": SPLIT, "band": BAND, "two_bands": 2 * BAND,
-        "most": PARTS // 2, "two_aligned": 2 * ALIGNED, "unit": ALIGNED, "words": len(WORDS), "rest": size - 1,
-        "shift": size.bit_length() - 1,
-    }  # fmt: skip
-    return texts.method("product", "Multiply two matrices.", TEXT, **words)
+    return callables.method("product", "Multiply two matrices.", partial(_write, size=size), size)
 
 
 @native.once
 def product(dtype: np.dtype[Any]) -> Callable[[Any, Any], Any] | None:
-    """The function that multiplies two matrices of a dtype, and gives None where BLAS is to; None if there is none."""
+    """The built-in function that multiplies matrices of a dtype, or returns None where BLAS is faster; None if unsupported."""
     if dtype.char not in "fd" or not native.wide():
         return None
     kind = KINDS[dtype]

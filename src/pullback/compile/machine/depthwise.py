@@ -1,9 +1,9 @@
-"""Single convolutions with a group for each channel, eager: machine code that goes over one plane after another.
+"""Depthwise convolutions outside of compile: one plane (channel of an image) after another.
 
-As a product of matrices such a convolution is many of few terms, most of whose time is the laying out of windows. Here a
-plane is copied into a frame of zeros that stays in the cache, and a window's elements are read where they lie there, as
-many windows at a time as there are lanes. Where windows move by s along the last axis, elements s apart are neighbours in
-the frame, so that lanes always are.
+With im2col such a convolution is many small matrix products, and copying the windows takes most of the time. Here a plane is
+copied into a zero-padded frame that stays in the cache, and the windows are read from the frame, one window in each lane.
+With stride s along the last axis, elements s apart are stored side by side in the frame, so that the lanes of a load are
+always adjacent.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from .memory import (
 from .tasks import Call, TaskEmitter, lanes
 
 LARGEST = 1 << 22
-"""The most bytes of a frame."""
+"""The largest frame in bytes."""
 TASK = 1 << 17
-"""Multiplications, about, of what a thread does at a time."""
+"""The approximate number of multiplications in a task."""
 LINES = 4
-"""Lines of results that are computed at a time."""
+"""The number of lines of results that are computed together."""
 PLANES = """planes tasks channels several x image_lines line whole into along frames frame
     starts lines width taps count""".split()
-"""The words that all functions are told: how planes lie in frames, where windows begin there, and their elements."""
+"""The words of every table: the layout of planes in frames, the offsets of windows in a frame, and of a window's elements."""
 
 
 class DepthwiseEmitter(TaskEmitter):
@@ -61,7 +61,7 @@ class DepthwiseEmitter(TaskEmitter):
         return self.sum(self.given["frames"], (self.given["frame"], task))
 
     def _exchange(self, plane: Any, frame: Any, *, inward: bool) -> None:
-        """Copies lines between a plane and its frame, or their elements: `whole` of the lines are not cut up there."""
+        """Copy between a plane and its frame: the first `whole` lines with memcpy, the others element by element."""
         builder, given, desk = self.builder, self.given, Desk(self.builder, self.target, None)
         lines = self.sum(given["x"], (self.bytes(builder.mul(given["image_lines"], given["line"])), plane))
 
@@ -101,7 +101,7 @@ class DepthwiseEmitter(TaskEmitter):
         return self.builder.add(frame, self.word(self.pointer(self.given["starts"]), line))
 
     def _along(self, inside: Callable[[Any, Any], None], carried: list[Any] | None = None) -> None:
-        """The windows of a line, as many at a time as there are lanes; the rest with a mask."""
+        """Loop over the windows of a line, one register at a time; the last one is masked."""
         builder, width = self.builder, self.given["width"]
         whole = builder.and_(width, long(-self.lanes))
         self.loop(long(0), whole, lambda i: inside(i, None), self.lanes, carried)
@@ -109,14 +109,14 @@ class DepthwiseEmitter(TaskEmitter):
         self.loop(whole, width, lambda i: inside(i, mask), self.lanes, carried)
 
     def _lines(self, inside: Callable[[Any, int], None], carried: list[Any] | None = None) -> None:
-        """All lines: some at a time, and the rest one by one."""
+        """Loop over lines, LINES at a time, then one by one."""
         lines = self.given["lines"]
         whole = self.builder.and_(lines, long(-LINES))
         self.loop(long(0), whole, lambda line: inside(line, LINES), LINES, carried)
         self.loop(whole, lines, lambda line: inside(line, 1), 1, carried)
 
     def _each(self, plane: Any, inside: Callable[[Any, Any], None]) -> None:
-        """Of each result of a plane: its number among all planes, and that of its channel."""
+        """Loop over the output planes of an input plane; `inside` gets their numbers in the batch and in the weight."""
         given, builder = self.given, self.builder
         channel = builder.urem(plane, given["channels"])
 
@@ -126,7 +126,7 @@ class DepthwiseEmitter(TaskEmitter):
         self.loop(long(0), given["several"], result)
 
     def _loaded(self, base: Any, place: Any, mask: Any) -> Word:
-        """Elements from an address on, one in each lane."""
+        """A register of elements from an address on."""
         desk = Desk(self.builder, self.target, self.lanes)
         return load_lanes(desk, self.kind, element(self.builder, self.pointer(base), self.kind, place), 1, mask)
 
@@ -138,10 +138,10 @@ class DepthwiseEmitter(TaskEmitter):
     def _weights(self, channel: Any) -> Any:
         return self.pointer(self.sum(self.given["weights"], (self.bytes(self.given["count"]), channel)))
 
-    # put: the sums over windows
+    # put: the convolution
 
     def put(self, task: Any) -> None:
-        """The results of some planes."""
+        """The output planes of some input planes."""
         frame = self._frame(task)
         begin, end = self.part(self.given["planes"], task, self.given["tasks"])
 
@@ -179,10 +179,10 @@ class DepthwiseEmitter(TaskEmitter):
 
         self._lines(lines)
 
-    # spread: what is given for each window, to its elements
+    # spread: the gradient of the images
 
     def spread(self, task: Any) -> None:
-        """Some planes of sums over the windows that an element is in."""
+        """Some planes of the gradient: cotangents added up over the windows that an element is in."""
         given, frame = self.given, self._frame(task)
         begin, end = self.part(given["planes"], task, given["tasks"])
 
@@ -214,7 +214,7 @@ class DepthwiseEmitter(TaskEmitter):
 
         self.loop(long(0), given["count"], tap)
 
-    # add: sums over all places and images
+    # add: the gradient of the weights
 
     def add(self, task: Any) -> None:
         """The gradients of the weights of some channels, in as many sums as there are lanes."""
@@ -260,7 +260,7 @@ class DepthwiseEmitter(TaskEmitter):
 
 
 class Plan:
-    """How the planes of images of one shape lie in their frames, and their windows."""
+    """A depthwise convolution of one shape: the layout of frames and the offsets of windows."""
 
     def __init__(self, x: Sizes, weight: Sizes, window: Window, dtype: np.dtype[Any]) -> None:
         self.x, self.weight, self.dtype, self.kind = x, weight, dtype, KINDS[dtype]
@@ -273,7 +273,7 @@ class Plan:
         self.frame = math.prod(form) * itemsize
 
         def along(places: Any) -> Any:
-            """Where elements of a line lie in the frame."""
+            """The offsets of a line's elements in the frame."""
             return places % apart * steps[-2] + places // apart
 
         before = sum(p * step for p, step in zip(window.padding[:-1], steps, strict=False))
@@ -300,14 +300,14 @@ class Plan:
         call(tasks, shared=self.work >= SHARED, frames=frames, **words)
 
     def convolved(self, x: Any, weight: Any) -> Any:
-        """The results of a convolution, (batch, results, *lengths)."""
+        """The convolution, (batch, output channels, *lengths)."""
         out = np.empty((len(x), len(weight), *self.lengths), self.dtype)
         x, weight = map(np.ascontiguousarray, (x, weight))
         self._call("put", self.words["planes"], x=x, weights=weight, out=out)
         return out
 
     def transposed(self, given: Any, weight: Any) -> Any:
-        """The transpose of the convolution: images."""
+        """The transpose of the convolution: the gradient of the images."""
         out = np.empty(self.x, self.dtype)
         given, weight = map(np.ascontiguousarray, (given, weight))
         self._call("spread", self.words["planes"], x=out, weights=weight, given=given)
@@ -323,7 +323,7 @@ class Plan:
 
 @functools.lru_cache(maxsize=64)
 def plan(x: Sizes, weight: Sizes, window: Window, dtype: np.dtype[Any]) -> Plan | None:
-    """How a convolution is computed by machine code; None where NumPy is to."""
+    """The plan of a depthwise convolution by machine code; None if the case is not supported."""
     if weight[1] > 1 or dtype not in (np.float32, np.float64) or 0 in x or min(window.padding) < 0:
         return None
     found = Plan(x, weight, window, dtype)

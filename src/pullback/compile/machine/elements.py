@@ -1,7 +1,7 @@
-"""Elementwise primitives, as scalar operations: what each line of `ops` lowers to.
+"""The table of elementwise primitives with their machine code.
 
-An entry takes words (see `mathematics.lanes`) and the primitive's metadata. What NumPy computes for NaN, infinities,
-zeros and ties is what these compute.
+An entry is a function of words (see `mathematics.lanes`) and of the primitive's parameters. For NaN, infinities, signed zeros
+and ties it gives what NumPy gives.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import numpy as np
 from llvmlite import ir
 
 from .. import scalars
-from ..mathematics import arithmetic, gamma, trigonometry
+from ..mathematics import gamma, trigonometry
+from ..mathematics.arithmetic import cast, maximum, minimum, truth
 from ..mathematics.lanes import BITS, REALS, Desk, Word
 from .linking import Module, linked
 
@@ -25,11 +26,11 @@ KINDS: dict[np.dtype[Any], str] = {
     np.dtype(bool): "b1",
     **{np.dtype(f"{letter}{width // 8}"): f"{letter}{width}" for letter in "iu" for width in (8, 16, 32, 64)},
 }
-"""The dtypes of the machine's code, as kinds of words."""
+"""The kind of word for each dtype that machine code supports."""
 
 
 class Element(NamedTuple):
-    """How a primitive is computed: by what, at which cost, and to which dtype its operands are cast before."""
+    """The code of a primitive, its cost in additions, and the dtype to which operands are cast before."""
 
     function: Callable[..., Word]
     cost: int = 1
@@ -40,9 +41,9 @@ class Element(NamedTuple):
 ELEMENTS: dict[str, Element] = {}
 
 COSTLY, ALTERNATING = 20, 2
-"""The cost from which on an operation is done for so many registers at a time, if there are enough elements.
+"""The cost above which an operation is computed for ALTERNATING registers at a time, if there are enough elements.
 
-Their instructions alternate: those of one alone are a chain, in which most wait for the one before.
+Their instructions are interleaved: those of a single register form a dependency chain.
 """
 
 
@@ -52,17 +53,17 @@ def _add(operands: str, cost: int, reals: bool = False, **entries: Callable[...,
 
 
 INLINE = 3
-"""Uses of a function of mathematics, in lanes, that are written out; code for more would take long to compile."""
+"""The number of uses of a mathematical function that are inlined; inlining more would compile slowly."""
 REDUCED = "reduced"
-"""What `library` calls the function for what is left of an angle."""
+"""The name in `library` of the argument reduction of trigonometric functions."""
 
 
 OF_ANGLE = {"sin": trigonometry.sine, "cos": trigonometry.cosine}
-"""Functions of what is left of an angle, and of the quarter turns before: sine and cosine of one angle share these."""
+"""Functions of a reduced angle: the sine and the cosine of one angle share the reduction."""
 
 
 def call(name: str, *words: Word) -> Word:
-    """A function of mathematics, by its name as NumPy's ufunc: written out, or by a call of the one in `library`."""
+    """A mathematical function by the name of NumPy's ufunc: inlined, or a call of the one in `library`."""
     desk, kind, module = words[0].desk, words[0].kind, words[0].desk.builder.module
     if not isinstance(module, Module):
         return written(name, words)
@@ -88,7 +89,7 @@ def _called(key: str, words: Sequence[Word], result: Any) -> Any:
 
 
 def written(name: str, words: Sequence[Word]) -> Word:
-    """The same, written out: with a branch, for operands that are not moderate, where there may be one."""
+    """A mathematical function inlined; if branches are allowed, large angles are reduced in a branch of their own."""
     desk, kind = words[0].desk, words[0].kind
     if name in OF_ANGLE:
         return OF_ANGLE[name](words[0], _reduced(words[0]))
@@ -97,7 +98,7 @@ def written(name: str, words: Sequence[Word]) -> Word:
 
 
 def _reduced(x: Word) -> trigonometry.Rest:
-    """What is left of an angle, once for all that a builder writes of it."""
+    """The reduction of an angle, computed once in a builder's code."""
     builder = x.desk.builder
     known = builder.__dict__.setdefault("reduced", {})
     found = known.get(id(x.value))
@@ -110,19 +111,19 @@ def _reduced(x: Word) -> trigonometry.Rest:
 
 
 def rest_of(desk: Desk, kind: str) -> Any:
-    """The type of what is left of an angle."""
+    """The LLVM type of a reduced angle."""
     return ir.LiteralStructType([desk.type(part) for part in (kind, kind, BITS[kind])])
 
 
 def _by_call(x: Word) -> list[Any]:
-    """The same, by the function for all angles in `library`."""
+    """The reduction of an angle, by the function in `library` that is valid for all angles."""
     result = rest_of(x.desk, x.kind)
     rest = _called(_key(REDUCED, [x]), [x], result)
     return [x.desk.builder.extract_value(rest, place) for place in range(len(result.elements))]
 
 
 def reduction(x: Word) -> list[Any]:
-    """The same, the short way where no lane is far from 0."""
+    """The reduction of an angle; the short one if all lanes are moderate."""
 
     def values(near: bool) -> list[Any]:
         if not near and isinstance(x.desk.builder.module, Module):
@@ -130,26 +131,6 @@ def reduction(x: Word) -> list[Any]:
         return [word.value for word in trigonometry.reduced(x, near=near)]
 
     return scalars.either(x.desk.builder, (~trigonometry.is_moderate(x)).value, values)
-
-
-def cast(word: Word, kind: str) -> Word:
-    """A word in another kind, as NumPy converts."""
-    return word if word.kind == kind else arithmetic.cast(word, kind)
-
-
-def truth(word: Word) -> Word:
-    """Whether a word is not zero."""
-    return word if word.kind == "b1" else word != 0
-
-
-def maximum(a: Word, b: Word) -> Word:
-    """The larger; NaN where one is NaN."""
-    return a | b if a.kind == "b1" else arithmetic.maximum(a, b)
-
-
-def minimum(a: Word, b: Word) -> Word:
-    """The smaller; NaN where one is NaN."""
-    return a & b if a.kind == "b1" else arithmetic.minimum(a, b)
 
 
 def _clip(x: Word, *, lower: float | None, upper: float | None) -> Word:
@@ -163,17 +144,17 @@ def sigmoid(x: Word) -> Word:
 
 
 def fmod(a: Word, b: Word) -> Word:
-    """What is left of a after division, with the sign of a."""
+    """The remainder of a division, with the sign of the dividend (C's fmod)."""
     return call("fmod", a, b)
 
 
 def remainder(a: Word, b: Word) -> Word:
-    """What is left of a after floor division, with the sign of b."""
+    """The remainder of a floor division, with the sign of the divisor (Python's %)."""
     return call("remainder", a, b)
 
 
 def floor_divide(a: Word, b: Word) -> Word:
-    """The quotient rounded down, as the remainder has it."""
+    """The quotient rounded down, consistent with `remainder`."""
     return call("floor_divide", a, b)
 
 
@@ -325,7 +306,7 @@ _add("own", 1, astype=lambda x, *, dtype, source=None: cast(x, KINDS[np.dtype(dt
 _add("result", 20, True, fmod=fmod, remainder=remainder, floor_quotient=floor_divide,
      modulo=lambda x, *, divisor: remainder(x, x.like(divisor)))
 
-# The functions of mathematics that are primitives by another name, or by the same.
+# Mathematical functions that are primitives under another name or the same.
 for _name, _ufunc in {
     **{name: name for name in "exp expm1 log log1p sin cos tan sinh cosh tanh log2 log10 cbrt hypot".split()},
     **{name: name for name in "exp2 logaddexp erf erfc erfinv lgamma digamma".split()},

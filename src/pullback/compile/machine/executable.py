@@ -14,19 +14,19 @@ from .. import store
 from ..program import Array, DepartedError, Program, Value, run
 from . import library, matrices, native, pool, small
 from .assembly import HEAVY, Assembly, Piece
+from .callables import CONTIGUOUS, WRITABLE
 from .entry import Block, builtin
 from .fusion import Loops, Opaque
 from .lowering import lowered
 from .modules import BEFORE, ModuleWriter
-from .texts import CONTIGUOUS, WRITABLE
 
 ROUNDS = 5
-"""How often a step is timed; the least time counts."""
+"""The number of times a step is timed; the minimum counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """What a report says of a step: its name, its equations, additions it costs, bytes it reads and writes."""
+    """A step in a report: its name and equations, its cost in additions, the bytes it reads and writes."""
 
     name: str
     equations: tuple[str, ...]
@@ -38,7 +38,7 @@ class Kernel:
 
 
 class Executable:
-    """A program as machine code: called with arrays, it gives the outputs, and does the program's writes."""
+    """A compiled program: called with arrays, it returns the outputs and performs the program's writes."""
 
     def __init__(self, program: Program, code: bytes | None, *, fuse: bool = True) -> None:
         self.program = program
@@ -62,12 +62,12 @@ class Executable:
     # Calls
 
     def __call__(self, *arrays: Array) -> list[Array]:
-        """The outputs; what the program writes is written into the arrays.
+        """Run the program: the outputs; its writes go to the given arrays.
 
         Raises
         ------
         DepartedError
-            If a guard finds another value than was recorded; nothing is written then.
+            If a guard finds another value than the recorded one; nothing has been written then.
         ValueError
             If an array has another shape or dtype than the program's input.
         """
@@ -91,7 +91,7 @@ class Executable:
         return outputs
 
     def _departed(self, status: int, arrays: tuple[Array, ...]) -> list[Array]:
-        """What is done where a check failed: one of the program's, or one that an index lies inside its axis."""
+        """Raise the error of a failed check: a guard's, or that of an index out of range."""
         if status <= len(self.program.guards):
             _, expected = self.program.guards[status - 1]
             raise DepartedError(
@@ -100,7 +100,7 @@ class Executable:
         return self._run_plainly(arrays)
 
     def _run_in_steps(self, arrays: tuple[Array, ...]) -> list[Array]:
-        """Step by step, for what the built-in function does not take: operations of Python, unusual arrays."""
+        """Run step by step: programs with Python operations, and arrays that the built-in function does not accept."""
         given = self._given(arrays)
         run_of = _Run(self, given)
         outputs = run_of.run()
@@ -110,7 +110,7 @@ class Executable:
         return outputs
 
     def _given(self, arrays: tuple[Array, ...]) -> list[Array]:
-        """The inputs as the code reads them: contiguous, and those that are written apart from all others."""
+        """The inputs as contiguous arrays; written ones are copied if they share memory with others."""
         if len(arrays) != len(self.program.inputs):
             raise ValueError(f"the program takes {len(self.program.inputs)} arrays, but got {len(arrays)}")
         given = []
@@ -156,11 +156,11 @@ class Executable:
 
     @property
     def builtin(self) -> Any:
-        """The built-in function that makes the outputs, or gives something else than a list; None where Python has a part."""
+        """The built-in function that runs the program (see `entry`); None if some steps run in Python."""
         return None if self._plain else self._entry
 
     def function(self, name: str) -> Any:
-        """A function of the code, called while other threads run."""
+        """A function of the code, called by ctypes, which releases the interpreter's lock."""
         found = self._functions.get(name)
         if found is None:
             result = ctypes.c_int if name.endswith("_check") or name == "run" else None
@@ -168,7 +168,7 @@ class Executable:
             found = self._functions[name] = kind(self._native.address(name))
         return found
 
-    # What a report tells
+    # Reports
 
     @property
     def llvm(self) -> str:
@@ -179,11 +179,11 @@ class Executable:
 
     @property
     def kernels(self) -> list[Kernel]:
-        """The steps; with the seconds of the last call, if `profile` was called."""
+        """The steps; with their seconds after `profile`."""
         return [] if self._plain else [self._kernel(piece) for piece in self._assembly.pieces]
 
     def profile(self, *arrays: Array) -> None:
-        """Time each step on arrays, which are left as they are: `kernels` has the seconds then."""
+        """Time each step on copies of arrays; `kernels` then has the seconds."""
         if self._plain:
             return
         code = _loaded(native.compiled(_text(self._assembly, apart=True)))
@@ -201,7 +201,7 @@ class Executable:
 
     @property
     def peak(self) -> int:
-        """Bytes that are needed beside inputs and outputs."""
+        """The temporary memory in bytes, without inputs and outputs."""
         return 0 if self._plain else self._assembly.memory.arena
 
     def _kernel(self, piece: Piece) -> Kernel:
@@ -224,14 +224,14 @@ def _text(assembly: Assembly, *, apart: bool = False) -> str:
 
 
 def _loaded(code: bytes) -> native.Code:
-    """The code of a program, with the addresses that it needs."""
+    """The loaded code of a program, its table of addresses filled."""
     made = native.Code(code)
     made.fill([_address(name) for name in made.names])
     return made
 
 
 def _address(name: str) -> int:
-    """The address of what code knows by a name: what shares work with threads, multiplies, or is mathematics."""
+    """The address of a function that code calls by name: of the thread pool, of matrix products, or mathematical."""
     if name.startswith("share"):
         return pool.address(name)
     if name.startswith("small_"):
@@ -244,7 +244,7 @@ def _address(name: str) -> int:
 
 
 def _overlapping(arrays: list[Array]) -> set[int]:
-    """The numbers of contiguous arrays that have memory in common with another."""
+    """The positions of the contiguous arrays that overlap another one in memory."""
     starts = [int(array.ctypes.data) for array in arrays]
     found: set[int] = set()
     before, end = -1, 0  # of those seen, the one that ends last
@@ -258,7 +258,7 @@ def _overlapping(arrays: list[Array]) -> set[int]:
 
 
 class _Run:
-    """One run step by step: the table of addresses, and the arrays that keep its memory alive."""
+    """One run, step by step: the table of addresses and the arrays that own its memory."""
 
     def __init__(self, executable: Executable, given: list[Array]) -> None:
         self.executable = executable
@@ -347,7 +347,7 @@ def build(program: Program, *, fuse: bool = True) -> Executable:
 
 
 def stored(program: Program, *, of: Program) -> Executable:
-    """A program as machine code, from the disk if it has been made before on such a machine; `of` is how it is known."""
+    """A program as machine code, from the cache on disk if it is there; `of` identifies it."""
     key = store.digest(of) if store.directory() else None
     code = store.get(key)
     executable = Executable(program, code)

@@ -1,9 +1,8 @@
-"""Fusion: which values are worth memory, and which nest of loops computes each of them.
+"""Fusion: which values are stored in memory, and which loop nest computes each of them.
 
-A value must lie in memory if it is a result, if a product or an opaque operation reads it, or if it is reduced. All
-others are computed where they are used, unless that is dear and they are used in several nests. Values are taken in the
-order of the program; each goes to the last nest that runs over as many places, reads some of the same memory, and comes
-after all that it needs.
+A value is stored if it is a result, if a matrix product or an opaque operation reads it, or if it is a reduction. Others are
+computed where they are used, unless they are costly and used in several nests. Values are taken in program order; each
+joins the last nest that iterates over as many elements, reads some of the same memory, and follows all nests it depends on.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ from .indices import Affine, AnyIndex, Cut, Index, Unaligned, flat, moved, shift
 from .nests import GATHERS, REDUCTIONS, Incompatible, Nest, Root, Source
 
 FEW = 1 << 12
-"""Places up to which nests that share no memory are joined: for them a loop costs more than what is in it."""
+"""The number of iterations up to which nests without shared memory are fused: the loop costs more than its body."""
 MOST_ELEMENTS, MOST_EQUATIONS = 32, 300
-"""Of a step that is written out in registers."""
+"""The largest number of equations of a loop whose state stays in registers."""
 CHECKED = {"put_rows", "scatter_rows"}
-"""Operations whose indices are looked at before they run, beside those that gather."""
+"""Operations whose indices are checked before they run, besides gathers."""
 NESTS_BACK = 8
 DEEPEST = 200
 DEAR = 8
@@ -36,7 +35,7 @@ DEAR = 8
 
 @dataclass(slots=True, eq=False)
 class Loops:
-    """A step: a nest of loops."""
+    """A step that is a loop nest."""
 
     nest: Nest
     roots: dict[Value, Root] = field(default_factory=dict)
@@ -44,7 +43,7 @@ class Loops:
 
 @dataclass(slots=True, eq=False)
 class Operand:
-    """A factor of a product, where it lies: a value's memory, with an offset and a step along each axis."""
+    """A factor of a matrix product: a value's memory with an offset and a stride along each axis."""
 
     value: Value
     shape: tuple[int, ...]
@@ -54,7 +53,7 @@ class Operand:
 
 @dataclass(slots=True, eq=False)
 class Product:
-    """A step: a product of matrices, or of batches of them."""
+    """A step that is a matrix product, possibly batched."""
 
     equation: Equation
     left: Operand
@@ -63,14 +62,14 @@ class Product:
 
 @dataclass(slots=True, eq=False)
 class Opaque:
-    """A step: an operation that runs as its forward function."""
+    """A step that calls the forward function of an operation."""
 
     equation: Equation
 
 
 @dataclass(slots=True, eq=False)
 class Steps:
-    """A step: a loop whose steps are machine code, `small` ones written out in registers."""
+    """A step that is a loop of the program in machine code; the state of `small` ones stays in registers."""
 
     equation: Equation
     small: bool
@@ -78,7 +77,7 @@ class Steps:
 
 @dataclass(slots=True, eq=False)
 class Scatter:
-    """A step: rows added up at indices."""
+    """A step that adds rows at indices."""
 
     equation: Equation
 
@@ -86,11 +85,11 @@ class Scatter:
 Step = Loops | Product | Steps | Scatter | Opaque
 
 PLAIN, TRANSPOSED = 111, 112
-"""How BLAS is told that a factor lies as it is read, or transposed."""
+"""CBLAS constants: not transposed, transposed."""
 
 
 def leading(rows: int, columns: int, down: int, right: int) -> tuple[int, int] | None:
-    """How BLAS is told about a factor with these steps, and the step between its rows, or its columns; None if it cannot be."""
+    """The transposition flag and the leading dimension of a factor with these strides; None if BLAS cannot read it."""
     if (right == 1 or columns == 1) and (down >= columns or rows == 1):
         return PLAIN, max(down, columns, 1)
     if (down == 1 or rows == 1) and (right >= rows or columns == 1):
@@ -99,7 +98,7 @@ def leading(rows: int, columns: int, down: int, right: int) -> tuple[int, int] |
 
 
 def _readable(value: Value, place: Affine) -> bool:
-    """Whether BLAS can read a factor where it lies, as a matrix, a row or a column."""
+    """Whether BLAS can read a factor without a copy."""
     steps = dict(place[1])
     shape = value.shape[-2:]
     found = [steps.get(axis, 0) for axis in range(len(value.shape))][-2:]
@@ -136,14 +135,14 @@ def kind(equation: Equation) -> str:
 
 
 def _is_code(loop: Any) -> bool:
-    """Whether a loop's step is machine code, which cannot fail."""
+    """Whether a loop's body is all machine code and has no checks."""
     return bool(loop.length) and all(
         equation.name not in GATHERS | CHECKED and kind(equation) != "opaque" for equation in loop.body.equations
     )
 
 
 def _in_registers(loop: Any) -> bool:
-    """Whether a loop's step is so small that it is written out."""
+    """Whether a loop's body is small enough to keep its state in registers."""
     body = loop.body
     values = {*body.inputs, *body.constants, *(value for equation in body.equations for value in equation.outputs)}
     return (
@@ -153,7 +152,7 @@ def _in_registers(loop: Any) -> bool:
     )
 
 
-# Pieces: operations whose result is put together from several parts
+# Pieces: operations whose result is assembled from several parts
 
 
 def _at(shape: tuple[int, ...], move: Callable[[Index], Index]) -> Callable[[Index, list[int]], Affine]:
@@ -182,7 +181,7 @@ def _stack(e: Equation) -> Iterator[tuple[Value, Any]]:
 
 
 def _moved(e: Equation, x: Value, path: Any) -> Iterator[tuple[Value, Any]]:
-    """A value at the places to which a chain of views leads."""
+    """A value indexed by a chain of views."""
     shapes, probe = [], np.broadcast_to(np.empty((), e.output.dtype), e.output.shape)
     for primitive, params in path:
         shapes.append(probe.shape)
@@ -224,7 +223,7 @@ PIECES: dict[str, Callable[[Equation], Iterator[tuple[Any, Any]]]] = {
 
 
 def _regular(equation: Equation) -> bool:
-    """Whether the places of all parts can be said."""
+    """Whether the positions of all parts can be expressed as indices."""
     try:
         for source, place in PIECES[equation.name](equation):
             if place is not None:
@@ -238,7 +237,7 @@ def _regular(equation: Equation) -> bool:
 
 
 class Planner:
-    """The steps of a program, found in one walk over its equations."""
+    """Builds the steps of a program in one pass over its equations."""
 
     def __init__(
         self, program: Program, kinds: dict[Equation, str], wanted: set[Value], words: dict[Equation, tuple[Any, Any]]
@@ -340,7 +339,7 @@ class Planner:
     # Nests
 
     def _root(self, root: Root, after: int = -1) -> int:
-        """Find the nest for a root, or begin one; the number of the step."""
+        """Put a root into a nest, or begin one; the step's number."""
         lowest = max(self.level[root.source], after + 1, 0)
         nests = [n for n in range(lowest, len(self.steps)) if isinstance(self.steps[n], Loops)][-NESTS_BACK:]
         for number in reversed(nests):
@@ -385,7 +384,7 @@ class Planner:
 
 
 def origin(value: Value, makers: dict[Value, Equation], stop: Any) -> tuple[Value, Affine]:
-    """The memory in which a value lies as a view, and where; itself if it is none."""
+    """The value that a view reads, and the index in it; a value that is no view reads itself."""
     parts = [[size] for size in value.shape]  # of each axis: a reshape on the way may cut it
     while True:
         try:
@@ -402,7 +401,7 @@ def origin(value: Value, makers: dict[Value, Equation], stop: Any) -> tuple[Valu
 
 
 def _followed(value: Value, parts: list[list[int]], makers: dict[Value, Equation], stop: Any) -> tuple[Value, Affine]:
-    """The same, for an iteration whose axes are cut; by whole axes."""
+    """The value that a view reads, for an iteration whose axes were split, indexed by the unsplit axes."""
     domain = [size for part in parts for size in part]
     index: AnyIndex = whole(value.shape, domain, len(domain))
     one = value
@@ -416,7 +415,7 @@ def _followed(value: Value, parts: list[list[int]], makers: dict[Value, Equation
 
 
 def planned(program: Program) -> tuple[Planner, list[Step]]:
-    """The steps of a program, and what is known about its values."""
+    """The steps of a program, and the planner that found them."""
     kinds = {equation: kind(equation) for equation in program.equations}
     makers = program.makers()
     for equation in _seen_by_guards(program, makers):
@@ -454,7 +453,7 @@ def planned(program: Program) -> tuple[Planner, list[Step]]:
 
 
 def _seen_by_guards(program: Program, makers: dict[Value, Equation]) -> set[Equation]:
-    """The equations of which a guard sees every bit: those that make floats that were recorded."""
+    """The equations that a guard on a recorded float depends on: they have to be computed bit for bit."""
     waiting = [value for value, _ in program.guards if value.dtype.kind == "f"]
     found: set[Equation] = set()
     while waiting:
@@ -466,7 +465,7 @@ def _seen_by_guards(program: Program, makers: dict[Value, Equation]) -> set[Equa
 
 
 def _dear(planner: Planner, steps: list[Step]) -> set[Value]:
-    """Values that are dear to compute, and computed more than once: in several nests, or again for each outer place."""
+    """Costly values that would be computed more than once: in several nests, or for each outer iteration."""
     seen: set[Value] = set()
     again: set[Value] = set()
     found: set[Value] = set()
@@ -486,14 +485,16 @@ def _dear(planner: Planner, steps: list[Step]) -> set[Value]:
 
 
 def _ends(planner: Planner, again: set[Value]) -> set[Value]:
-    """Of values that several nests compute, with all that leads to them, those that are dear and that others need."""
+    """The costly ones among the values that several nests would compute."""
     if not again:
         return again
     costs: dict[Value, int] = {}
     others: set[Value] = set()
     for equation in planner.program.equations:
         own = ELEMENTS[equation.name].cost if equation.name in ELEMENTS else 0
-        cost = min(DEAR, own + sum(costs.get(value, 0) for value in equation.inputs))  # a sum over ways has no end
+        cost = min(
+            DEAR, own + sum(costs.get(value, 0) for value in equation.inputs)
+        )  # bounded: a sum over all paths grows exponentially
         costs.update((value, 0 if value in planner.made else cost) for value in equation.outputs)
         if not any(value in again for value in equation.outputs):
             others.update(equation.inputs)

@@ -1,12 +1,12 @@
-"""Products of a matrix that is gathered and one that is not: one module for each dtype, compiled once in a process.
+"""Matrix products with one indirect factor: one module for each dtype, compiled once in a process.
 
-An element of the gathered factor lies at the sum of an offset of its row and one of its column, from two tables; so the
-windows of images are a factor without being laid out (Dukhan, The Indirect Convolution Algorithm, 2019). The other
-factor has columns in blocks as wide as a register. A few rows of one or two blocks of the result stay in registers
-while the code goes along the axis that is summed over.
+An element of the indirect factor is at the sum of an offset of its row and one of its column, from two tables: so the
+windows of images are a factor without im2col (Dukhan, The Indirect Convolution Algorithm, 2019). The columns of the other
+factor are stored in blocks as wide as a register. A tile of the result stays in registers while the code runs along the
+summed axis.
 
-`put` writes results transposed: to each image of a batch the products of its windows. `add` adds up products over the
-images of a share, the other factor of which it transposes first. Both take a table of words and a range of tasks.
+`put` computes, for each image, the products of its windows, and stores them transposed. `add` adds products up over the
+images of a share; it transposes its other factor first.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from .tasks import TaskEmitter
 PUT = "x image rows columns weights depth blocks out result results plane places parts".split()
 ADD = """x image rows columns given result results plane places parts together units shares blocks depth totals total
     packed room""".split()
-"""The words of the tables: addresses, and steps in bytes; how they are used is below."""
+"""The words of the tables: addresses, counts, and strides in bytes."""
 
 
 def tile() -> tuple[int, int]:
-    """Rows and blocks of the result that stay in registers: x86 has 16 of these, unless they are wide, others have 32."""
+    """Rows and blocks of the tile in registers: AVX2 has 16 registers, AVX-512 and ARM have 32."""
     return (4, 2) if native.width() == SIZES["d"] * 4 else (8, 2)
 
 
@@ -41,24 +41,24 @@ class GatheredEmitter(TaskEmitter):
         super().__init__(module, kind)
         self.rows, self.blocks = tile()
 
-    # The result of some rows and blocks
+    # A tile of the result
 
     def _in_blocks(self, inside: Callable[[Any, int], None]) -> None:
-        """All blocks: as many at once as registers hold, and the rest one by one."""
+        """Loop over blocks, as many at a time as a tile has, then one by one."""
         blocks = self.given["blocks"]
         whole = self.builder.and_(blocks, long(-self.blocks))
         self.loop(long(0), whole, lambda q: inside(q, self.blocks), self.blocks)
         self.loop(whole, blocks, lambda q: inside(q, 1))
 
     def _result(self, block: Any, lane: Any) -> Any:
-        """The result that a lane of a block is; those beyond the last are the last once more."""
+        """The output channel of a lane of a block; lanes beyond the last channel repeat it."""
         last = self.builder.sub(self.given["results"], long(1))
         return self.least(self.sum(lane, (block, long(self.lanes))), last)
 
     def _products(
         self, base: Any, first: Any, columns: Any, factors: list[Any], count: Any, sums: list[list[Any]]
     ) -> None:
-        """Adds to sums, of rows from the first on, the products of gathered elements and of blocks of the other factor."""
+        """Add to a tile the products of the indirect factor's rows, from `first` on, and blocks of the other factor."""
         builder, kind = self.builder, self.kind
         desk = Desk(builder, self.target, self.lanes)
         rows = [
@@ -82,9 +82,9 @@ class GatheredEmitter(TaskEmitter):
             sums[row] = flat[row * len(factors) : (row + 1) * len(factors)]
 
     def _store_transposed(self, rows: list[Any], addresses: list[Any], place: Any) -> None:
-        """Writes, for each lane, a row of as many elements as there are rows, at some bytes from its address.
+        """Transpose registers, and store for each lane a row of as many elements as there are registers.
 
-        To exchange the two halves of all elements by turns, as a deck is shuffled, moves each by one bit of its place.
+        A perfect shuffle of all elements rotates the bits of their positions by one, so that log2(rows) of them transpose.
         """
         builder, count, height = self.builder, self.lanes, len(rows)
         pairs = [lane // 2 + lane % 2 * count for lane in range(2 * count)]
@@ -100,15 +100,15 @@ class GatheredEmitter(TaskEmitter):
             store_lanes(Word(desk, self.kind, part), at, 1, None)
 
     def _mixed(self, a: Any, b: Any, places: list[int]) -> Any:
-        """Lanes of one vector or two."""
+        """A shuffle of the lanes of one vector or two."""
         whole = ir.VectorType(ir.IntType(32), len(places))
         other = ir.Constant(a.type, ir.Undefined) if b is None else b
         return self.builder.shuffle_vector(a, other, ir.Constant(whole, places))
 
-    # put: the products of the windows of an image, to where its results lie
+    # put: the convolution of images
 
     def put(self, task: Any) -> None:
-        """A part of the places of an image."""
+        """A part of the output positions of an image."""
         builder, given = self.builder, self.given
         image, part = builder.udiv(task, given["parts"]), builder.urem(task, given["parts"])
         begin, end = self.part(given["places"], part, given["parts"])
@@ -135,7 +135,7 @@ class GatheredEmitter(TaskEmitter):
 
         self._in_blocks(block)
 
-    # add: sums of products over the images of a share
+    # add: the gradient of the weight, for a share of the images
 
     def add(self, share: Any) -> None:
         """The images of a share."""
@@ -145,7 +145,7 @@ class GatheredEmitter(TaskEmitter):
         self.loop(begin, end, lambda unit: self._unit(unit, totals, packed))
 
     def _unit(self, unit: Any, totals: Any, packed: Any) -> None:
-        """A part of the places of some images."""
+        """A part of the output positions of some images."""
         builder, given = self.builder, self.given
         image = builder.mul(builder.udiv(unit, given["parts"]), given["together"])
         begin, end = self.part(given["places"], builder.urem(unit, given["parts"]), given["parts"])
@@ -184,7 +184,7 @@ class GatheredEmitter(TaskEmitter):
         self._in_blocks(block)
 
     def _pack(self, source: Any, target: Any, begin: Any, end: Any, size: Any) -> None:
-        """Copies the results of an image, transposed, in blocks."""
+        """Copy the cotangents of an image, transposed, in blocks."""
         builder, given = self.builder, self.given
         desk, width = Desk(builder, self.target, self.lanes), self.bytes(long(self.lanes))
         height = min(self.rows, self.lanes)

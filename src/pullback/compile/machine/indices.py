@@ -1,8 +1,8 @@
-"""Indices: where in its input an operation that only moves elements finds the element for a place in its output.
+"""Affine indices: for operations that only move elements, the position in the input of each element of the output.
 
-An index has, for each axis of a value, an offset and terms: the numbers of axes of an iteration with their steps. So a
-slice, a transpose, a broadcast or a window costs nothing in a loop, it is a way to count. A change of shape is one too
-where each axis of the iteration stays within one axis of the value; where it does not, the axis has to be cut.
+An index has, for each axis of a value, an offset and terms: axes of the iteration with their strides. A slice, a transpose, a
+broadcast or a window so costs nothing in a loop. A reshape is affine where each axis of the iteration stays within one axis
+of the value; where it does not, the axis of the iteration has to be split.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Flat:
-    """The index of a place in a contiguous array of any shape."""
+    """A position in a flattened contiguous array."""
 
     place: Affine
 
@@ -30,7 +30,7 @@ NOWHERE: Affine = (0, ())
 
 
 class Cut(Exception):  # noqa: N818  # a finding, no error
-    """An axis of an iteration has to be cut in two, the inner of which has this length."""
+    """Raised where an axis of the iteration has to be split; the inner part has this length."""
 
     def __init__(self, axis: int, inner: int) -> None:
         super().__init__(axis, inner)
@@ -38,7 +38,7 @@ class Cut(Exception):  # noqa: N818  # a finding, no error
 
 
 class Unaligned(Exception):  # noqa: N818  # a finding, no error
-    """An operation finds its elements where no index can say, unless a value lies in memory first."""
+    """Raised where no affine index exists, so that a value has to be stored in memory first."""
 
     def __init__(self, value: Any = None) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ def shifted(at: Affine, offset: int, step: int = 1) -> Affine:
 
 
 def summed(first: Affine, second: Affine) -> Affine:
-    """The sum of two places along an axis."""
+    """The sum of two affine positions."""
     terms = dict(first[1])
     for axis, coefficient in second[1]:
         terms[axis] = terms.get(axis, 0) + coefficient
@@ -59,7 +59,7 @@ def summed(first: Affine, second: Affine) -> Affine:
 
 
 def strides(shape: Shape) -> Shape:
-    """How many elements lie between neighbours along each axis of a contiguous array."""
+    """The strides, in elements, of a C-contiguous array."""
     found, step = [], 1
     for size in reversed(shape):
         found.append(step)
@@ -68,7 +68,7 @@ def strides(shape: Shape) -> Shape:
 
 
 def flat(index: AnyIndex, shape: Shape) -> Affine:
-    """The place of an index in a contiguous array."""
+    """The position in the flattened array that an index gives."""
     if isinstance(index, Flat):
         return index.place
     total = NOWHERE
@@ -79,12 +79,12 @@ def flat(index: AnyIndex, shape: Shape) -> Affine:
 
 
 def unravelled(place: Affine, shape: Shape, domain: Sequence[int]) -> Index:
-    """The index of a place in a contiguous array.
+    """The index along each axis that a position in the flattened array gives.
 
     Raises
     ------
     Cut, Unaligned
-        If an axis of the iteration runs over the end of an axis of the array.
+        If an axis of the iteration crosses the end of an axis of the array.
     """
     offset, terms = place
     steps = strides(shape)
@@ -121,12 +121,12 @@ def whole(shape: Shape, domain: Sequence[int], axes: int) -> Index:
 
 
 def uncut(place: Affine, parts: Sequence[Sequence[int]]) -> Affine:
-    """A place by parts of axes, as one by the axes themselves.
+    """A position in terms of split axes, in terms of the unsplit ones.
 
     Raises
     ------
     Unaligned
-        If going on along an axis is not always the same step.
+        If the stride along an unsplit axis is not constant.
     """
     offset, terms = place
     steps, found, axis = dict(terms), [], 0
@@ -142,7 +142,7 @@ def uncut(place: Affine, parts: Sequence[Sequence[int]]) -> Affine:
 
 
 def along_axes(index: AnyIndex, shape: Shape, domain: Sequence[int]) -> Index:
-    """An index with a place along each axis."""
+    """An index by axes; flat ones are converted."""
     return unravelled(index.place, shape, domain) if isinstance(index, Flat) else index
 
 
@@ -153,7 +153,7 @@ def broadcast(index: Index, shape: Shape) -> Index:
     )
 
 
-# One function for each operation that moves elements: the index in its input from that in its output.
+# For each operation that moves elements, the index in its input as a function of that in its output
 
 
 def _getitem(at: Index, shape: Shape, index: Any) -> Index:
@@ -176,7 +176,7 @@ def _getitem(at: Index, shape: Shape, index: Any) -> Index:
 
 
 FLATTENS = {"reshape", "expand_dims", "squeeze", "clone", "tied", "drawn"}
-"""Operations that leave all elements in their order."""
+"""Operations that keep the order of all elements."""
 
 
 def moved(

@@ -1,7 +1,7 @@
-"""Functions of mathematics for all programs: each is compiled once, when code needs it, and kept on the disk.
+"""Mathematical functions that compiled programs share: each is compiled once, when it is first needed, and cached on disk.
 
-Code calls them where an operation is computed a few times only, or stands in many places, so that what is written out
-would take longer to compile than it ever saves.
+Programs call them where inlining would take longer to compile than it saves: for operations on few elements, and for those
+that occur in many places.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from . import elements, native
 
 
 def _text(name: str) -> str:
-    """The module of a function by its name: the operation, of what, and of how many; as in `sin.f.1` and `power.f16.2`."""
+    """The LLVM module of a function by its name: operation, kind and lanes, number of operands; as in `power.f16.2`."""
     operation, kind, count = name.split(".")
     module, target, lanes = ir.Module(), Target.host(), int(kind[1:]) if kind[1:] else None
     desk = Desk(None, target, lanes, branching=True)

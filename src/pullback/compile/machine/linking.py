@@ -36,12 +36,17 @@ class Module(ir.Module):  # type: ignore[misc]  # llvmlite has no annotations
         return str(self)
 
 
-def linked(builder: Any, name: str, signature: Any) -> Any:
-    """A function of the table, whose address is read once in a block."""
+def address_of(builder: Any, name: str, of: Any) -> Any:
+    """What the table has under a name, as a pointer of some type; it is read once in a block."""
     module = builder.module
     known = module.loaded.get((builder.block, name))
     if known is None:
         place = long(module.links.setdefault(name, len(module.links)))
         place = builder.gep(module.table, [place], source_etype=POINTER)
-        known = module.loaded[builder.block, name] = builder.load(place, typ=ir.PointerType(signature), align=8)
+        known = module.loaded[builder.block, name] = builder.load(place, typ=of, align=8)
     return known
+
+
+def linked(builder: Any, name: str, signature: Any) -> Any:
+    """A function of the table."""
+    return address_of(builder, name, ir.PointerType(signature))

@@ -1,7 +1,7 @@
-"""Loops: a nest as LLVM code.
+"""Loops: the LLVM code of a loop nest.
 
-Each loop is a scope. A node is computed in the innermost scope among its axes, so what does not change inside a loop is
-computed before it. One axis is run through several lanes at a time; its last lanes are switched off by a mask.
+Each loop is a scope. A node is computed in the innermost scope of its axes, so that loop invariants are computed before the
+loop. One axis is vectorized; the lanes beyond its end are masked.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 from llvmlite import ir
 
+from ..mathematics.arithmetic import cast, maximum, minimum
 from ..mathematics.lanes import Desk, Target, Word
 from ..program import Value
 from . import elements, reducing
@@ -38,20 +39,20 @@ from .nests import Layout, Node, Root
 from .reducing import Accumulator
 
 CHUNK = 1 << 16
-"""Places that one thread takes at a time."""
+"""The number of iterations in a chunk."""
 ALIGNED = 64
 TOGETHER = 4
-"""Registers full of places up to which the last places are masked in the same loop, and not in code of their own."""
+"""The number of registers up to which the masked remainder is part of the same loop."""
 BRIEF = 8
-"""Registers full of places up to which functions of mathematics are called: to write them out takes longer than it saves."""
+"""The number of registers up to which mathematical functions are called instead of inlined."""
 MANY = 16
-"""Registers full of places in a row from which on costly operations are done for several registers at a time."""
+"""The number of registers in a row above which costly operations are interleaved for several registers."""
 SHORT, SHORT_IN_LANES = 8, 128
-"""Floats that are summed as floats, one after another, and in lanes: as NumPy does."""
+"""The number of floats that are summed in single precision, sequentially and in lanes."""
 
 
 def chunks(layout: Layout) -> tuple[int, int]:
-    """Into how many chunks the outermost loop is cut, and how many places each has; results depend on it."""
+    """The number of chunks of the outermost loop, and their size; results depend on it, not on the number of threads."""
     if not layout.domain or (layout.phases > 1 and layout.outer == 0):
         return 1, layout.domain[0] if layout.domain else 1
     first, total = layout.domain[0], math.prod(layout.domain)
@@ -67,7 +68,7 @@ def chunks(layout: Layout) -> tuple[int, int]:
 
 
 def partial(root: Root, layout: Layout, count: int) -> bool:
-    """Whether a reduction leaves results of parts in memory, to be combined when all are there."""
+    """Whether a reduction stores partial results of chunks, which are combined afterwards."""
     if not root.how:
         return False
     rest = [p for p in root.reduced if p < _start(root, layout)]
@@ -75,7 +76,7 @@ def partial(root: Root, layout: Layout, count: int) -> bool:
 
 
 def _start(root: Root, layout: Layout) -> int:
-    """The loop from which on all loops are reduced."""
+    """The outermost of the innermost loops that are all reduced."""
     axes = layout.outer if root.outer else len(layout.domain)
     while axes > 0 and axes - 1 in root.reduced:
         axes -= 1
@@ -83,7 +84,7 @@ def _start(root: Root, layout: Layout) -> int:
 
 
 def accumulated(root: Root, layout: Layout) -> str:
-    """The kind in which a reduction accumulates: doubles for floats, unless so few are added that it makes no difference."""
+    """The kind in which a reduction accumulates: doubles for floats, unless few are added."""
     assert root.node is not None
     kind = reducing.kind_of(root.how, root.node.operands[0].dtype, root.value.dtype)
     if kind == "d" and root.value.dtype.itemsize == 4:
@@ -95,7 +96,7 @@ def accumulated(root: Root, layout: Layout) -> str:
 
 @dataclass(slots=True, eq=False)
 class Scope:
-    """A loop that is open: where code before its inner loops goes, and what is known there."""
+    """An open loop: the builder for code before its inner loops, and the nodes computed there."""
 
     builder: Any
     index: Any
@@ -103,11 +104,11 @@ class Scope:
 
 
 Place = Callable[[Any], tuple[int, int]]
-"""Where a value, or the partial results of a root, lie: the slot of the table with the address, and the bytes after it."""
+"""The address of a value or of partial results: the slot of the table, and an offset in bytes."""
 
 
 class Emitter:
-    """The code of one nest, written where a builder is.
+    """Writes the code of one loop nest.
 
     The function around it has the table of addresses as its first argument. If the outermost loop is cut into several
     chunks, or the code is for any length, further arguments say where that loop begins and ends, and the number of the
@@ -130,19 +131,19 @@ class Emitter:
         self.levels: dict[int, int] = {}
 
     def _lanes(self, width: int) -> int:
-        """Lanes for the dtype that most results have."""
+        """The number of lanes, for the dtype that most results have."""
         sizes = [node.dtype.itemsize for node in self.layout.nodes if node.axes and node.dtype.kind != "b"]
         size = max(set(sizes), key=lambda s: (sizes.count(s), s)) if sizes else 4
         lanes = max(2, width // max(size, 4))
         return lanes * ALTERNATING if self._long(lanes) and self._costly() else lanes
 
     def _long(self, lanes: int) -> bool:
-        """Whether the loop over lanes is gone through many times."""
+        """Whether the vectorized loop has many iterations."""
         layout = self.layout
         return layout.vector >= 0 and layout.domain[layout.vector] >= MANY * lanes
 
     def _costly(self) -> bool:
-        """Whether each place along the lanes needs an operation that takes long."""
+        """Whether the vectorized loop has a costly operation."""
         return any(node.cost >= COSTLY and self.layout.vector in node.axes for node in self.layout.nodes)
 
     def emit(self) -> None:
@@ -156,7 +157,7 @@ class Emitter:
     # Loops
 
     def _bounds(self, position: int) -> tuple[Any, Any, int | None]:
-        """Where a loop begins and ends, and how many places it has if that is known."""
+        """The bounds of a loop, and its length if that is constant."""
         size = self.layout.domain[position]
         if position == 0 and (self.count > 1 or self.any_length):
             return self.function.args[1], self.function.args[2], None
@@ -184,7 +185,7 @@ class Emitter:
             self._run(middle, end, lanes, inside, masked=True)
 
     def _run(self, begin: Any, end: Any, step: int, inside: Callable[[], None], *, masked: bool = False) -> None:
-        """A loop around what `inside` writes; none where it would run once."""
+        """A loop around the code that `inside` writes; no loop for one iteration."""
         if isinstance(begin, ir.Constant) and isinstance(end, ir.Constant) and begin.constant + step >= end.constant:
             self._once(begin, end.constant - begin.constant, inside, masked=masked)
             return
@@ -253,10 +254,10 @@ class Emitter:
             self._actions(phase, outer=False)
         self._finish(started)
 
-    # What is done inside
+    # The body of the loops
 
     def _begin(self, position: int, *, outer: bool, roots: list[Root] | None = None) -> list[tuple[Root, Accumulator]]:
-        """Accumulators of the reductions that run from this loop on."""
+        """The accumulators of the reductions whose outermost loop this is."""
         started = []
         ends = self.layout.outer if outer else len(self.layout.domain)
         for root in self.layout.roots if roots is None else roots:
@@ -273,14 +274,14 @@ class Emitter:
         return started
 
     def _in_lanes(self, position: int) -> bool:
-        """Whether the loop with lanes is around."""
+        """Whether the vectorized loop is open."""
         return 0 <= self.layout.vector < position
 
     def _kind(self, root: Root) -> str:
         return accumulated(root, self.layout)
 
     def _finish(self, started: list[tuple[Root, Accumulator]]) -> None:
-        """Store what has been accumulated."""
+        """Store the accumulated results."""
         for root, accumulator in started:
             self.active.remove((root, accumulator))
             scope = self.scopes[-1]
@@ -288,7 +289,7 @@ class Emitter:
             self._reduced(root, accumulator.result(desk))
 
     def _reduced(self, root: Root, word: Word) -> None:
-        """Store the result of a reduction over the loops that have ended, or combine it with that of others."""
+        """Store the result of a reduction after its loops, or combine it with the stored one."""
         scope, layout = self.scopes[-1], self.layout
         if word.desk.lanes is not None and layout.vector in root.reduced:
             word = reducing.across(root.how, word, Desk(scope.builder, self.target, None))
@@ -297,14 +298,14 @@ class Emitter:
             before = self._read(base, word.kind, root.at, word.desk)
             self._write(reducing.combine(root.how, before, word), base, root.at)
             return
-        word = elements.cast(word, KINDS[root.value.dtype])
+        word = cast(word, KINDS[root.value.dtype])
         if root.consumed:
             scope.known[id(root.node)] = word
         if root.stored:
             self._write(word, self._base(root.value), root.at)
 
     def _actions(self, phase: int, *, outer: bool) -> None:
-        """Store and accumulate; stores come last, for they may go to memory that is read here."""
+        """Store and accumulate; stores come last, because they may overwrite memory that the body reads."""
         found = []
         for root in self.layout.roots:
             if root.outer != outer or root.phase != phase:
@@ -337,7 +338,7 @@ class Emitter:
         return level
 
     def word(self, node: Node, desk: Desk) -> Word:
-        """A node as a word at a desk, computed where it has to be."""
+        """The word of a node at a desk, computed in the node's scope."""
         waiting = [node]
         while waiting:
             one = waiting[-1]
@@ -354,7 +355,7 @@ class Emitter:
         return self._at(node, desk)
 
     def _at(self, node: Node, desk: Desk) -> Word:
-        """A node that is known, in as many lanes as a desk has."""
+        """The word of a computed node, spread to the lanes of a desk."""
         if node.kind == "number":
             return desk.number(KINDS[node.dtype], node.data.item())
         scope = self.scopes[self._level(node)]
@@ -379,13 +380,13 @@ class Emitter:
         return elements.apply(name, words, dtypes, node.dtype, dict(params))
 
     def _gather(self, node: Node, desk: Desk) -> Word:
-        """A load at a place that is computed, counted from the end where it is negative, and kept inside."""
+        """A load at a computed index; negative ones count from the end, and all are clamped to the axis."""
         value, rest, step, size = node.data
         (chosen,) = node.operands
         lanes = self.lanes if self.layout.vector in chosen.axes else None
-        at = elements.cast(self._at(chosen, Desk(desk.builder, self.target, lanes)), "i64")
+        at = cast(self._at(chosen, Desk(desk.builder, self.target, lanes)), "i64")
         at = (at < 0).select(at + size, at)
-        at = elements.minimum(elements.maximum(at, at.like(0)), at.like(size - 1)) * step
+        at = minimum(maximum(at, at.like(0)), at.like(size - 1)) * step
         offset, along, _ = self._offset(rest)
         kind, base, builder = KINDS[node.dtype], self._base(value), desk.builder
         if desk.lanes is None or at.desk.lanes is None:
@@ -430,7 +431,7 @@ class Emitter:
         return known
 
     def _clear(self, root: Root) -> None:
-        """Begin the results of a chunk with what leaves everything as it is."""
+        """Initialise the partial results of a chunk with the neutral element."""
         base, kind = self._partial_base(root), self._kind(root)
 
         def inside() -> None:
@@ -443,7 +444,7 @@ class Emitter:
         self.active = active
 
     def _offset(self, place: Affine) -> tuple[Any, int, Scope]:
-        """Where an access lies, but for its lanes; the step between these; the scope in which that is known."""
+        """The address of an access without its lanes, the stride between lanes, and the scope in which it is known."""
         offset, terms = place
         found, scope = long(offset), self.top
         key: tuple[int, ...] = (offset,)

@@ -1,4 +1,4 @@
-"""Lowering: what nests are made of, said with fewer operations; indices checked; results and writes made distinct."""
+"""Lowering: a program rewritten in the operations that loop nests support, with index checks and distinct outputs."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from ..passes.dead import without_dead_code
 from ..passes.rules import Rules, joined
 from ..program import Equation, Program, Value
 from .elements import ELEMENTS, KINDS
-from .windows import windowed
+from .im2col import windowed
 
 indexed = Rules()
 
 
 def lowered(program: Program) -> Program:
-    """The program in operations that have machine code, as far as they can be said in them.
+    """The program, rewritten as far as possible in operations that have machine code.
 
-    Guards are added, behind those of the program, that indices lie inside their axes.
+    Guards that indices are in range are added after those of the program.
     """
     program = _guarded_by_bools(without_dead_code(program))
     rules = joined(indexed.table, windowed.table)
@@ -36,7 +36,7 @@ def lowered(program: Program) -> Program:
 
 
 def _guarded_by_bools(program: Program) -> Program:
-    """The program with guards of dtypes that the code knows: of others, that they equal what was recorded."""
+    """The program with guards of supported dtypes; others become comparisons with the recorded value."""
     constants, equations, guards = dict(program.constants), list(program.equations), []
     for value, expected in program.guards:
         if value.dtype in KINDS:
@@ -50,7 +50,7 @@ def _guarded_by_bools(program: Program) -> Program:
 
 
 class Checking(Builder):
-    """A builder that notes what must be true for indices to be valid."""
+    """A builder that collects the conditions under which indices are valid."""
 
     def __init__(self, program: Program, rules: Table) -> None:
         super().__init__(program, rules, strict=False, fold=False, share=True, inner=lambda body: body)
@@ -58,7 +58,7 @@ class Checking(Builder):
         self._checked: set[tuple[Value, int]] = set()
 
     def check(self, chosen: Value, size: int) -> None:
-        """Require that indices lie in an axis of that length, counted from the front or from the end."""
+        """Require that indices are in range for an axis of that length; negative ones count from the end."""
         if chosen.dtype.kind not in "iu" or (chosen, size) in self._checked:
             return
         self._checked.add((chosen, size))
@@ -70,7 +70,7 @@ class Checking(Builder):
 
 @indexed("take_rows")
 def _take_rows(build: Any, e: Equation) -> Any:
-    """Of what is in memory a gather, of what is being computed a sum in which all but one element are 0."""
+    """A gather of a stored value; of a computed one, a sum in which all elements but one are 0."""
     x, chosen = e.inputs
     if not e.output.size:
         return None
@@ -119,7 +119,7 @@ def _put_along_axis(build: Any, e: Equation) -> Any:
 
 
 def _one_in_each_row(shape: tuple[int, ...], chosen: Value, axis: int) -> bool:
-    """Whether indices choose one element along the last axis for each place along the others."""
+    """Whether an index selects one element along the last axis for each position along the others."""
     return bool(chosen.size) and axis == len(shape) - 1 and chosen.shape == (*shape[:-1], 1)
 
 
@@ -139,7 +139,7 @@ def _scatter_rows(build: Any, e: Equation) -> Any:
 
 @indexed("index_add")
 def _index_add(build: Any, e: Equation) -> Any:
-    """Sums of rows, where an index says where along the first axis, and all else is taken whole."""
+    """Rows added at indices of the first axis, all other axes taken whole."""
     g, *chosen = e.inputs
     if len(chosen) > 1 or chosen[0].dtype.kind not in "iu" or _xp.sole_axis(e.params["spec"]) != 0:
         return None
@@ -155,7 +155,7 @@ def _scatter_add(build: Any, e: Equation) -> Any:
 
 
 def _line(build: Any, shape: tuple[int, ...], chosen: Value, axis: int) -> Any:
-    """The indices that say the same for whole rows of an array, its elements along the first axis; None where they do not."""
+    """The row indices that an index of elements amounts to; None if it does not select whole rows."""
     if axis != 0 or chosen.shape[1:] != shape[1:]:
         return None
     if len(shape) == 1:
@@ -171,7 +171,7 @@ def _as_rows(shape: tuple[int, ...]) -> tuple[int, int]:
 
 
 def _added_up(build: Any, g: Value, line: Value, out: Value) -> Any:
-    """Zeros with the rows of g added at places along the first axis."""
+    """Zeros with the rows of g added at indices of the first axis."""
     if not out.size or not g.size or g.dtype != out.dtype:
         return None
     rows = build.reshape(g, shape=(line.size, math.prod(out.shape[1:])))
@@ -179,7 +179,7 @@ def _added_up(build: Any, g: Value, line: Value, out: Value) -> Any:
 
 
 def _columns(build: Any, chosen: Value, count: int) -> Any:
-    """Where a column is the one chosen in its row."""
+    """A mask of the element selected in each row."""
     wrapped = (
         build.where(build.less(chosen, 0), build.add(chosen, count), chosen) if chosen.dtype.kind == "i" else chosen
     )
@@ -188,7 +188,7 @@ def _columns(build: Any, chosen: Value, count: int) -> Any:
 
 
 def distinct(program: Program) -> Program:
-    """The program with outputs and written values that are all made by it, and no output twice."""
+    """The program with outputs and writes that are distinct results of its equations."""
     equations: list[Equation] = []
     fixed = {*program.inputs, *program.constants}
 

@@ -1,11 +1,10 @@
-"""Products of matrices, for processors with registers of 512 bits: one function for each dtype, compiled once.
+"""Matrix products for processors with 512-bit registers: one function for each dtype, compiled once.
 
-After Goto and van de Geijn, Anatomy of high-performance matrix multiplication (2008), for factors that fit in a cache or
-two. A panel of the right factor, up to three registers wide, is copied so that it is contiguous, and stays in the first
-cache. Some rows of the result, as wide as the panel, stay in registers while the code goes along the axis that is
-summed over; the left factor is read where it lies, number by number. Of what one processor can do, products of some
-hundred rows, columns and terms reach 0.80 to 0.84, where OpenBLAS, which copies both factors, has 0.64 to 0.72. With
-registers of 256 bits neither is quicker, so that products are left to BLAS there.
+After Goto and van de Geijn, Anatomy of high-performance matrix multiplication (2008), for factors that fit in the L2 cache.
+A panel of the right factor, up to three registers wide, is packed and stays in the L1 cache. A tile of the result stays in
+registers while the code runs along the summed axis; the left factor is read in place, one element at a time. Products of
+some hundred rows, columns and terms reach 0.80 to 0.84 of a core's peak; OpenBLAS, which packs both factors, 0.64 to 0.72.
+With 256-bit registers neither is faster, and products are left to BLAS.
 """
 
 from __future__ import annotations
@@ -37,26 +36,26 @@ from .memory import (  # fmt: skip
 from .tasks import lanes
 
 VECTORS = 3
-"""The most registers that a panel is wide."""
+"""The largest width of a panel in registers."""
 DEPTH = 256
-"""The most rows of a panel."""
+"""The largest number of rows of a panel."""
 TILES = 8, 4
-"""Rows of the result at a time: with their panel they take up the 32 registers, or half of them."""
+"""Rows of a tile: with a panel it takes all 32 registers, or half of them."""
 FEW = 8
-"""Rows up to which a panel is not copied whose rows are contiguous, but do not follow each other."""
+"""The number of rows of the result up to which a panel with contiguous rows is not packed."""
 FACTORS = "a", "b", "c"
 SIZED = "rows", "columns", "inner", "a_down", "a_right", "b_down", "b_right", "c_down"
 
 
 class MatrixEmitter:
-    """The function `multiply_f` or `multiply_d`: c = a @ b, with the sizes and the steps along rows and columns."""
+    """The function `multiply_f` or `multiply_d`: c = a @ b, given sizes and strides."""
 
     def __init__(self, module: Any, kind: str) -> None:
         self.module, self.kind = module, kind
         self.lanes = lanes(kind)
 
     def emit(self) -> None:
-        """Write the function, and those for panels of one, two and three registers, which it calls."""
+        """Write the function, and the functions for panels of one, two and three registers that it calls."""
         copy = CopyEmitter(self.module, self.kind, self.lanes).emit()
         panels = [PanelEmitter(self.module, self.kind, self.lanes, n, copy).emit() for n in range(1, VECTORS + 1)]
         builder, given = begun(self.module, f"multiply_{self.kind}", FACTORS, SIZED)
@@ -88,9 +87,9 @@ class MatrixEmitter:
 
 
 class CopyEmitter:
-    """A function that copies a panel: its rows as they are, or turned, a square at a time, or number by number.
+    """A function that packs a panel: it copies rows, transposes square blocks, or copies element by element.
 
-    The panel is `width` wide, of which `columns` are there.
+    The panel has room for `width` columns, of which `columns` exist.
     """
 
     def __init__(self, module: Any, kind: str, lanes: int) -> None:
@@ -109,7 +108,7 @@ class CopyEmitter:
         return builder.function
 
     def _columns(self, j: Any) -> None:
-        """As many columns as there are lanes."""
+        """Pack one register of columns."""
         builder, given = self.builder, self.given
         mask = first_lanes(builder, builder.sub(given["columns"], j), self.lanes)
         contiguous, turned = (builder.icmp_signed("==", given[name], long(1)) for name in ("b_right", "b_down"))
@@ -138,11 +137,11 @@ class CopyEmitter:
         self._put(load_places(self.desk, self.kind, self._source(k, j), steps, mask), k, j)
 
     def _square(self, k: Any, j: Any) -> None:
-        """Turn a square: halves change places across its diagonal, then quarters, and so on."""
+        """Transpose a square block by exchanging halves across its diagonal, then quarters, and so on."""
         builder, lanes = self.builder, self.lanes
         last = builder.sub(self.given["columns"], long(1))
         rows = []
-        for lane in range(lanes):  # a column that is not there is the last one again
+        for lane in range(lanes):  # a missing column repeats the last one
             column = least(builder, builder.add(j, long(lane)), last)
             rows.append(load_lanes(self.desk, self.kind, self._source(k, column), 1, None).value)
         half = lanes // 2
@@ -154,7 +153,7 @@ class CopyEmitter:
             self._put(Word(self.desk, self.kind, row), builder.add(k, long(lane)), j)
 
     def _exchanged(self, a: Any, b: Any, half: int) -> list[Any]:
-        """Two rows of which blocks of lanes, each `half` wide, have changed places across the diagonal."""
+        """Two rows after an exchange of blocks of `half` lanes across the diagonal."""
         lanes = range(self.lanes)
         first = [lane + self.lanes - half if lane & half else lane for lane in lanes]
         second = [lane + self.lanes if lane & half else lane + half for lane in lanes]
@@ -163,7 +162,7 @@ class CopyEmitter:
 
 
 class PanelEmitter:
-    """A function for a panel of a number of registers: all rows, from `start` on along the axis that is summed over."""
+    """A function for a panel of some registers: all rows of the result, from term `start` on."""
 
     def __init__(self, module: Any, kind: str, lanes: int, vectors: int, copy: Any) -> None:
         self.kind, self.lanes, self.vectors, self.copy = kind, lanes, vectors, copy
@@ -176,7 +175,7 @@ class PanelEmitter:
         """Write the function."""
         builder, given = self.builder, self.given
         self.mask = first_lanes(builder, builder.sub(given["columns"], long(self.width - self.lanes)), self.lanes)
-        """What there is of the last register's columns."""
+        """The mask of the last register's columns."""
         panel, down = self._panel()
         tall, short = TILES
 
@@ -190,7 +189,7 @@ class PanelEmitter:
         return builder.function
 
     def _panel(self) -> tuple[Any, Any]:
-        """The panel and the step from row to row: copied, unless it is contiguous, or nearly, and few rows need it."""
+        """The panel and its row stride: packed, unless it is contiguous or few rows of the result need it."""
         builder, given = self.builder, self.given
         contiguous = builder.icmp_signed("==", given["b_right"], long(1))
         full = builder.icmp_signed(">=", given["columns"], long(self.width))
@@ -213,7 +212,7 @@ class PanelEmitter:
         return self.mask if vector == self.vectors - 1 else None
 
     def _tile(self, panel: Any, down: Any, i: Any, rows: int, left: Any = None) -> None:
-        """Some rows of the result, or as many of them as are left: those that are not there are the last one again."""
+        """A tile of the result; missing rows repeat the last one."""
         builder, given, kind, vectors = self.builder, self.given, self.kind, self.vectors
         numbers = [long(row) for row in range(rows)]
         if left is not None:
@@ -248,7 +247,7 @@ class PanelEmitter:
                 store_lanes(word, place, 1, mask)
 
     def _begun(self, places: Sequence[tuple[Any, Any]]) -> list[Any]:
-        """The sums that parts of the axis have given before; zeros for the first part."""
+        """The sums of the terms before `start`; zeros at first."""
         builder, zero = self.builder, self.desk.number(self.kind, 0).value
         before = builder.block
         with builder.if_then(builder.icmp_signed("!=", self.given["start"], long(0))):
@@ -268,14 +267,14 @@ def quotient(builder: Any, number: Any, by: int) -> Any:
 
 
 def shared_out(builder: Any, total: Any, most: int, inside: Callable[[Any, Any], None]) -> None:
-    """A loop over ranges that cover 0 to `total`, none longer than `most`, as equal as can be; over one if it is 0."""
+    """A loop over nearly equal ranges of at most `most` that cover 0 to `total`; one empty range if it is 0."""
     zero = builder.icmp_signed("==", total, long(0))
     number = builder.select(zero, long(1), quotient(builder, total, most))
     count_up(builder, long(0), number, lambda i: inside(*part(builder, total, i, number)))
 
 
 def _held(builder: Any, values: list[Any]) -> list[Any]:
-    """The same values, in registers at this point, and before the next load: LLVM would load all rows first, and spill."""
+    """Values that have to be in registers here: without this, LLVM would load all rows first and spill."""
     several = ir.LiteralStructType([value.type for value in values]) if len(values) > 1 else values[0].type
     constraints = ["=v"] * len(values) + [str(i) for i in range(len(values))] + ["~{memory}"]
     of = ir.FunctionType(several, [value.type for value in values])

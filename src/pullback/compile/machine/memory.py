@@ -1,7 +1,4 @@
-"""Access to memory: loads and stores of one element or of a row of lanes, some of which may be switched off.
-
-And the whole numbers that say where: loops over them, ranges, and the parts of a range.
-"""
+"""Loads and stores of one element or of a register of them, with or without a mask; loops over integers, parts of a range."""
 
 from __future__ import annotations
 
@@ -48,7 +45,7 @@ def lane_numbers(lanes: int) -> Any:
 
 
 def first_lanes(builder: Any, count: Any, lanes: int) -> Any:
-    """A mask that is on in so many lanes from the first on: in all if there are more, in none below one."""
+    """A mask of the first `count` lanes."""
     return builder.icmp_signed("<", lane_numbers(lanes), splat(builder, count, lanes))
 
 
@@ -68,12 +65,12 @@ def element(builder: Any, base: Any, kind: str, place: Any) -> Any:
 
 
 def load(desk: Desk, kind: str, address: Any) -> Word:
-    """One element."""
+    """Load one element."""
     return _from_memory(desk, kind, desk.builder.load(address, typ=stored_type(kind), align=SIZES[kind]))
 
 
 def load_spread(desk: Desk, kind: str, address: Any) -> Word:
-    """One element, in all lanes."""
+    """Load one element into all lanes."""
     one = load(Desk(desk.builder, desk.target, None), kind, address)
     return Word(desk, kind, splat(desk.builder, one.value, desk.lanes or 1))
 
@@ -87,12 +84,12 @@ def _addresses(desk: Desk, kind: str, address: Any, step: int) -> Any:
     lanes = desk.lanes or 1
     numbers = ir.Constant(ir.VectorType(LONG, lanes), [step * lane for lane in range(lanes)])
     found = desk.builder.gep(address, [numbers], source_etype=stored_type(kind))
-    found.type = ir.VectorType(POINTER, lanes)  # llvmlite does not see it
+    found.type = ir.VectorType(POINTER, lanes)  # llvmlite does not infer it
     return found
 
 
 def load_lanes(desk: Desk, kind: str, address: Any, step: int, mask: Any) -> Word:
-    """One element for each lane, `step` apart; zeros where the mask is off."""
+    """Load one element for each lane, `step` apart; zeros where the mask is off."""
     lanes, builder = desk.lanes or 1, desk.builder
     of = ir.VectorType(stored_type(kind), lanes)
     if step == 1 and mask is None:
@@ -101,7 +98,7 @@ def load_lanes(desk: Desk, kind: str, address: Any, step: int, mask: Any) -> Wor
 
 
 def load_places(desk: Desk, kind: str, base: Any, places: Any, mask: Any) -> Word:
-    """One element for each lane, from the places that a vector gives."""
+    """Load one element for each lane, from a vector of indices."""
     pointers = desk.builder.gep(base, [places], source_etype=stored_type(kind))
     pointers.type = ir.VectorType(POINTER, desk.lanes)  # llvmlite does not see it
     return _masked_load(desk, kind, pointers, mask)
@@ -139,7 +136,7 @@ def store_lanes(word: Word, address: Any, step: int, mask: Any) -> None:
 def count_up(
     builder: Any, begin: Any, end: Any, inside: Callable[[Any], None], step: int = 1, carried: list[Any] | None = None
 ) -> None:
-    """A loop over whole numbers; values that are carried from turn to turn are exchanged in place."""
+    """A loop over integers; `carried` values are replaced in place by those of the next iteration."""
     function, before = builder.function, builder.block
     carried = [] if carried is None else carried
     head, body, after = (function.append_basic_block() for _ in range(3))
@@ -160,18 +157,18 @@ def count_up(
 
 
 def least(builder: Any, a: Any, b: Any) -> Any:
-    """The smaller of two whole numbers."""
+    """The smaller of two integers."""
     return builder.select(builder.icmp_signed("<", a, b), a, b)
 
 
 def part(builder: Any, total: Any, number: Any, count: Any) -> tuple[Any, Any]:
-    """Where one of so many parts of 0 to `total`, as equal as can be, begins and ends."""
+    """The bounds of part `number` of `count` nearly equal parts of 0 to `total`."""
     after = builder.add(number, long(1))
     return builder.udiv(builder.mul(total, number), count), builder.udiv(builder.mul(total, after), count)
 
 
 def begun(module: Any, name: str, pointers: Sequence[str], numbers: Sequence[str]) -> tuple[Any, dict[str, Any]]:
-    """A builder of a function that begins and gives nothing, and its arguments by their names."""
+    """The builder of a new function without a result, and its arguments by name."""
     signature = ir.FunctionType(ir.VoidType(), [POINTER] * len(pointers) + [LONG] * len(numbers))
     function = ir.Function(module, signature, name)
     builder = ir.IRBuilder(function.append_basic_block())
@@ -179,7 +176,7 @@ def begun(module: Any, name: str, pointers: Sequence[str], numbers: Sequence[str
 
 
 def on_stack(builder: Any, of: Any, count: int, align: int | None = None) -> Any:
-    """The address of room for so many of a type, until the function ends."""
+    """The address of stack memory for `count` elements of a type."""
     with builder.goto_entry_block():
         made = builder.alloca(ir.ArrayType(of, count))
         made.align = align
@@ -196,14 +193,14 @@ def _size(size: Any) -> Any:
 
 
 def copy_bytes(builder: Any, target: Any, source: Any, size: Any) -> None:
-    """Copy so many bytes of memory."""
+    """Copy `size` bytes."""
     signature = ir.FunctionType(ir.VoidType(), [POINTER, POINTER, LONG, ir.IntType(1)])
     function = declared(builder.module, "llvm.memcpy.p0.p0.i64", signature)
     builder.call(function, [target, source, _size(size), ir.IntType(1)(0)])
 
 
 def fill_with_zeros(builder: Any, target: Any, size: Any) -> None:
-    """Fill so many bytes of memory with zeros."""
+    """Set `size` bytes to zero."""
     signature = ir.FunctionType(ir.VoidType(), [POINTER, BYTE, LONG, ir.IntType(1)])
     function = declared(builder.module, "llvm.memset.p0.i64", signature)
     builder.call(function, [target, BYTE(0), _size(size), ir.IntType(1)(0)])

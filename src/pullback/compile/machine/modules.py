@@ -1,8 +1,8 @@
-"""Modules: the steps of a program as LLVM code.
+"""Modules: the LLVM code of a program.
 
-All steps are one function of the table of addresses, for a function costs LLVM a millisecond; or, where Python has part
-in a step, each is one. What threads share is one too. Nests of one loop that differ only in their length and in where things lie, as
-the updates of all parameters do, share their code.
+All steps are one function of the table of addresses, because each function costs LLVM a millisecond; if some steps run in
+Python, each step is a function. Steps that threads share are functions, too. Single loops that differ only in their length
+and in addresses, such as the updates of all parameters, share their code.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from .scattering import ScatterEmitter
 
 STATUS = ir.IntType(32)
 BEFORE = "before_check"
-"""The function that looks at guards that are known from the beginning."""
+"""The name of the function that checks guards on inputs."""
 
 
 class ModuleWriter:
-    """The code of a program."""
+    """Writes the code of a program."""
 
     def __init__(self, assembly: Assembly, *, apart: bool = False) -> None:
         self.assembly, self.prefix = assembly, ""
@@ -45,7 +45,7 @@ class ModuleWriter:
         self.shared: dict[Hashable, Any] = {}
 
     def _inside(self, piece: Piece, body: Assembly) -> ModuleWriter:
-        """The writer of a loop's step, into the same module."""
+        """The writer of a loop's body, in the same module."""
         inner = ModuleWriter(body)
         inner.module, inner.prefix, inner.apart = self.module, f"{self.prefix}{piece.name}_", False
         return inner
@@ -69,7 +69,7 @@ class ModuleWriter:
     # Steps
 
     def _piece(self, builder: Any, piece: Piece) -> None:
-        """Write a step where a builder is."""
+        """Write the code of a step."""
         if isinstance(piece.step, Product):
             self._product(builder, piece, piece.step)
         elif isinstance(piece.step, Steps):
@@ -82,7 +82,7 @@ class ModuleWriter:
             self._nest(builder, piece, piece.layout)
 
     def _loop(self, builder: Any, piece: Piece, equation: Equation) -> None:
-        """Write a loop: in registers, or around a function for its step."""
+        """Write a loop of the program: in registers, or as calls of a function for its body."""
 
         def address(key: Any) -> Any:
             return self._address(builder, self.assembly.place(key))
@@ -97,7 +97,7 @@ class ModuleWriter:
             )
 
     def _product(self, builder: Any, piece: Piece, step: Product) -> None:
-        """Write a product; the functions of those whose parts threads share are made once for each form."""
+        """Write a matrix product; if threads share it, its function is written once for each form."""
         how = form(step)
         values = [step.left.value, step.right.value, step.equation.output]
         values[:2] = values[1::-1] if how.turned else values[:2]
@@ -118,12 +118,12 @@ class ModuleWriter:
 
     @staticmethod
     def _share(builder: Any, how: str, function: Any, table: Any, count: int) -> None:
-        """Write the call of a function of chunks by several threads."""
+        """Write a call that lets threads share a function's chunks."""
         share = linked(builder, how, ir.FunctionType(ir.VoidType(), [POINTER, POINTER, LONG]))
         builder.call(share, [builder.bitcast(function, POINTER), table, long(count)])
 
     def _nest(self, builder: Any, piece: Piece, layout: Layout) -> None:
-        """Write a nest: a range or several chunks, and the end that puts results of chunks together."""
+        """Write a loop nest: one range or several chunks, and the code that combines results of chunks."""
         function, values = self._range(piece, layout)
         table = self._table(builder, values)
         first = long(layout.domain[0] if layout.domain else 1)
@@ -147,7 +147,7 @@ class ModuleWriter:
         Emitter(builder, layout, self.assembly.place, self.target, self.width, count=count).emit()
 
     def _range(self, piece: Piece, layout: Layout) -> tuple[Any, list[Value] | None]:
-        """The function of one range, None if it needs none; the values whose addresses it takes, None for the table of all."""
+        """The function of a loop over a range, None if inlined; and the values whose addresses it takes, None for the whole table."""
         key, values = _likeness(layout)
         arguments = [POINTER, LONG, LONG, LONG]
         if key is None or self.alike[key] < 2:
@@ -182,7 +182,7 @@ class ModuleWriter:
         count_up(builder, begin, end, inside)
 
     def _table(self, builder: Any, values: list[Value] | None) -> Any:
-        """The table that a function takes: that of all addresses, or one of its own."""
+        """The table of addresses that a function gets: the program's, or one on the stack."""
         if values is None:
             return builder.function.args[0]
         table = on_stack(builder, POINTER, len(values))
@@ -192,7 +192,7 @@ class ModuleWriter:
         return table
 
     def _together(self, root: Root, layout: Layout, count: int) -> Layout:
-        """The layout that makes one result of those of all chunks."""
+        """The layout of the nest that combines results of chunks."""
         kind = accumulated(root, layout)
         dtype = next(dtype for dtype, other in KINDS.items() if other == kind)
         size = root.value.size
@@ -213,17 +213,17 @@ class ModuleWriter:
         final = Root(root.value, parts, root.how, node=node, at=(0, terms), reduced=frozenset([axis]))
         return Layout([*domain, count], [final], 0, 0, 1, [part, node])
 
-    # What stands around the steps
+    # Guards, writes and entry points
 
     def _checks(self) -> None:
-        """Functions that look at the guards known after a step; each returns 0, or one more than the number of a guard."""
+        """Write the functions that check guards; each returns 0, or 1 plus the number of a guard that fails."""
         for step in self.assembly.guards:
             builder = self._begun(BEFORE if step < 0 else self.assembly.pieces[step].check, [POINTER], STATUS)
             self._check(builder, step)
             builder.ret(STATUS(0))
 
     def _check(self, builder: Any, step: int) -> None:
-        """Return from the function where a guard that is known after a step finds another value."""
+        """Return from the program's function if a guard that is known after a step fails."""
         for number, value, expected in self.assembly.guards.get(step, ()):
             desk = Desk(builder, self.target, None)
             word = load(desk, KINDS[value.dtype], self._address(builder, self.assembly.place(value)))
@@ -233,7 +233,7 @@ class ModuleWriter:
             builder.position_at_end(good)
 
     def _end(self, builder: Any) -> None:
-        """Write to inputs what is not there yet."""
+        """Copy to inputs what was not computed in their memory."""
         for place, value in self.assembly.program.writes:
             if place not in self.assembly.written_in_place:
                 source = self._address(builder, self.assembly.place(value))
@@ -280,9 +280,9 @@ COMMUTATIVE = {
 
 
 def _likeness(layout: Layout) -> tuple[Hashable | None, list[Value]]:
-    """What nests of one loop have in common that can share code, None for others; the values they read and write.
+    """The key under which single loops share code, and the values that they read and write; None for other nests.
 
-    Nodes are numbered as they are met from the roots on; the order of two factors or terms does not matter.
+    Nodes are numbered in the order of a walk from the roots; operands of commutative operations are sorted.
     """
     if len(layout.domain) != 1 or layout.phases > 1 or layout.vector or any(root.how for root in layout.roots):
         return None, []
@@ -320,7 +320,7 @@ def _likeness(layout: Layout) -> tuple[Hashable | None, list[Value]]:
 
 
 def _sides(node: Node, looks: dict[int, int]) -> list[Node]:
-    """The operands of a node, in an order that depends on what they are where it does not matter."""
+    """The operands of a node; sorted by what they are if the operation is commutative."""
     if node.kind == "apply" and node.data[0] in COMMUTATIVE:
         return sorted(node.operands, key=lambda operand: looks[id(operand)])
     return list(node.operands)

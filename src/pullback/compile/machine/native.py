@@ -1,7 +1,7 @@
-"""What compiled code calls: Python's C functions, NumPy's arrays and its BLAS, by addresses found in this process.
+"""Compiling and loading of code, and the addresses it needs: C functions of Python, NumPy and BLAS, fields of arrays.
 
-Object code holds none of them: it reads a table which is filled when the code is loaded. Offsets inside Python's objects
-differ between builds, so they are found by looking at an array whose fields are known.
+Object code contains no addresses: it reads them from a table that is filled when the code is loaded. Offsets of fields in
+Python's objects differ between builds; they are found by inspecting an array whose fields are known.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from .. import store
 POINTER_SIZE = ctypes.sizeof(ctypes.c_void_p)
 Function = TypeVar("Function", bound=Callable[..., Any])
 turn = forks.lock()
-"""Held while the text of a module is written: llvmlite fills tables of its own meanwhile, and others would read half of one."""
+"""Held while a module is written: llvmlite is not thread-safe."""
 forks.hold(binding.ffi.lib._lock._lock)  # in which llvmlite calls LLVM
 
 
 def once(function: Function) -> Function:
-    """A function that runs once for each of its arguments, and whose results are kept: threads that ask meanwhile wait.
+    """A decorator like `functools.cache`, under a lock: the function runs once for each argument.
 
-    Code lives as long as the object that holds it. `functools.cache` lets each of several threads make one, and keeps the
-    last, while others have the addresses of those before.
+    Without the lock several threads could load the same code, of which the cache keeps one; the others would be freed while
+    their addresses are in use.
     """
     cached = functools.cache(function)
 
@@ -70,14 +70,14 @@ def machine(*, plain: bool = False) -> Any:
 
 @functools.cache
 def wide() -> bool:
-    """Whether the processor has registers of 512 bits, with masks."""
+    """Whether the processor has AVX-512 with masks."""
     features = binding.get_host_cpu_features()
     return bool(features.get("avx512f") and features.get("avx512vl") and features.get("avx512dq"))
 
 
 @functools.cache
 def width() -> int:
-    """Bytes in a register."""
+    """The size of a register in bytes."""
     features = binding.get_host_cpu_features()
     return 64 if wide() else 32 if features.get("avx2") else 16
 
@@ -87,7 +87,7 @@ def width() -> int:
 
 @functools.cache
 def offsets() -> dict[str, int] | None:
-    """Where the fields of an array object lie; None where they are not found."""
+    """The offsets of the fields of an array object; None if they are not found."""
     probe = np.zeros((3, 5, 7), np.float32)[:, :2]
     head = object.__basicsize__
     words = (ctypes.c_void_p * ((np.ndarray.__basicsize__ + POINTER_SIZE - 1) // POINTER_SIZE)).from_address(id(probe))
@@ -117,7 +117,7 @@ def offsets() -> dict[str, int] | None:
 
 @functools.cache
 def _data_place() -> int | None:
-    """Where the address of its elements lies in an array object."""
+    """The offset of the data pointer in an array object."""
     found = offsets()
     return None if found is None else found["data"]
 
@@ -138,7 +138,7 @@ def _api() -> Any:
 
 
 OBJECTS = {"ndarray": np.ndarray, "None": None, "True": True, "False": False}
-NEW_ARRAY = 93  # the place of PyArray_New in that table, which no version changes
+NEW_ARRAY = 93  # the index of PyArray_New, part of NumPy's ABI
 
 
 def address(name: str) -> int:
@@ -155,7 +155,7 @@ def address(name: str) -> int:
 
 @functools.cache
 def blas(name: str) -> tuple[int, int] | None:
-    """The address of a function of NumPy's BLAS and the bits of its integers; None where there is none."""
+    """The address of a CBLAS function and the width of its integers; None if it is not found."""
     for library in _blas.libraries():
         for pattern, bits in (("scipy_cblas_{}64_", 64), ("cblas_{}64_", 64), ("scipy_cblas_{}", 32), ("cblas_{}", 32)):
             function = getattr(library, pattern.format(name), None)
@@ -184,7 +184,7 @@ class Code:
 
     @property
     def names(self) -> list[str]:
-        """The names of what belongs into the table, if the code knows them."""
+        """The names of the entries of the table, if the code contains them."""
         address = self.engine.get_global_value_address("names")
         return ctypes.string_at(address).decode().split() if address else []
 
@@ -207,23 +207,23 @@ FASTCALL = 0x80
 
 
 def method(code: Code, name: str, doc: str) -> Any:
-    """What Python wants to know of a function that takes an array of arguments; it must outlive its functions."""
+    """The PyMethodDef of a function that takes an array of arguments; it must outlive its functions."""
     made = _Method(name.encode(), code.address(name), FASTCALL, doc.encode())
     made.code = code
     return made
 
 
 def builtin(method: Any, words: Any) -> Any:
-    """A built-in function of Python, whose `self` is an array of words."""
+    """A built-in function whose `self` is an array of words."""
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
     return make(ctypes.addressof(method), words, None)
 
 
 def kept(text: str, write: Callable[[], str] | None = None) -> bytes:
-    """Object code of a module that every process needs, from the disk if it has been made before.
+    """The object code of a module, from the cache on disk if it is there.
 
-    With `write`, the text is only what the module is known by, and that function gives its text.
+    With `write`, `text` only identifies the module, and `write` returns its LLVM text.
     """
     key = hashlib.sha256(f"{store.surroundings()}\n{text}".encode()).hexdigest()
     code = store.get(key)
@@ -237,7 +237,7 @@ def kept(text: str, write: Callable[[], str] | None = None) -> bytes:
 
 @once
 def made(emitter: Any, kind: str) -> Code:
-    """The code that an emitter writes for a kind of numbers: made once for a processor, and kept on the disk."""
+    """The code that an emitter writes for a kind of numbers, cached in memory and on disk."""
 
     def text() -> str:
         module = ir.Module()
@@ -248,9 +248,9 @@ def made(emitter: Any, kind: str) -> Code:
 
 
 def compiled(text: str, *, plain: bool = False) -> bytes:
-    """Object code of a module, straight from its text: passes would take several times as long as all the rest.
+    """Object code of a module's text, without optimisation passes, which would take several times as long as code generation.
 
-    `plain` code is not optimised at all.
+    `plain` code is generated at optimisation level 0.
     """
     forks.give_way()
     module = binding.parse_assembly(text)

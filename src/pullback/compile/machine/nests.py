@@ -1,9 +1,8 @@
-"""Nests: what one nest of loops computes, as a graph of nodes over the axes of an iteration.
+"""Nests: the computation of a loop nest, as a graph of nodes over the axes of an iteration.
 
-Nodes are made from what is wanted backwards to what lies in memory. A node is known by a value of the program and the
-index at which it is wanted, so what two results share is computed once, and what only moves elements is no node at all.
-A reduction over the inner axes gives a node that the next phase of the same row may use: that is how a softmax reads
-its row from memory once.
+The graph is built from results backwards to loads. A node is identified by a value of the program and the index at which it
+is needed, so that common subexpressions are computed once, and operations that only move elements need no node. The result
+of a reduction over the inner axes may be used by a later phase for the same outer index: so a softmax reads each row once.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ MOST_NODES = 3000
 MOST_SUMMED = 1 << 15
 """Elements up to which what is reduced is used again in the same nest."""
 CHEAP = 8
-"""The cost, in additions, up to which something is computed again in a later phase rather than kept."""
+"""The cost, in additions, up to which a later phase recomputes a node instead of storing it."""
 
 REDUCTIONS = {
     "sum": "sum", "prod": "prod", "amax": "maximum", "largest": "maximum", "amin": "minimum", "smallest": "minimum",
@@ -34,24 +33,24 @@ REDUCTIONS = {
 
 
 GATHERS = {"take_rows", "embedding"}
-"""Operations that read memory at places that an array gives."""
+"""Operations that load from computed indices."""
 
 
 MEMORY = {"load", "gather"}
-"""Nodes that read memory."""
+"""The kinds of nodes that read memory."""
 
 
 class Incompatible(Exception):  # noqa: N818  # a finding, no error
-    """A root does not fit into a nest."""
+    """Raised where a root cannot be computed by a nest."""
 
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """What is computed at each place of an iteration over `axes`.
+    """A scalar computation, done at each index of an iteration over `axes`.
 
-    `kind` is load (data: the value, and the place of each element in its memory), number (a constant), count (a place
-    along an axis, as an integer), apply (data: name, dtypes of the operands, metadata), gather (a load at a place that
-    its operands give) or reduce (data: how, and over which axes).
+    `kind` is load (data: the value, and the affine position in its memory), number (a constant), count (the index along an
+    axis), apply (data: name, dtypes of the operands, parameters), gather (a load at an index that operands compute) or
+    reduce (data: how, and over which axes).
     """
 
     kind: str
@@ -65,10 +64,10 @@ class Node:
 
 @dataclass(slots=True, eq=False)
 class Root:
-    """What a nest leaves behind: a value, stored, or reduced and stored.
+    """A result of a nest: a value that is stored, or reduced and stored.
 
-    `source` is computed for all places of its shape, or for those of its outer axes; `at` is where the results lie in
-    the memory of `value`, for a part of it.
+    `source` is computed for each index of its shape, or of its outer axes; `at` is the affine position of the results in the
+    memory of `value`.
     """
 
     value: Value
@@ -92,12 +91,12 @@ class Root:
 
 @dataclass(slots=True, eq=False)
 class Source:
-    """What a nest asks about values: who makes them, and whether they lie in memory before it runs."""
+    """The facts about values that a nest needs: their equations, and whether they are in memory before it runs."""
 
     makers: dict[Value, Equation]
     constants: dict[Value, Any]
     inside: Callable[[Value], Root | None]
-    """The root of this nest that makes a value, if it is one; None for what is not in memory yet."""
+    """The root of this nest that computes a value; None for other values that are not in memory."""
     ready: Callable[[Value], bool]
     words: dict[Equation, tuple[Any, Any]]
 
@@ -119,7 +118,7 @@ class Nest:
     # Adding
 
     def add(self, root: Root) -> None:
-        """Add a root, or raise and be as before, except for nodes that nobody uses."""
+        """Add a root; if that raises, the nest is unchanged except for unused nodes."""
         while True:
             before = self.inner, [other.consumed for other in self.roots]  # with the axes as they are now
             try:
@@ -136,7 +135,7 @@ class Nest:
                 return
 
     def _cut(self, cut: Cut) -> None:
-        """Cut an axis of the iteration in two, and make all nodes anew."""
+        """Split an axis of the iteration, and rebuild all nodes."""
         if len(self.domain) > 7:
             raise Unaligned
         size = self.domain[cut.axis]
@@ -179,7 +178,7 @@ class Nest:
         root.node = node
 
     def _whole(self, root: Root, axes: int) -> AnyIndex:
-        """The index of a root's source at each place of the iteration."""
+        """The index of a root's source in terms of the iteration."""
         try:
             return whole(root.source.shape, self.domain, axes)
         except Unaligned:
@@ -189,7 +188,7 @@ class Nest:
             return Flat((0, tuple([(axis, steps[axis]) for axis in range(axes) if self.domain[axis] > 1])))
 
     def _outer(self, size: int) -> int:
-        """How many of the first axes have so many elements, where the rest are inner ones."""
+        """The number of outer axes, if they have `size` elements in total."""
         if self.inner is None or self.inner != frozenset(range(len(self.domain) - len(self.inner), len(self.domain))):
             raise Incompatible
         count = len(self.domain) - len(self.inner)
@@ -225,7 +224,7 @@ class Nest:
         return known[value, index]
 
     def _leaf(self, value: Value, at: AnyIndex) -> Node | None:
-        """The node of what lies in memory, is a number, or is reduced here; None for what is to be computed."""
+        """The node of a stored value, a constant, or a reduction of this nest; None for a value that has to be computed."""
         constant = self.source.constants.get(value)
         if constant is not None and constant.size == 1:
             return self._make("number", value.dtype, (), constant.reshape(())[()], frozenset())
@@ -284,7 +283,7 @@ class Nest:
         return self._make("apply", value.dtype, tuple(operands), data, axes, ELEMENTS[name].cost, text)
 
     def _words(self, equation: Equation) -> tuple[Any, Any]:
-        """What an equation does, and the same as a key."""
+        """The data of an equation's nodes, and a hashable key for it."""
         params = tuple(sorted(equation.params.items()))
         dtypes = tuple([x.dtype for x in equation.inputs])
         found = (equation.name, dtypes, params), (equation.name, dtypes, repr(params) if params else "")
@@ -332,7 +331,7 @@ class Nest:
 
 @dataclass(slots=True)
 class Layout:
-    """A nest made ready for code: axes merged and put in order, with what each phase stores and keeps."""
+    """A nest ready for code generation: axes merged and ordered, with the roots of each phase."""
 
     domain: list[int]
     roots: list[Root]
@@ -344,7 +343,7 @@ class Layout:
 
 
 def laid_out(nest: Nest) -> Layout:
-    """The roots of a nest over axes that cannot be merged any more, outer ones first."""
+    """The layout of a nest: axes merged as far as possible, outer ones first."""
     used = _used([root.node for root in nest.roots if root.node is not None])
     order = _order(nest)
     groups = _groups(nest, used, order)
@@ -382,13 +381,13 @@ def laid_out(nest: Nest) -> Layout:
 
 KEPT_BYTES = 1 << 16
 LANES, ACROSS, APART = 8, 8, 16
-"""What a choice between axes reckons with: lanes, instructions that make one number of all of them, and those that load
-or store one element for each where these do not lie side by side.
+"""The cost model for choosing the vectorized axis: lanes, instructions to reduce across lanes, and instructions to load or
+store lanes that are not adjacent.
 """
 
 
 def _kept(layout: Layout) -> Layout:
-    """The layout with what is dear to compute again in a later phase kept in memory, a row of it."""
+    """The layout with a buffer of one row for each costly node that a later phase uses again."""
     size = math.prod(layout.domain[layout.outer :])
     steps = indices.strides(tuple(layout.domain[layout.outer :]))
     place = (0, tuple([(layout.outer + k, step) for k, step in enumerate(steps)]))
@@ -431,7 +430,7 @@ def _inner(node: Node, layout: Layout) -> bool:
 
 
 def _dear(node: Node) -> bool:
-    """Whether a node costs much, with all that it is computed from."""
+    """Whether a node is costly to recompute, with its operands."""
     return sum(each.cost for each in _used([node])) > CHEAP
 
 
@@ -455,7 +454,7 @@ SMALL = 1 << 13
 
 
 def _order(nest: Nest) -> list[int]:
-    """The axes longer than 1 from the outermost loop to the innermost: those that are reduced last, if that is simple."""
+    """The axes longer than 1, from the outermost loop to the innermost; reduced ones last where that is simple."""
     axes = [axis for axis, size in enumerate(nest.domain) if size > 1]
     inner = nest.inner
     if inner is None:
@@ -467,7 +466,7 @@ def _order(nest: Nest) -> list[int]:
 
 
 def _groups(nest: Nest, used: list[Node], order: list[int]) -> list[list[int]]:
-    """Neighbouring axes that all accesses run through as through one."""
+    """Groups of adjacent axes that every access runs through like one axis."""
     places = [dict(node.data[1][1]) for node in used if node.kind in MEMORY]
     places += [dict(root.at[1]) for root in nest.roots]
     sets = [root.reduced for root in nest.roots if root.how] + ([nest.inner] if nest.inner is not None else [])
@@ -488,15 +487,15 @@ def _groups(nest: Nest, used: list[Node], order: list[int]) -> list[list[int]]:
 
 
 def _vector(domain: list[int], roots: list[Root], nodes: list[Node]) -> int:
-    """The axis along which lanes lie: that with which least is to be done."""
+    """The axis to vectorize: that with the lowest cost."""
     return min(reversed(range(len(domain))), key=lambda lane: _work(lane, domain, roots, nodes), default=-1)
 
 
 def _work(lane: int, domain: list[int], roots: list[Root], nodes: list[Node]) -> float:
-    """About how many instructions there are with lanes along an axis."""
+    """The approximate number of instructions if an axis is vectorized."""
 
     def times(axes: Iterable[int]) -> float:
-        """How often something is done for places along these axes."""
+        """The number of executions of what depends on these axes."""
         axes = {*axes}
         count = math.prod([domain[axis] for axis in axes])
         return count / domain[lane] * -(-domain[lane] // LANES) if lane in axes else count

@@ -1,18 +1,19 @@
-"""Threads that machine code shares work with, without Python: a dispatch costs a microsecond or two.
+"""A pool of threads that machine code shares work with, without Python: a dispatch costs one or two microseconds.
 
-A job is a function of a table of addresses and of a range of chunks, and how many chunks there are. Whoever takes part
-claims one chunk after another until none is left, by one word in memory that holds the number of the job, the chunks
-that are left of it, and those that were taken from its end: a thread that comes late finds none, so nobody has to wait
-for it. Who asks begins with the first chunk, and those who help with the last. So each comes to the same places of
-memory when the same arrays are worked on again, and finds them in its own cache: where two processors have no cache in
-common, all would take half as long again. A thread without work looks at
-that word for some microseconds, for programs have one job after another, and then sleeps in a lock. It sleeps at once
-if it is on the processor of the thread that had the last job: both would have half of it, and others may be idle. Who is
-woken is put on one of these.
+A job is a function of a table of addresses and of a range of chunks, and the number of chunks. Each thread claims one chunk
+after another until none is left. To claim is to exchange one word that holds the number of the job, the chunks that are
+left, and those taken from the end; a thread that comes late finds none left, so that nobody waits for it. The thread that
+asks claims chunks from the beginning, the others from the end: when the same arrays are worked on again, each thread gets
+the same memory, which is in its own cache (otherwise the work takes half as long again on processors without a cache in
+common).
 
-There is one job at a time. Who comes while another has it, does all chunks himself; so does the job inside a job.
-Threads are begun when a job first needs them, as many as `set_num_threads` says, by the functions with which Python
-begins its own; they know nothing of Python. They are ended before the process forks, and when it ends.
+A thread without work looks at that word for some microseconds, since programs have one job after another, and then sleeps
+in a lock. It sleeps at once if it runs on the processor of the thread that asked for the last job: each would have half of
+it while others may be idle, and a thread that is woken is put on one of these.
+
+There is one job at a time. Who asks while there is a job does all chunks itself; so does a job inside a job. Threads are
+begun when a job first needs them, as many as `set_num_threads` says, by the functions with which Python begins its own; no
+thread holds a state of the interpreter. They are ended before the process forks, and when it ends.
 """
 
 from __future__ import annotations
@@ -20,12 +21,17 @@ from __future__ import annotations
 import atexit
 import ctypes
 import os
+from typing import Any
 
-from llvmlite import binding
+from llvmlite import binding, ir
 
 from ..._core import forks
 from ..._numerics import blas, blocks
-from . import native, texts
+from ..mathematics.lanes import TYPES, Word, declared
+from . import callables, native
+from .callables import Body
+from .linking import Module
+from .memory import LONG
 
 THREADS = 64
 """The most threads that help."""
@@ -35,397 +41,261 @@ PATIENCE = 1 << 14
 """How often one looks for the end of a job before it sleeps between looks: another process may have the processor."""
 
 BITS = 24
-"""Of the word that is claimed by: the lowest count the chunks taken from the end, as many those that are left."""
+"""Bits of each count in the word that chunks are claimed by: the lowest are the chunks taken from the end, the next those
+that are left; above is the number of the job."""
+ONE_LEFT, ALL_TAKEN, ALL_LEFT = 1 << BITS, (1 << BITS) - 1, (1 << 2 * BITS) - (1 << BITS)
 
-RELAX = {
-    "x86_64": ("@llvm.x86.sse2.pause", ""),
-    "aarch64": ("@llvm.aarch64.hint", "i32 1"),
-    "arm64": ("@llvm.aarch64.hint", "i32 1"),
-}
-"""How a processor is told that a thread only waits: a function and its argument."""
+RELAX: dict[str, tuple[str, list[int]]] = {
+    "x86_64": ("llvm.x86.sse2.pause", []), "aarch64": ("llvm.aarch64.hint", [1]), "arm64": ("llvm.aarch64.hint", [1]),
+}  # fmt: skip
+"""How a processor is told that a thread only waits: a function, and its arguments."""
 
-# A row of `crew` is a thread's: whether it sleeps, its lock, its number from 1 on; each has a line of the cache.
-TEXT = """
-@crew = internal global [{threads} x [8 x i64]] zeroinitializer, align 64
-@begun = internal global i64 0
-@alive = internal global i64 0
-@stop = internal global i64 0
-@busy = internal global i64 0, align 64
-@left = internal global i64 0, align 64
-@done = internal global i64 0, align 64
-@function = internal global ptr null, align 64
-@table = internal global ptr null
-@chunks = internal global i64 0
-@held = internal global ptr null
-@where = internal global i64 -1
-declare i64 @llvm.smax.i64(i64, i64)
-{declare}
+SLEEPS, LOCK, NUMBER, MEMBER = 0, 1, 2, 8
+"""Words of a thread: whether it sleeps, its lock, its number from 1 on; and how many there are, a line of the cache."""
+GLOBALS = "begun alive stop busy left done function table chunks held where".split()
 
-define internal i64 @here() {{
-top:
-  %getcpu = call ptr @link(sched_getcpu)
-  %known = icmp ne ptr %getcpu, null
-  br i1 %known, label %ask, label %unknown
-ask:
-  %short = call i32 %getcpu()
-  %number = sext i32 %short to i64
-  ret i64 %number
-unknown:
-  ret i64 -1
-}}
 
-define internal i1 @in_the_way() {{
-  %own = call i64 @here()
-  %other = load atomic i64, ptr @where monotonic, align 8
-  %same = icmp eq i64 %own, %other
-  %known = icmp sge i64 %own, 0
-  %both = and i1 %same, %known
-  ret i1 %both
-}}
+class PoolWriter:
+    """Writes the functions of the pool.
 
-define internal void @take(i64 %from_the_end) {{
-top:
-  %of_a_claim = sub i64 %from_the_end, {one_left}
-  %at_the_end = icmp ne i64 %from_the_end, 0
-  br label %look
-look:
-  %word = load atomic i64, ptr @left acquire, align 8
-  %some = and i64 %word, {all_left}
-  %none = icmp eq i64 %some, 0
-  br i1 %none, label %over, label %claim
-claim:
-  %less = add i64 %word, %of_a_claim
-  %pair = cmpxchg ptr @left, i64 %word, i64 %less acq_rel acquire
-  %mine = extractvalue {{i64, i1}} %pair, 1
-  br i1 %mine, label %work, label %look
-work:
-  %function = load ptr, ptr @function
-  %table = load ptr, ptr @table
-  %chunks = load i64, ptr @chunks
-  %taken = and i64 %word, {all_taken}
-  %end = sub i64 %chunks, %taken
-  %last = sub i64 %end, 1
-  %rest = lshr i64 %some, {bits}
-  %first = sub i64 %end, %rest
-  %number = select i1 %at_the_end, i64 %last, i64 %first
-  %after = add i64 %number, 1
-  call void %function(ptr %table, i64 %number, i64 %after)
-  %before = atomicrmw add ptr @done, i64 1 acq_rel
-  br label %look
-over:
-  ret void
-}}
+    Its global variables are: how many threads were begun, how many of them live, whether they are to end, whether there is
+    a job, the word to claim chunks by, how many chunks are done, the job (a function, its table and the number of chunks), a
+    lock that is never released, and the processor of the thread that had the last job.
+    """
 
-define internal i1 @wanted(ptr %row) {{
-  %number = call i64 @word(ptr %row, i64 2)
-  %chosen_at = call ptr @link(chosen)
-  %chosen = load atomic i64, ptr %chosen_at monotonic, align 8
-  %counted = icmp slt i64 %number, %chosen
-  %word = load atomic i64, ptr @left seq_cst, align 8
-  %some = and i64 %word, {all_left}
-  %any = icmp ne i64 %some, 0
-  %work = and i1 %counted, %any
-  %stop = load atomic i64, ptr @stop seq_cst, align 8
-  %ending = icmp ne i64 %stop, 0
-  %wanted = or i1 %work, %ending
-  ret i1 %wanted
-}}
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.variables = {name: self._variable(name, 1) for name in GLOBALS}
+        self.crew = self._variable("crew", THREADS)
+        self.functions: dict[str, Any] = {}
+        for name, parameters in PARTS.items():
+            self.functions[name] = getattr(self, name)(Body(module, name, parameters, public=name in PUBLIC))
 
-define internal void @help(ptr %row) {{
-top:
-  %acquire = call ptr @link(PyThread_acquire_lock)
-  %lock = call ptr @word(ptr %row, i64 1)
-  br label %fresh
-fresh:
-  br label %look
-look:
-  %n = phi i64 [ 0, %fresh ], [ %next, %again ]
-  %wanted = call i1 @wanted(ptr %row)
-  br i1 %wanted, label %come, label %wait
-wait:
-  {relax}
-  %next = add i64 %n, 1
-  %more = icmp ult i64 %next, {looks}
-  %in_the_way = call i1 @in_the_way()
-  %free = xor i1 %in_the_way, true
-  %patient = and i1 %more, %free
-  br i1 %patient, label %again, label %tired
-again:
-  br label %look
-tired:
-  %awake = atomicrmw xchg ptr %row, i64 1 seq_cst
-  %late = call i1 @wanted(ptr %row)
-  br i1 %late, label %rouse, label %sleep
-rouse:
-  %was = atomicrmw xchg ptr %row, i64 0 seq_cst
-  %still = icmp ne i64 %was, 0
-  br i1 %still, label %fresh, label %sleep
-sleep:
-  %woken = call i32 %acquire(ptr %lock, i32 1)
-  br label %fresh
-come:
-  %stop = load atomic i64, ptr @stop seq_cst, align 8
-  %ending = icmp ne i64 %stop, 0
-  br i1 %ending, label %end, label %work
-work:
-  call void @take(i64 1)
-  br label %fresh
-end:
-  %one_less = atomicrmw sub ptr @alive, i64 1 seq_cst
-  ret void
-}}
+    def _variable(self, name: str, count: int) -> Any:
+        made = ir.GlobalVariable(self.module, ir.ArrayType(LONG, count * MEMBER), f"pool.{name}")
+        made.linkage, made.align, made.initializer = "internal", 64, ir.Constant(made.value_type, None)
+        return made
 
-define internal void @wake(i64 %count) {{
-top:
-  %release = call ptr @link(PyThread_release_lock)
-  br label %look
-look:
-  %n = phi i64 [ 0, %top ], [ %next, %on ]
-  %more = icmp slt i64 %n, %count
-  br i1 %more, label %ask, label %over
-ask:
-  %row = getelementptr [8 x i64], ptr @crew, i64 %n
-  %was = atomicrmw xchg ptr %row, i64 0 seq_cst
-  %sleeps = icmp ne i64 %was, 0
-  br i1 %sleeps, label %rouse, label %on
-rouse:
-  %lock = call ptr @word(ptr %row, i64 1)
-  call void %release(ptr %lock)
-  br label %on
-on:
-  %next = add i64 %n, 1
-  br label %look
-over:
-  ret void
-}}
+    def _at(self, body: Body, name: str) -> Word:
+        return body.shared(self.variables[name])
 
-define internal i64 @hire(i64 %asked) {{
-top:
-  %too_many = icmp sgt i64 %asked, {threads}
-  %count = select i1 %too_many, i64 {threads}, i64 %asked
-  br label %look
-look:
-  %begun = load i64, ptr @begun
-  %more = icmp slt i64 %begun, %count
-  br i1 %more, label %begin, label %over
-begin:
-  %allocate = call ptr @link(PyThread_allocate_lock)
-  %acquire = call ptr @link(PyThread_acquire_lock)
-  %start = call ptr @link(PyThread_start_new_thread)
-  %lock = call ptr %allocate()
-  %no_lock = icmp eq ptr %lock, null
-  br i1 %no_lock, label %short, label %locked
-locked:
-  %taken = call i32 %acquire(ptr %lock, i32 1)
-  %number = add i64 %begun, 1
-  %row = getelementptr [8 x i64], ptr @crew, i64 %begun
-  call void @put(ptr %row, i64 0, i64 0)
-  call void @put(ptr %row, i64 1, ptr %lock)
-  call void @put(ptr %row, i64 2, i64 %number)
-  %one_more = atomicrmw add ptr @alive, i64 1 seq_cst
-  %thread = call i64 %start(ptr @help, ptr %row)
-  %failed = icmp eq i64 %thread, -1
-  br i1 %failed, label %missing, label %started
-started:
-  store i64 %number, ptr @begun
-  br label %look
-missing:
-  %one_less = atomicrmw sub ptr @alive, i64 1 seq_cst
-  %free = call ptr @link(PyThread_free_lock)
-  call void %free(ptr %lock)
-  br label %short
-short:
-  ret i64 %begun
-over:
-  ret i64 %count
-}}
+    def _member(self, body: Body, number: Word) -> Word:
+        return body.shared(self.crew) + number * (8 * MEMBER)
 
-define internal void @await(ptr %cell, i64 %wanted) {{
-top:
-  br label %look
-look:
-  %n = phi i64 [ 0, %top ], [ %next, %wait ], [ %next, %slow ]
-  %now = load atomic i64, ptr %cell acquire, align 8
-  %well = icmp eq i64 %now, %wanted
-  br i1 %well, label %over, label %more
-more:
-  %next = add i64 %n, 1
-  %patient = icmp ult i64 %n, {patience}
-  br i1 %patient, label %wait, label %slow
-wait:
-  {relax}
-  br label %look
-slow:
-  %held = load ptr, ptr @held
-  %timed = call ptr @link(PyThread_acquire_lock_timed)
-  %never = call i32 %timed(ptr %held, i64 100, i32 0)
-  br label %look
-over:
-  ret void
-}}
+    def _call(self, body: Body, name: str, *words: Word | int) -> Word:
+        return body.call(self.functions[name], *words)
 
-define internal i1 @mine() {{
-  %pair = cmpxchg ptr @busy, i64 0, i64 1 acq_rel acquire
-  %mine = extractvalue {{i64, i1}} %pair, 1
-  ret i1 %mine
-}}
+    def _relax(self, body: Body) -> None:
+        processor = binding.get_process_triple().partition("-")[0]
+        if processor not in RELAX:
+            body.builder.fence("acquire")
+            return
+        name, arguments = RELAX[processor]
+        types = [TYPES["i32"]] * len(arguments)
+        function = declared(self.module, name, ir.FunctionType(ir.VoidType(), types))
+        body.builder.call(function, [of(argument) for of, argument in zip(types, arguments, strict=True)])
 
-define void @share(ptr %function, ptr %table, i64 %chunks) {{
-top:
-  %chosen_at = call ptr @link(chosen)
-  %chosen = load atomic i64, ptr %chosen_at monotonic, align 8
-  %others = sub i64 %chosen, 1
-  %several = icmp sgt i64 %others, 0
-  %countable = icmp ult i64 %chunks, {one_left}
-  %can = and i1 %several, %countable
-  br i1 %can, label %ask, label %alone
-ask:
-  %mine = call i1 @mine()
-  br i1 %mine, label %gather, label %alone
-gather:
-  %hired = call i64 @hire(i64 %others)
-  %fewer = icmp slt i64 %hired, %others
-  %helpers = select i1 %fewer, i64 %hired, i64 %others
-  store ptr %function, ptr @function
-  store ptr %table, ptr @table
-  store i64 %chunks, ptr @chunks
-  store atomic i64 0, ptr @done monotonic, align 8
-  %old = load i64, ptr @left
-  %here = call i64 @here()
-  store atomic i64 %here, ptr @where monotonic, align 8
-  %ended = or i64 %old, {all_told}
-  %job = add i64 %ended, 1
-  %told = shl i64 %chunks, {bits}
-  %word = or i64 %job, %told
-  store atomic i64 %word, ptr @left seq_cst, align 8
-  call void @wake(i64 %helpers)
-  call void @take(i64 0)
-  call void @await(ptr @done, i64 %chunks)
-  store atomic i64 0, ptr @busy release, align 8
-  ret void
-alone:
-  call void %function(ptr %table, i64 0, i64 %chunks)
-  ret void
-}}
+    def here(self, body: Body) -> Any:
+        """The processor that the thread is on; -1 where that is not known."""
+        get = body.link("sched_getcpu")
+        body.result_if(get == 0, -1)
+        return body.result(body.call(get, of="i32"))
 
-define internal void @alone(i64 %more) {{
-top:
-  %words = call ptr @link(openblas)
-  %known = icmp ne ptr %words, null
-  br i1 %known, label %ask, label %over
-ask:
-  %acquire = call ptr @link(PyThread_acquire_lock)
-  %release = call ptr @link(PyThread_release_lock)
-  %get = call ptr @link(get_num_threads)
-  %set = call ptr @link(set_num_threads)
-  %lock = call ptr @word(ptr %words, i64 0)
-  %taken = call i32 %acquire(ptr %lock, i32 1)
-  %before = call i64 @word(ptr %words, i64 1)
-  %after = add i64 %before, %more
-  %larger = call i64 @llvm.smax.i64(i64 %before, i64 %after)
-  %number = getelementptr i64, ptr %words, i64 2
-  %first = icmp eq i64 %before, 0
-  br i1 %first, label %note, label %look
-note:
-  %now = call i32 %get()
-  %now_word = sext i32 %now to i64
-  store i64 %now_word, ptr %number
-  br label %look
-look:
-  call void @put(ptr %words, i64 1, i64 %larger)
-  %own = load i64, ptr %number
-  %several = icmp sgt i64 %own, 1
-  %last = icmp eq i64 %after, 0
-  %edge = or i1 %first, %last
-  %change = and i1 %several, %edge
-  %own_short = trunc i64 %own to i32
-  %wanted = select i1 %last, i32 %own_short, i32 1
-  br i1 %change, label %tell, label %leave
-tell:
-  call void %set(i32 %wanted)
-  br label %leave
-leave:
-  call void @put(ptr %words, i64 1, i64 %after)
-  call void %release(ptr %lock)
-  br label %over
-over:
-  ret void
-}}
+    def take(self, body: Body) -> Any:
+        """Claim and do one chunk after another, from the end or from the beginning."""
+        (at_the_end,) = body.parameters
+        left = self._at(body, "left")
+        with body.loop() as leave:
+            word = body.seen(left)
+            some = word & ALL_LEFT
+            leave(some == 0)
+            with body.when(body.exchanged(left, word, word + at_the_end - ONE_LEFT)):
+                function, table, chunks = (body.word(self._at(body, name)) for name in ("function", "table", "chunks"))
+                end = chunks - (word & ALL_TAKEN)
+                number = (at_the_end != 0).select(end - 1, end - (some >> BITS))
+                body.call(function, table, number, number + 1)
+                body.atomic("add", self._at(body, "done"), 1)
+        return body.result()
 
-define void @share_products(ptr %function, ptr %table, i64 %chunks) {{
-top:
-  call void @alone(i64 1)
-  %single = icmp eq i64 %chunks, 1
-  br i1 %single, label %one, label %several
-one:
-  call void %function(ptr %table, i64 0, i64 1)
-  br label %over
-several:
-  call void @share(ptr %function, ptr %table, i64 %chunks)
-  br label %over
-over:
-  call void @alone(i64 -1)
-  ret void
-}}
+    def wanted(self, body: Body) -> Any:
+        """Whether a thread is to take part in a job, or to end."""
+        (member,) = body.parameters
+        counted = body.word(member, NUMBER) < body.seen(body.link("chosen"))
+        work = counted & ((body.seen(self._at(body, "left")) & ALL_LEFT) != 0)
+        return body.result((work | (body.seen(self._at(body, "stop")) != 0)).select(1, 0, "i64"))
 
-define void @begin() {{
-  %allocate = call ptr @link(PyThread_allocate_lock)
-  %acquire = call ptr @link(PyThread_acquire_lock)
-  %lock = call ptr %allocate()
-  %taken = call i32 %acquire(ptr %lock, i32 1)
-  store ptr %lock, ptr @held
-  ret void
-}}
+    def help(self, body: Body) -> Any:
+        """What a thread does until it is to end: look for work, do it, sleep."""
+        (member,) = body.parameters
+        looks = body.variable(0)
+        with body.loop():
+            with body.when(self._call(body, "wanted", member) != 0):
+                with body.when(body.seen(self._at(body, "stop")) != 0):
+                    body.atomic("sub", self._at(body, "alive"), 1)
+                    body.result()
+                self._call(body, "take", 1)
+                body.put(looks, 0, 0)
+            self._relax(body)
+            body.put(looks, 0, body.word(looks) + 1)
+            own = self._call(body, "here")
+            in_the_way = (own == body.seen(self._at(body, "where"))) & (own >= 0)
+            with body.when((body.word(looks) >= LOOKS) | in_the_way):
+                self._sleep(body, member)
+                body.put(looks, 0, 0)
+        return body.result()
 
-define void @pause() {{
-top:
-  br label %ask
-ask:
-  %mine = call i1 @mine()
-  br i1 %mine, label %end, label %wait
-wait:
-  {relax}
-  br label %ask
-end:
-  store atomic i64 1, ptr @stop seq_cst, align 8
-  %begun = load i64, ptr @begun
-  call void @wake(i64 %begun)
-  call void @await(ptr @alive, i64 0)
-  %free = call ptr @link(PyThread_free_lock)
-  br label %look
-look:
-  %n = phi i64 [ 0, %end ], [ %next, %drop ]
-  %more = icmp slt i64 %n, %begun
-  br i1 %more, label %drop, label %over
-drop:
-  %row = getelementptr [8 x i64], ptr @crew, i64 %n
-  %lock = call ptr @word(ptr %row, i64 1)
-  call void %free(ptr %lock)
-  %next = add i64 %n, 1
-  br label %look
-over:
-  store i64 0, ptr @begun
-  store atomic i64 0, ptr @stop seq_cst, align 8
-  ret void
-}}
+    def _sleep(self, body: Body, member: Word) -> None:
+        """Sleep until somebody wakes the thread, unless there is work that came meanwhile and nobody wakes it for."""
+        body.tell(member, 1)
 
-define void @resume() {{
-  store atomic i64 0, ptr @busy release, align 8
-  ret void
-}}
-"""
+        def sleep() -> None:
+            body.call("PyThread_acquire_lock", body.word(member, LOCK), 1, of="i32")
+
+        with body.either(self._call(body, "wanted", member) != 0) as (late, idle):
+            with late, body.when(body.atomic("xchg", member, 0) == 0):
+                sleep()
+            with idle:
+                sleep()
+
+    def wake(self, body: Body) -> Any:
+        """Wake those of the first threads that sleep."""
+        (count,) = body.parameters
+        with body.count(count) as number:
+            member = self._member(body, number)
+            with body.when(body.atomic("xchg", member, 0) != 0):
+                body.call("PyThread_release_lock", body.word(member, LOCK))
+        return body.result()
+
+    def hire(self, body: Body) -> Any:
+        """Begin threads until there are as many as asked for; how many there are."""
+        count = body.parameters[0].at_most(THREADS)
+        begun = self._at(body, "begun")
+        with body.loop() as leave:
+            number = body.word(begun)
+            leave(number >= count)
+            lock = body.call("PyThread_allocate_lock")
+            body.result_if(lock == 0, number)
+            body.call("PyThread_acquire_lock", lock, 1, of="i32")
+            member = self._member(body, number)
+            for place, word in ((SLEEPS, 0), (LOCK, lock), (NUMBER, number + 1)):
+                body.put(member, place, word)
+            body.atomic("add", self._at(body, "alive"), 1)
+            help_ = Word(body.desk, "i64", body.builder.ptrtoint(self.functions["help"], LONG))
+            with body.when(body.call("PyThread_start_new_thread", help_, member) == -1):
+                body.atomic("sub", self._at(body, "alive"), 1)
+                body.call("PyThread_free_lock", lock)
+                body.result(number)
+            body.put(begun, 0, number + 1)
+        return body.result(count)
+
+    def wait(self, body: Body) -> Any:
+        """Wait until a word is what is wanted, after a while with pauses."""
+        word, wanted = body.parameters
+        looks = body.variable(0)
+        with body.loop() as leave:
+            leave(body.seen(word) == wanted)
+            body.put(looks, 0, body.word(looks) + 1)
+            with body.either(body.word(looks) <= PATIENCE) as (patient, tired):
+                with patient:
+                    self._relax(body)
+                with tired:
+                    body.call("PyThread_acquire_lock_timed", body.word(self._at(body, "held")), 100, 0, of="i32")
+        return body.result()
+
+    def share(self, body: Body) -> Any:
+        """Call a function for all chunks, with the threads if there are some and they have no job."""
+        function, table, chunks = body.parameters
+        others, busy = body.seen(body.link("chosen")) - 1, self._at(body, "busy")
+        with body.when((others > 0) & (chunks < ONE_LEFT)), body.when(body.exchanged(busy, 0, 1)):
+            helpers = self._call(body, "hire", others).at_most(others)
+            for name, word in (("function", function), ("table", table), ("chunks", chunks)):
+                body.put(self._at(body, name), 0, word)
+            body.tell(self._at(body, "done"), 0)
+            body.tell(self._at(body, "where"), self._call(body, "here"))
+            left = self._at(body, "left")
+            job = (body.word(left) | (ALL_LEFT | ALL_TAKEN)) + 1
+            body.tell(left, job | (chunks << BITS))
+            self._call(body, "wake", helpers)
+            self._call(body, "take", 0)
+            self._call(body, "wait", self._at(body, "done"), chunks)
+            body.tell(busy, 0)
+            body.result()
+        body.call(function, table, 0, chunks)
+        return body.result()
+
+    def alone(self, body: Body) -> Any:
+        """Count those who want OpenBLAS for themselves: the first has it use one thread, the last as many as before."""
+        (more,) = body.parameters
+        words = body.link("openblas")
+        body.result_if(words == 0)
+        lock = body.word(words, 0)
+        body.call("PyThread_acquire_lock", lock, 1, of="i32")
+        before = body.word(words, 1)
+        after = before + more
+        with body.when(before == 0):
+            body.put(words, 2, body.call("get_num_threads", of="i32"))
+        body.put(words, 1, (before > after).select(before, after))  # as long as there is another number to go back to
+        own = body.word(words, 2)
+        with body.when((own > 1) & ((before == 0) | (after == 0))):
+            body.call("set_num_threads", (after == 0).select(own, 1))
+        body.put(words, 1, after)
+        body.call("PyThread_release_lock", lock)
+        return body.result()
+
+    def share_products(self, body: Body) -> Any:
+        """The same as `share`, while OpenBLAS uses one thread."""
+        function, table, chunks = body.parameters
+        self._call(body, "alone", 1)
+        with body.either(chunks == 1) as (one, several):
+            with one:
+                body.call(function, table, 0, 1)
+            with several:
+                self._call(body, "share", function, table, chunks)
+        self._call(body, "alone", -1)
+        return body.result()
+
+    def begin(self, body: Body) -> Any:
+        """Make the lock that is never released; no processor had a job yet."""
+        body.put(self._at(body, "where"), 0, -1)
+        lock = body.call("PyThread_allocate_lock")
+        body.call("PyThread_acquire_lock", lock, 1, of="i32")
+        body.put(self._at(body, "held"), 0, lock)
+        return body.result()
+
+    def pause(self, body: Body) -> Any:
+        """End all threads, and have no job until `resume`."""
+        busy, begun = self._at(body, "busy"), self._at(body, "begun")
+        with body.loop() as leave:
+            leave(body.exchanged(busy, 0, 1))
+            self._relax(body)
+        body.tell(self._at(body, "stop"), 1)
+        count = body.word(begun)
+        self._call(body, "wake", count)
+        self._call(body, "wait", self._at(body, "alive"), 0)
+        with body.count(count) as number:
+            body.call("PyThread_free_lock", body.word(self._member(body, number), LOCK))
+        body.put(begun, 0, 0)
+        body.tell(self._at(body, "stop"), 0)
+        return body.result()
+
+    def resume(self, body: Body) -> Any:
+        """Take jobs again."""
+        body.tell(self._at(body, "busy"), 0)
+        return body.result()
+
+
+PARTS = {
+    "here": 0, "take": 1, "wanted": 1, "help": 1, "wake": 1, "hire": 1, "wait": 2, "share": 3, "alone": 1,
+    "share_products": 3, "begin": 0, "pause": 0, "resume": 0,
+}  # fmt: skip
+"""The functions and how many parameters they have; each calls those before."""
+PUBLIC = {"share", "share_products", "begin", "pause", "resume"}
 
 
 @native.once
 def _code() -> native.Code:
-    function, argument = RELAX.get(binding.get_process_triple().partition("-")[0], ("", ""))
-    code = texts.code(
-        TEXT, {"chosen": blocks.chosen_address(), "sched_getcpu": _sched_getcpu(), **_openblas()}, threads=THREADS, looks=LOOKS, patience=PATIENCE,
-        bits=BITS, one_left=1 << BITS, all_taken=(1 << BITS) - 1, all_left=(1 << 2 * BITS) - (1 << BITS),
-        all_told=(1 << 2 * BITS) - 1,
-        declare=f"declare void {function}({argument.partition(' ')[0]})" if function else "",
-        relax=f"call void {function}({argument})" if function else "fence acquire",
-    )  # fmt: skip
+    links = {"chosen": blocks.chosen_address(), "sched_getcpu": _sched_getcpu(), **_openblas()}
+    code = callables.code("pool", PoolWriter, links)
     begin, pause, resume = (ctypes.CFUNCTYPE(None)(code.address(name)) for name in ("begin", "pause", "resume"))
     begin()
     forks.around(before=pause, in_parent=resume, in_child=resume)

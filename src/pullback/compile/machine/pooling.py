@@ -1,8 +1,8 @@
-"""The largest elements of windows, and where they stand, eager: machine code that reads the windows where they lie.
+"""Max pooling outside of compile: maxima of windows and their indices, read from images through a table of indices.
 
-It takes one element of several windows at a time, from the places that a table gives. In the table an element outside
-the image is the nearest one of its window inside, so padding needs no memory and no test: twice the same element
-changes no maximum, and neither which of several is the first or the last.
+One element of several windows is taken at a time. In the table an element in the padding is replaced by the nearest one of its
+window inside the image, so that padding needs neither memory nor tests: a repeated element changes neither the maximum nor
+which element is the first or the last.
 """
 
 from __future__ import annotations
@@ -16,58 +16,48 @@ from llvmlite import ir
 
 from ...ops.convolution import Sizes, Window
 from ...ops.pooling import elements_along, places_of
+from ..mathematics.arithmetic import maximum
 from ..mathematics.lanes import Desk, Word
-from .elements import KINDS, maximum
+from .elements import KINDS
 from .memory import LONG, count_up, element, fill_with_zeros, load, load_lanes, long, store, store_lanes
 from .tasks import Call, TaskEmitter, lanes
 
 MOST = 1 << 18
-"""The most entries of a table; it should stay in the cache while image after image is pooled."""
+"""The largest table; it should stay in the cache for all images."""
 TASK, SEVERAL = 1 << 13, 8
-"""Elements, about, of what a thread does at a time, and tasks from which on threads take part."""
+"""The approximate number of elements in a task, and the number of tasks above which threads share them."""
 PLANES = "x plane taps offsets places units tasks".split()
-"""The words that all functions are told first: a plane is a unit's, which may be several images of one channel."""
+"""The first words of every table; a unit is a plane, or several small ones."""
 
 
 class PoolEmitter(TaskEmitter):
     """The functions `highest`, `find` and `spread`."""
 
+    UNITS = "units"
     WORDS: ClassVar = {
         "highest": [*PLANES, "out"],
         "find": [*PLANES, "y", "out"],
         "spread": [*PLANES, "y", "given", "chosen", "out"],
     }
 
-    def highest(self, task: Any) -> None:
-        """The largest element of each window."""
-        self._units(task, self._highest)
-
-    def find(self, task: Any) -> None:
-        """Where the first of the largest stands, or the last NaN."""
-        self._units(task, lambda unit: self._find(unit, self._line(self.given["out"], unit, "i32")))
-
-    def spread(self, task: Any) -> None:
-        """What is given for each window at that place, added up where windows meet."""
-        self._units(task, lambda unit: self._spread(task, unit))
-
-    def _units(self, task: Any, inside: Any) -> None:
-        begin, end = self.part(self.given["units"], task, self.given["tasks"])
-        self.loop(begin, end, inside)
+    def find(self, unit: Any) -> None:
+        """The index of the first of the largest elements of each window, or of the last NaN."""
+        self._find(unit, self._line(self.given["out"], unit, "i32"))
 
     def _line(self, base: Any, number: Any, kind: str) -> Any:
-        """The address of a line of an array that has an element for each window."""
+        """The address of a unit's part of an array with one element for each window."""
         return element(self.builder, self.pointer(base), kind, self.builder.mul(number, self.given["places"]))
 
     def _windows(self, inside: Any) -> None:
-        """As many windows at a time as there are lanes; the last ones may have been met before."""
+        """Loop over windows, one register at a time; the last register may overlap the one before."""
         last = self.builder.sub(self.given["places"], long(self.lanes))
         self.loop(long(0), self.given["places"], lambda i: inside(self.least(i, last)), self.lanes)
 
     def _element(self, unit: Any, tap: Any, first: Any) -> tuple[Word, Any]:
-        """One element of each of some windows, and the address of their places.
+        """One element of each window of a register, and the address of their indices.
 
-        They are loaded one by one: in many processors the instruction that gathers takes four times as long, since what
-        it leaked has been mended.
+        They are loaded one by one: gather instructions take four times as long on processors with the mitigation of
+        CVE-2022-40982 (Downfall).
         """
         builder, given = self.builder, self.given
         desk, scalar = Desk(builder, self.target, self.lanes), Desk(builder, self.target, None)
@@ -81,7 +71,8 @@ class PoolEmitter(TaskEmitter):
             found = builder.insert_element(found, one.value, ir.IntType(32)(lane))
         return Word(desk, self.kind, found), places
 
-    def _highest(self, unit: Any) -> None:
+    def highest(self, unit: Any) -> None:
+        """The largest element of each window."""
         target = self._line(self.given["out"], unit, self.kind)
 
         def windows(first: Any) -> None:
@@ -120,9 +111,10 @@ class PoolEmitter(TaskEmitter):
 
         self._windows(windows)
 
-    def _spread(self, task: Any, unit: Any) -> None:
+    def spread(self, unit: Any) -> None:
+        """Write what is given for each window to the place of its largest element, added up where windows overlap."""
         builder, given = self.builder, self.given
-        chosen, values = self._line(given["chosen"], task, "i32"), self._line(given["given"], unit, self.kind)
+        chosen, values = self._line(given["chosen"], self.task, "i32"), self._line(given["given"], unit, self.kind)
         out = self.pointer(self.sum(given["out"], (given["plane"], unit)))
         fill_with_zeros(builder, out, given["plane"])
         self._find(unit, chosen)
@@ -137,12 +129,12 @@ class PoolEmitter(TaskEmitter):
 
 
 class Plan:
-    """How the windows of images of one shape lie."""
+    """Max pooling of images of one shape."""
 
     def __init__(self, shape: Sizes, along: list[Any], dtype: np.dtype[Any]) -> None:
         self.dtype, self.size, self.lengths = dtype, math.prod(shape[2:]), tuple(each.shape[1] for each in along)
         planes, places, lane = math.prod(shape[:2]), math.prod(self.lengths), lanes(KINDS[dtype])
-        # Some images of few places are one unit, so that lanes are full.
+        # Small images are grouped to units, so that all lanes are used.
         divisors = [m for m in range(1, 4 * lane + 1) if planes % m == 0 and m * places >= lane]
         full = [m for m in divisors if m * places >= 4 * lane]
         self.together = min(full, default=max(divisors, default=0))
@@ -168,13 +160,13 @@ class Plan:
         return out
 
     def places(self, x: Any, y: Any) -> Any:
-        """Where in its flattened image each of them stands."""
+        """The index of each maximum in its flattened image."""
         out = np.empty(y.shape, np.int32)
         self._call("find", x=np.ascontiguousarray(x), y=np.ascontiguousarray(y), out=out)
         return np.remainder(out, self.size, dtype=np.int64)
 
     def spread(self, given: Any, x: Any, y: Any) -> Any:
-        """What is given for each at that place, added up, in zeros."""
+        """The gradient of the images: cotangents added at the indices of the maxima."""
         out, chosen = np.empty(x.shape, self.dtype), np.empty((self.tasks, self.offsets.shape[1]), np.int32)
         given, x, y = map(np.ascontiguousarray, (given, x, y))
         self._call("spread", x=x, y=y, given=given, chosen=chosen, out=out)
@@ -183,7 +175,7 @@ class Plan:
 
 @functools.lru_cache(maxsize=64)
 def plan(shape: Sizes, lengths: Sizes, kernel: Sizes, window: Window, dtype: np.dtype[Any]) -> Plan | None:
-    """How maxima are found by machine code; None where NumPy is to."""
+    """The plan of a max pooling by machine code; None if the case is not supported."""
     if dtype not in (np.float32, np.float64) or math.prod(lengths) * math.prod(kernel) > MOST:
         return None
     along = elements_along(shape[2:], lengths, kernel, window)

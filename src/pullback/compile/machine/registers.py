@@ -1,42 +1,41 @@
-"""Loops of small steps, in registers: each value of a step is one vector, and what a step hands to the next never sees memory.
+"""Loops of the program with small steps: each value of a step is one vector register, and the state stays in registers.
 
-A step of a few numbers takes no longer than its longest chain of operations, if nothing else is done between two steps.
-So the whole loop is one piece of code: no table, no memory but for what a step is given from columns and leaves in them,
-and whatever is the same in all steps is computed before the first.
+A step of a few numbers takes no longer than its longest chain of dependent operations, if nothing else is done between
+steps. So the loop is inlined: it reads and writes memory only for columns, and computes loop invariants before the first
+step.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 
-from .. import scalars
 from ..loops import Scan
-from ..mathematics.lanes import BITS, REALS, WIDTH, Desk, Product, Sum, Target, Word
+from ..mathematics.arithmetic import cast
+from ..mathematics.lanes import REALS, Desk, Product, Sum, Target, Word
 from ..program import Equation, Value
-from . import elements, indices, linear, reducing
+from . import elements, indices, reducing
 from .elements import COSTLY, ELEMENTS, KINDS
 from .fusion import PIECES
 from .memory import LONG, load, load_lanes, long, splat, store, store_lanes
 from .nests import REDUCTIONS
 
 EXACT_TERMS = 8
-"""Floats up to which a sum is one of floats; longer ones are summed as doubles."""
+"""The number of floats up to which a sum is computed in single precision."""
 
 Numbers = Sequence[int]
 
 
 def _lanes(size: int) -> int | None:
-    """Lanes for so many elements: the next power of two; None for a single number."""
+    """The number of lanes for `size` elements: the next power of two; None for a scalar."""
     return None if size == 1 else 1 << (size - 1).bit_length()
 
 
 class LoopEmitter:
-    """The code of one loop, written where a builder is; `address` gives the address of a value."""
+    """Writes the code of one loop; `address` gives the address of a value."""
 
     def __init__(self, builder: Any, equation: Equation, address: Callable[[Value], Any]) -> None:
         self.builder, self.equation = builder, equation
@@ -46,10 +45,10 @@ class LoopEmitter:
         self.inputs = [address(value) for value in equation.inputs]
         self.outputs = [address(value) for value in equation.outputs]
         self.words: dict[Value, Word] = {}
-        self.steady: set[Value] = set()  # what is the same in all steps
+        self.steady: set[Value] = set()  # loop invariants
 
     def emit(self) -> None:
-        """Write the code; the builder is left behind the loop."""
+        """Write the code; the builder is left after the loop."""
         loop, body = self.loop, self.loop.body
         shared = body.inputs[loop.carries + loop.columns :]
         for value, base in zip(shared, self.inputs[loop.carries + loop.columns :], strict=True):
@@ -61,14 +60,12 @@ class LoopEmitter:
                 self._write(equation)
         self.steady.update(self.words)
         first = [self._loaded(v, at) for v, at in zip(body.inputs, self.inputs[: loop.carries], strict=False)]
-        plan = linear.plan(loop, self.words)
-        ends = self._repeated(first, self._step) if plan is None else self._by_factors(first, plan)
-        for value, word, base in zip(body.outputs, ends, self.outputs[: loop.carries], strict=False):
+        for value, word, base in zip(body.outputs, self._repeated(first), self.outputs[: loop.carries], strict=False):
             self._stored(value, word, base)
 
-    def _repeated(self, first: list[Word], step: Callable[[Any, list[Word]], list[Word]]) -> list[Word]:
-        """Words after as many steps as the loop has; the builder is left behind these."""
-        builder, known = self.builder, dict(self.words)
+    def _repeated(self, first: list[Word]) -> list[Word]:
+        """The state after all steps; the builder is left after the loop."""
+        builder = self.builder
         before = builder.block
         head, after = (builder.function.append_basic_block() for _ in range(2))
         builder.branch(head)
@@ -77,7 +74,7 @@ class LoopEmitter:
         index.add_incoming(long(0), before)
         phis = [builder.phi(word.value.type) for word in first]
         words = [Word(word.desk, word.kind, phi) for word, phi in zip(first, phis, strict=True)]
-        results = step(index, words)
+        results = self._step(index, words)
         following = builder.add(index, long(1))
         index.add_incoming(following, builder.block)
         for phi, word, result in zip(phis, first, results, strict=True):
@@ -85,14 +82,15 @@ class LoopEmitter:
             phi.add_incoming(result.value, builder.block)
         builder.cbranch(builder.icmp_signed("<", following, long(self.loop.length)), head, after)
         builder.position_at_end(after)
-        self.words = known
         return results
 
     def _step(self, index: Any, states: list[Word]) -> list[Word]:
-        """One step: columns are read, what is not known yet is computed, and rows are written."""
+        """One step: read rows of columns, compute what is not invariant, and store rows."""
         loop, body = self.loop, self.loop.body
         self.words.update(zip(body.inputs, states, strict=False))
-        self._read(index)
+        columns = body.inputs[loop.carries : loop.carries + loop.columns]
+        for value, base in zip(columns, self.inputs[loop.carries : loop.carries + loop.columns], strict=True):
+            self.words[value] = self._loaded(value, self._row(base, index, value))
         for equation in body.equations:
             if any(value not in self.words for value in equation.outputs):
                 self._write(equation)
@@ -100,75 +98,10 @@ class LoopEmitter:
             self._stored(value, self.words[value], self._row(base, index, value))
         return [self.words[value] for value in body.outputs[: loop.carries]]
 
-    def _read(self, index: Any) -> None:
-        """The rows of columns that belong to a step."""
-        loop = self.loop
-        columns = loop.body.inputs[loop.carries : loop.carries + loop.columns]
-        for value, base in zip(columns, self.inputs[loop.carries : loop.carries + loop.columns], strict=True):
-            self.words[value] = self._loaded(value, self._row(base, index, value))
-
-    # Steps that are linear in the states
-
-    def _by_factors(self, first: list[Word], plan: linear.Plan) -> list[Word]:
-        """The states after all steps: by factors, and once more step by step if these may not be trusted."""
-        model = first[0]
-        bits = "u" + BITS[plan.kind][1:]
-        zero, most = model.desk.number(bits, 0), model.desk.number(bits, (1 << WIDTH[bits]) - 1)
-        watch = linear.Watch(zero, most)
-        state = self.loop.body.inputs[0]
-        for value in plan.looked_at:
-            if value in self.words:
-                watch = watch.seen(self._spread(value, state))
-        ends = self._repeated([*first, watch.high, watch.low, zero], partial(self._step_by_factors, plan))
-        *quick, high, low, highest = ends
-        limit = model.desk.number(plan.kind, 2.0 ** linear.HIGH[plan.kind]).bits().to(bits)
-        for word in quick:
-            highest = linear.larger(highest, word)
-        bad = ~(linear.Watch(high, low).within(plan.size, plan.kind) & (highest <= limit))
-        return [
-            Word(word.desk, word.kind, value)
-            for word, value in zip(quick, self._otherwise(bad, quick, first), strict=True)
-        ]
-
-    def _otherwise(self, bad: Word, quick: list[Word], first: list[Word]) -> list[Any]:
-        """The values of some words; where a bool is true of any lane, those after steps one by one."""
-
-        def values(good: bool) -> list[Any]:
-            return [word.value for word in (quick if good else self._repeated(first, self._step))]
-
-        return scalars.either(self.builder, bad.value, values)
-
-    def _step_by_factors(self, plan: linear.Plan, index: Any, words: list[Word]) -> list[Word]:
-        """One step, and what was seen in it of the sizes of numbers."""
-        loop, body = self.loop, self.loop.body
-        states = dict(zip(body.inputs, words[: loop.carries], strict=False))
-        watch, highest = linear.Watch(*words[loop.carries : -1]), words[-1]
-        self._read(index)
-        terms: dict[Value, linear.Terms] = {
-            value: {value: word.desk.number(word.kind, 1)} for value, word in states.items()
-        }
-        for value in plan.looked_at:
-            if value in body.inputs[loop.carries : loop.carries + loop.columns]:
-                watch = watch.seen(self._spread(value, body.inputs[0]))
-        for equation in body.equations:
-            out = equation.outputs[0]
-            if out in plan.linear:
-                operands = [terms.get(value) or {None: self._spread(value, out)} for value in equation.inputs]
-                terms[out] = linear.terms_of(equation, operands)
-            elif out not in self.words:
-                self._write(equation)
-        for value, base in zip(body.outputs[loop.carries :], self.outputs[loop.carries :], strict=True):
-            word = linear.together(terms[value], states) if value in terms else self.words[value]
-            self._stored(value, word, self._row(base, index, value))
-        for value in plan.multiplied:
-            highest = linear.larger(highest, states[value])
-        ends = [linear.together(terms[value], states) for value in body.outputs[: loop.carries]]
-        return [*ends, watch.high, watch.low, highest]
-
     # Memory
 
     def _row(self, base: Any, index: Any, value: Value) -> Any:
-        """The address of the row of a column that belongs to a step."""
+        """The address of a step's row of a column."""
         number = self.builder.sub(long(self.loop.length - 1), index) if self.loop.reverse else index
         return self.builder.gep(base, [self.builder.mul(number, long(value.nbytes))], source_etype=ir.IntType(8))
 
@@ -203,7 +136,7 @@ class LoopEmitter:
     # Elements of vectors
 
     def _gathered(self, word: Word, places: Numbers) -> Word:
-        """A vector of some elements of a vector; the lanes behind them hold copies of some, which nobody stores."""
+        """A vector of some elements of a vector; surplus lanes repeat the last element and are not stored."""
         desk, kind, builder = self._desk(len(places)), word.kind, self.builder
         if word.desk.lanes is None and isinstance(word.value, ir.Constant):
             return desk.number(kind, word.value.constant)
@@ -217,7 +150,7 @@ class LoopEmitter:
         return Word(desk, kind, builder.shuffle_vector(word.value, word.value, _places(padded)))
 
     def _put_together(self, words: Sequence[tuple[Word, int]], numbers: Numbers) -> Word:
-        """A vector of elements of several, which are numbered one after another from 1 on; 0 is zero."""
+        """A vector of elements of several vectors, numbered consecutively from 1; 0 stands for a zero."""
         desk, kind = self._desk(len(numbers)), words[0][0].kind
         found, start = desk.number(kind, 0), 1
         for word, size in words:
@@ -272,9 +205,9 @@ class LoopEmitter:
         return self._gathered(self.words[value], np.broadcast_to(numbers, like.shape).reshape(-1).tolist())
 
     def _scaled(self, value: Value) -> tuple[Value, float] | None:
-        """The value and the number whose product a float is, if that is as large as the value at most.
+        """The factors of a product with a constant of at most 1 in size, if a value is such a product.
 
-        Then it and a sum may be one operation: what overflows, does so in both forms.
+        Then product and sum may be fused: both forms overflow for the same operands.
         """
         maker = self.makers.get(value)
         if maker is not None and maker.name == "multiply" and value.dtype.kind == "f":
@@ -287,7 +220,7 @@ class LoopEmitter:
         return None
 
     def _taken_in(self, equation: Equation, operands: list[Word]) -> Word | None:
-        """A sum of a function and of what is known long before, if the last operation of the function can take that in."""
+        """A sum of a function and an early term, if the function's last operation can add the term."""
         for place, value in enumerate(equation.inputs):
             word, other = self.words[value], operands[1 - place]
             if (
@@ -302,7 +235,7 @@ class LoopEmitter:
         return None
 
     def _is_soon(self, value: Value) -> bool:
-        """Whether a value does not wait for a function of mathematics."""
+        """Whether a value does not depend on a mathematical function."""
         maker = self.makers.get(value)
         if maker is None:
             return True
@@ -310,14 +243,14 @@ class LoopEmitter:
         return cheap and all(map(self._is_soon, maker.inputs))
 
     def _move(self, equation: Equation) -> None:
-        """An operation whose results are elements of its inputs, or zeros: what it does to their numbers says all."""
+        """An operation that only moves elements: it is run on element numbers, which give the shuffle."""
         numbered, start = [], 1
         for value in equation.inputs:
             numbered.append(np.arange(start, start + value.size).reshape(value.shape))
             start += value.size
         plain = equation.name in indices.FLATTENS
         made = numbered[0] if plain else equation.primitive.forward(*numbered, **equation.params)
-        words = [(elements.cast(self.words[v], KINDS[equation.outputs[0].dtype]), v.size) for v in equation.inputs]
+        words = [(cast(self.words[v], KINDS[equation.outputs[0].dtype]), v.size) for v in equation.inputs]
         for value, numbers in zip(equation.outputs, made if isinstance(made, tuple | list) else (made,), strict=True):
             self.words[value] = self._put_together(words, np.asarray(numbers).reshape(-1).tolist())
 
@@ -331,11 +264,11 @@ class LoopEmitter:
         kind = reducing.kind_of(how, x.dtype, out.dtype)
         if kind == "d" and out.dtype.itemsize == 4 and numbers.shape[1] <= EXACT_TERMS:
             kind = "f"
-        parts = [elements.cast(self._gathered(self.words[x], row), kind) for row in numbers.T.tolist()]
-        while len(parts) > 1:  # neighbours first, so that errors and waiting grow with the logarithm
+        parts = [cast(self._gathered(self.words[x], row), kind) for row in numbers.T.tolist()]
+        while len(parts) > 1:  # pairwise: error and latency grow with the logarithm
             pairs = [reducing.combine(how, *parts[i : i + 2]) for i in range(0, len(parts) - 1, 2)]
             parts = [*pairs, *parts[len(parts) // 2 * 2 :]]
-        return elements.cast(parts[0], KINDS[out.dtype])
+        return cast(parts[0], KINDS[out.dtype])
 
     def _multiply(self, equation: Equation) -> Word:
         left, right = equation.inputs

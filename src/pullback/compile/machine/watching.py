@@ -14,12 +14,16 @@ import sysconfig
 import types
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..holders import MISSING, Holder, Row
-from . import native, texts
+from ..mathematics.lanes import Word
+from . import callables, native
+from .callables import Body
+from .linking import Module
 
 WORD, ENTRY, ENTRIES, ITEMS = range(4)
 """Kinds of rows. A row is four words: its kind, an object, where in it or what of it, and what is expected there."""
@@ -27,109 +31,48 @@ WORD, ENTRY, ENTRIES, ITEMS = range(4)
 RENEWALS = 8
 """How often other objects that mean the same are watched instead: a function that makes new ones at each call is asked."""
 
-TEXT = """
-define ptr @unchanged(ptr %self, ptr %args, i64 %given) {{
-top:
-  %pos = alloca i64
-  %key = alloca ptr
-  %value = alloca ptr
-  %block = call ptr @field(ptr %self, i64 {data})
-  %dims = call ptr @field(ptr %self, i64 {dims})
-  %words = call i64 @word(ptr %dims, i64 0)
-  %end = getelementptr i64, ptr %block, i64 %words
-  br label %row
-row:
-  %at = phi ptr [ %block, %top ], [ %following, %well ]
-  %more = icmp ult ptr %at, %end
-  br i1 %more, label %look, label %yes
-look:
-  %kind = call i64 @word(ptr %at, i64 0)
-  %object = call ptr @word(ptr %at, i64 1)
-  %where = call i64 @word(ptr %at, i64 2)
-  %place = inttoptr i64 %where to ptr
-  %expected = call i64 @word(ptr %at, i64 3)
-  switch i64 %kind, label %word [ i64 1, label %entry  i64 2, label %entries  i64 3, label %items ]
-word:
-  %found_word = call i64 @field(ptr %object, i64 %where)
-  br label %compare
-entry:
-  %get = call ptr @link(PyDict_GetItem)
-  %got = call ptr %get(ptr %object, ptr %place)
-  %got_word = ptrtoint ptr %got to i64
-  br label %compare
-compare:
-  %found = phi i64 [ %found_word, %word ], [ %got_word, %entry ]
-  %right = icmp eq i64 %found, %expected
-  br i1 %right, label %well, label %no
-entries:
-  store i64 0, ptr %pos
-  %next = call ptr @link(PyDict_Next)
-  br label %pair
-pair:
-  %i = phi i64 [ 0, %entries ], [ %i_next, %same_value ]
-  %any = call i32 %next(ptr %object, ptr %pos, ptr %key, ptr %value)
-  %some = icmp ne i32 %any, 0
-  br i1 %some, label %both, label %ended
-both:
-  %short = icmp ult i64 %i, %expected
-  br i1 %short, label %keys, label %no
-keys:
-  %i_key = mul i64 %i, 2
-  %own_key = call i64 @word(ptr %place, i64 %i_key)
-  %its_key = call i64 @word(ptr %key, i64 0)
-  %same_key = icmp eq i64 %own_key, %its_key
-  br i1 %same_key, label %values, label %no
-values:
-  %i_value = add i64 %i_key, 1
-  %own_value = call i64 @word(ptr %place, i64 %i_value)
-  %its_value = call i64 @word(ptr %value, i64 0)
-  %equal = icmp eq i64 %own_value, %its_value
-  br i1 %equal, label %same_value, label %loose
-loose:
-  %its = inttoptr i64 %its_value to ptr
-  %its_type = call i64 @field(ptr %its, i64 {type})
-  %marked = or i64 %its_type, 1
-  %as_type = icmp eq i64 %own_value, %marked
-  br i1 %as_type, label %same_value, label %no
-same_value:
-  %i_next = add i64 %i, 1
-  br label %pair
-ended:
-  %all_there = icmp eq i64 %i, %expected
-  br i1 %all_there, label %well, label %no
-items:
-  %size = call i64 @field(ptr %object, i64 {list_size})
-  %as_many = icmp eq i64 %size, %expected
-  %held = call ptr @field(ptr %object, i64 {list_items})
-  br i1 %as_many, label %item, label %no
-item:
-  %j = phi i64 [ 0, %items ], [ %j_next, %same_item ]
-  %j_more = icmp ult i64 %j, %expected
-  br i1 %j_more, label %both_items, label %well
-both_items:
-  %own_item = call i64 @word(ptr %place, i64 %j)
-  %its_item = call i64 @word(ptr %held, i64 %j)
-  %j_next = add i64 %j, 1
-  %alike = icmp eq i64 %own_item, %its_item
-  br i1 %alike, label %same_item, label %no
-same_item:
-  br label %item
-well:
-  %following = getelementptr i64, ptr %at, i64 4
-  br label %row
-yes:
-  %true = call ptr @link(True)
-  br label %answer
-no:
-  %false = call ptr @link(False)
-  br label %answer
-answer:
-  %result = phi ptr [ %true, %yes ], [ %false, %no ]
-  %incref = call ptr @link(Py_IncRef)
-  call void %incref(ptr %result)
-  ret ptr %result
-}}
-"""
+
+def _write(module: Module, places: dict[str, int]) -> None:
+    """Write the function, which returns True if all rows are as expected."""
+    body = Body(module, "unchanged", 3, public=True)
+    own = body.parameters[0]
+    rows, words = body.field(own, "data"), body.word(body.field(own, "dims"))
+
+    def check(condition: Word) -> None:
+        """Return False where a condition does not hold."""
+        with body.when(~condition):
+            body.result_object("False")
+
+    with body.count(words >> 2) as number:
+        row = rows + number * 32
+        kind, thing, where, expected = (body.word(row, place) for place in range(4))
+        with body.when(kind == WORD):
+            check(body.word(thing + where) == expected)
+        with body.when(kind == ENTRY):
+            check(body.call("PyDict_GetItem", thing, where) == expected)
+        with body.when(kind == ENTRIES):
+            _entries(body, thing, where, expected, check)
+        with body.when(kind == ITEMS):
+            check(body.word(thing + places["list_size"]) == expected)
+            items = body.word(thing + places["list_items"])
+            with body.count(expected) as place:
+                check(body.word(items, place) == body.word(where, place))
+    body.result_object("True")
+
+
+def _entries(body: Body, thing: Word, where: Word, expected: Word, check: Callable[[Word], None]) -> None:
+    """Compare a dictionary with pairs of keys and values; a type with the lowest bit set stands for all its objects."""
+    position, key, value, place = (body.variable(0) for _ in range(4))
+    with body.loop() as leave:
+        leave(body.call("PyDict_Next", thing, position, key, value, of="i32") == 0)
+        check(body.word(place) < expected)
+        pair = where + body.word(place) * 16
+        check(body.word(pair) == body.word(key))
+        wanted, found = body.word(pair, 1), body.word(value)
+        with body.when(wanted != found):
+            check(wanted == body.field(found, "type") | 1)
+        body.put(place, 0, body.word(place) + 1)
+    check(body.word(place) == expected)
 
 
 @native.once
@@ -138,7 +81,7 @@ def _method() -> Any:
     parts = _list()
     if parts is None or sysconfig.get_config_var("Py_GIL_DISABLED"):
         return None  # without a lock of the interpreter, a container might change while it is looked at
-    return texts.method("unchanged", "Whether all is what it was.", TEXT, **parts)
+    return callables.method("unchanged", "Whether all is what it was.", partial(_write, places=parts))
 
 
 @functools.cache
@@ -158,6 +101,17 @@ def _list() -> dict[str, int] | None:
     items = (ctypes.c_void_p * 3).from_address(at)
     right = list(items) == [id(item) for item in probe]
     return {"list_size": head, "list_items": head + native.POINTER_SIZE} if right else None
+
+
+@functools.cache
+def _set_size() -> int | None:
+    """Where a set has its length; None where it is not found."""
+    place = object.__basicsize__ + native.POINTER_SIZE
+    lengths = [ctypes.c_ssize_t.from_address(id(probe) + place).value for probe in PROBES]
+    return place if lengths == [len(probe) for probe in PROBES] else None
+
+
+PROBES = set[int](), {1}, {*range(100)}
 
 
 # Where the attributes of some objects lie
@@ -251,6 +205,8 @@ class Watch:
             return WORD, held, place, 0 if nothing else id(expected)
         if row.kind == "entry":
             return ENTRY, held, id(row.where), 0 if expected is MISSING else id(expected)
+        if row.kind == "items" and type(row.held) is set:
+            return WORD, held, _set_size() or 0, 0
         if row.kind == "items":
             return ITEMS, held, self._array(list(map(id, expected))), len(expected)
         any_float = id(float) | 1  # odd, as no address of an object is
@@ -273,7 +229,7 @@ def _watchable(row: Row) -> bool:
     if row.kind == "entry":
         return type(held) is dict and type(row.where) is str
     if row.kind == "items":
-        return type(held) is list
+        return type(held) is list or (type(held) is set and not expected and _set_size() is not None)
     empty = not expected and isinstance(held, dict) and type(held).__len__ is dict.__len__
     return (
         type(held) in (dict, defaultdict) or empty

@@ -13,7 +13,7 @@ from typing import Any
 from llvmlite import ir
 
 from .exponentials import scaled
-from .lanes import BIAS, FRACTION, ORDERED, REALS, TYPES, WIDTH, Desk, Target, Word, declared
+from .lanes import BIAS, FRACTION, TYPES, Desk, Target, Word, declared
 from .pairs import product
 
 # Below this quotient, and for doubles of a size between the other two, the short form is exact.
@@ -50,9 +50,7 @@ def _near(a: Word, b: Word, *, short: bool) -> Word:
 
 
 def fmod(a: Word, b: Word, *, near: bool = False) -> Word:
-    """The remainder of a division towards 0, as C has it; NaN for b = 0 and infinite a; of integers, 0 for b = 0."""
-    if a.kind not in REALS:
-        return _of_integers(a, b)[1]
+    """The remainder of a division towards 0, as C has it; NaN for b = 0 and infinite a."""
     kind = a.kind
     a, b = a.to("d"), b.to("d")
     if near:
@@ -72,42 +70,18 @@ def _zero_like(sign: Word) -> Word:
 
 
 def remainder(a: Word, b: Word, *, near: bool = False) -> Word:
-    """The remainder of a division towards -inf, with the sign of b; of integers, 0 for b = 0."""
-    return _floored(a, b, near=near)[1] if a.kind in REALS else _floored_integers(a, b)[1]
+    """The remainder of a division towards -inf, with the sign of b."""
+    return _floored(a, b, near=near)[1]
 
 
 def floor_divide(a: Word, b: Word, *, near: bool = False) -> Word:
-    """The quotient that belongs to `remainder`; of integers, 0 for b = 0."""
-    if a.kind not in REALS:
-        return _floored_integers(a, b)[0]
+    """The quotient that belongs to `remainder`."""
     rest, _, differs = _floored(a, b, near=near)
     plain, quotient = a / b, (a - rest) / b
     quotient = differs.select(quotient - 1, quotient)
     below = quotient.floor()
     whole = (quotient - below > 0.5).select(below + 1, below)
     return (b == 0).select(plain, (quotient == 0).select(_zero_like(plain), whole))
-
-
-def _of_integers(a: Word, b: Word) -> tuple[Word, Word]:
-    """Quotient and remainder towards 0; both 0 for b = 0, and of the least integer and -1, itself and 0."""
-    builder = a.desk.builder
-    signed = a.kind in ORDERED
-    none = b == 0
-    divisor = none.select(1, b)
-    if signed:
-        least = -(2 ** (WIDTH[a.kind] - 1))
-        divisor = ((a == least) & (b == -1)).select(1, divisor)
-    divide, rest = (builder.sdiv, builder.srem) if signed else (builder.udiv, builder.urem)
-    quotient = Word(a.desk, a.kind, divide(a.value, divisor.value))
-    return none.select(0, quotient), none.select(0, Word(a.desk, a.kind, rest(a.value, divisor.value)))
-
-
-def _floored_integers(a: Word, b: Word) -> tuple[Word, Word]:
-    quotient, rest = _of_integers(a, b)
-    if a.kind not in ORDERED:
-        return quotient, rest
-    differs = (rest != 0) & ((rest < 0) ^ (b < 0))
-    return differs.select(quotient - 1, quotient), differs.select(rest + b, rest)
 
 
 def _called(a: Word, b: Word) -> Word:

@@ -1,0 +1,64 @@
+"""Half precision: primitives that compute with float16 in float32 and round their results once.
+
+NumPy rounds every intermediate result to the dtype of its operands. A sum of squares in float16 overflows at 65 504, and
+a count of more elements than that is infinite. A primitive that is declared with `halves="as singles"` never sees float16
+arrays: its forward function and its rules are called with float32 arrays, and their results are rounded.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import xp as _xp
+
+SINGLE = np.dtype(np.float32)
+
+
+def is_half(x: Any) -> bool:
+    """True if an array or a carrier has the dtype float16."""
+    return getattr(getattr(x, "_dtype", x.dtype), "char", "") == "e"
+
+
+def as_singles(forward: Callable[..., Any]) -> Callable[..., Any]:
+    """A forward function that is called with float32 arrays instead of float16 ones; its result is rounded to float16."""
+
+    @functools.wraps(forward)
+    def computed(*arrays: Any, **metadata: Any) -> Any:
+        if arrays[0].dtype.char != "e":
+            return forward(*arrays, **metadata)
+        singles = [x.astype(SINGLE) if x.dtype == _xp.HALF else x for x in arrays]
+        return np.asarray(forward(*singles, **metadata)).astype(_xp.HALF)
+
+    return computed
+
+
+class _Single:
+    """A saved value as float32, with the attribute that rules read."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, xp: Any, x: Any) -> None:
+        self.array = xp.astype(x, dtype=SINGLE, source=_xp.HALF) if is_half(x) else x
+
+
+def pulled_as_singles(primitive: Any, pull: Callable[..., Any]) -> Callable[..., Any]:
+    """The composed rules of a primitive, called with float32 arrays instead of float16 ones; results are rounded to float16.
+
+    If all inputs are saved, the output is recomputed in float32: the saved one is rounded, which would cost accuracy.
+    """
+
+    def rounded(xp: Any, g: Any, edges: Sequence[Any], saved: Sequence[Any], params: dict[str, Any]) -> Any:
+        if not is_half(g):
+            return pull(xp, g, edges, saved, params)
+        singles = [cell and _Single(xp, cell.array) for cell in saved]
+        if [*primitive.saved] == ["y", *primitive.inputs] and None not in singles:
+            run = primitive.forward if xp is _xp else primitive
+            singles[0] = _Single(xp, run(*[each.array for each in singles[1:]], **params))
+        pulled = pull(xp, _Single(xp, g).array, edges, singles, params)
+        return tuple([None if x is None else xp.astype(x, dtype=_xp.HALF, source=SINGLE) for x in pulled])
+
+    return rounded

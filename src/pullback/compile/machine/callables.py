@@ -1,0 +1,219 @@
+"""Functions that read Python's objects and call C functions, written with LLVM's builder.
+
+All their values are words: integers of 64 bits, which are numbers or addresses. C functions of Python and NumPy, and
+objects, are found by name in a table of addresses that is filled when the code is loaded (see `linking`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from llvmlite import ir
+
+from ..mathematics.lanes import TYPES, Desk, Target, Word
+from . import native
+from .linking import Module, address_of
+from .memory import LONG, long
+
+CELL = ir.PointerType(LONG)
+CONTIGUOUS, ALIGNED, WRITABLE = 0x0101, 0x0100, 0x0400
+"""NumPy's flags of an array: C-contiguous and aligned, aligned, writable."""
+ROW = "nd dims dtype number bytes flags".split()
+"""The words that describe an array: axes, the address of its lengths, dtype, the dtype's number, bytes, required flags."""
+
+
+class Body:
+    """The body of a function under construction; its parameters and its result are words."""
+
+    def __init__(self, module: Module, name: str, parameters: int, *, public: bool = False) -> None:
+        self.function = ir.Function(module, ir.FunctionType(LONG, [LONG] * parameters), name)
+        self.function.linkage = "" if public else "internal"
+        self.builder = ir.IRBuilder(self.function.append_basic_block())
+        self.desk = Desk(self.builder, Target(fma=False), None)
+        self.parameters = [self._as_word(argument) for argument in self.function.args]
+
+    def _as_word(self, value: Any) -> Word:
+        return Word(self.desk, "i64", value)
+
+    def _value(self, word: Word | int) -> Any:
+        return word.value if isinstance(word, Word) else long(word)
+
+    def _cell(self, address: Word, place: Word | int = 0) -> Any:
+        return self.builder.inttoptr((address + place * 8).value, CELL)
+
+    # Memory
+
+    def word(self, address: Word, place: Word | int = 0) -> Word:
+        """The word at a place of a table."""
+        return self._as_word(self.builder.load(self._cell(address, place), typ=LONG))
+
+    def put(self, address: Word, place: Word | int, word: Word | int) -> None:
+        """Write a word to a place of a table."""
+        self.builder.store(self._value(word), self._cell(address, place))
+
+    def field(self, thing: Word, name: str) -> Word:
+        """A field of an array object, or the type of any object."""
+        kind = "i32" if name in ("nd", "flags") else "i64"
+        place = self.builder.inttoptr((thing + (native.offsets() or {})[name]).value, CELL)
+        return Word(self.desk, kind, self.builder.load(place, typ=TYPES[kind])).to("i64")
+
+    def table(self, words: Word | int) -> Word:
+        """The address of memory for so many words, until the function returns."""
+        made = self.builder.alloca(LONG, size=self._value(words))
+        made.align = 16
+        return self._as_word(self.builder.ptrtoint(made, LONG))
+
+    def variable(self, word: Word | int) -> Word:
+        """The address of a word on the stack, which gets a value here."""
+        with self.builder.goto_entry_block():
+            made = self.table(1)
+        self.put(made, 0, word)
+        return made
+
+    def shared(self, variable: Any) -> Word:
+        """The address of a global variable."""
+        return self._as_word(self.builder.ptrtoint(variable, LONG))
+
+    # Words that several threads read and write; all such accesses have one order
+
+    def seen(self, address: Word) -> Word:
+        """A word that other threads may write."""
+        return self._as_word(self.builder.load_atomic(self._cell(address), "seq_cst", 8))
+
+    def tell(self, address: Word, word: Word | int) -> None:
+        """Write a word that other threads may read."""
+        self.builder.store_atomic(self._value(word), self._cell(address), "seq_cst", 8)
+
+    def atomic(self, operation: str, address: Word, word: Word | int) -> Word:
+        """Change a word by "xchg" (replace), "add" or "sub"; the result is the word before."""
+        return self._as_word(self.builder.atomic_rmw(operation, self._cell(address), self._value(word), "seq_cst"))
+
+    def exchanged(self, address: Word, expected: Word | int, word: Word | int) -> Word:
+        """Replace a word if it is the expected one; whether it was."""
+        cell, before, after = self._cell(address), self._value(expected), self._value(word)
+        return Word(
+            self.desk, "b1", self.builder.extract_value(self.builder.cmpxchg(cell, before, after, "seq_cst"), 1)
+        )
+
+    # Calls
+
+    def link(self, name: str) -> Word:
+        """The address of what the table has under a name."""
+        return self._as_word(self.builder.ptrtoint(address_of(self.builder, name, CELL), LONG))
+
+    def call(self, function: str | Word | Any, *words: Word | int, of: str = "i64") -> Word:
+        """Call a C function by its name or its address, or a function of this module, that returns an integer."""
+        if isinstance(function, str | Word):
+            address = self.link(function) if isinstance(function, str) else function
+            signature = ir.FunctionType(TYPES[of], [LONG] * len(words))
+            function = self.builder.inttoptr(address.value, ir.PointerType(signature))
+        return Word(self.desk, of, self.builder.call(function, [self._value(word) for word in words])).to("i64")
+
+    def new_array(self, nd: Word | int, dims: Word, number: Word) -> Word:
+        """A new array of a dtype's number; 0 where there is no memory."""
+        return self.call("PyArray_New", self.link("ndarray"), nd, dims, number, 0, 0, 0, 0, 0)
+
+    @contextlib.contextmanager
+    def without_lock(self) -> Iterator[None]:
+        """A block during which other threads of Python may run."""
+        state = self.call("PyEval_SaveThread")
+        yield
+        self.call("PyEval_RestoreThread", state)
+
+    # Control flow
+
+    def when(self, condition: Word) -> Any:
+        """A block that runs where a condition holds."""
+        return self.builder.if_then(condition.value)
+
+    def either(self, condition: Word) -> Any:
+        """Two blocks, of which the first runs where a condition holds, and else the second."""
+        return self.builder.if_else(condition.value)
+
+    @contextlib.contextmanager
+    def loop(self) -> Iterator[Callable[[Word], None]]:
+        """A loop without end; its block gets a function that leaves it where a condition holds."""
+        begin, end = self.function.append_basic_block(), self.function.append_basic_block()
+
+        def leave(condition: Word) -> None:
+            following = self.function.append_basic_block()
+            self.builder.cbranch(condition.value, end, following)
+            self.builder.position_at_end(following)
+
+        self.builder.branch(begin)
+        self.builder.position_at_end(begin)
+        yield leave
+        self.builder.branch(begin)
+        self.builder.position_at_end(end)
+
+    @contextlib.contextmanager
+    def count(self, end: Word) -> Iterator[Word]:
+        """A loop over the numbers from 0 up to one."""
+        before = self.builder.block
+        with self.loop() as leave:
+            phi = self.builder.phi(LONG)
+            phi.add_incoming(long(0), before)
+            number = self._as_word(phi)
+            leave(number >= end)
+            yield number
+            phi.add_incoming((number + 1).value, self.builder.block)
+
+    def result(self, word: Word | int = 0) -> Any:
+        """Return a word; the function."""
+        self.builder.ret(self._value(word))
+        return self.function
+
+    def result_if(self, condition: Word, word: Word | int = 0) -> None:
+        """Return a word where a condition holds."""
+        with self.when(condition):
+            self.result(word)
+
+    def result_object(self, name: str) -> None:
+        """Return an object of the table."""
+        found = self.link(name)
+        self.call("Py_IncRef", found)
+        self.result(found)
+
+
+def fits(module: Module) -> Any:
+    """The function of a module that says whether an object is an array as a row of words describes it."""
+    body = Body(module, "fits", 2)
+    thing, row = body.parameters
+    nd, dims, dtype, _, _, flags = (body.word(row, place) for place in range(len(ROW)))
+    body.result_if(body.field(thing, "type") != body.link("ndarray"))
+    body.result_if((body.field(thing, "flags") & flags) != flags)
+    body.result_if((body.field(thing, "descr") != dtype) | (body.field(thing, "nd") != nd))
+    own = body.field(thing, "dims")
+    with body.count(nd) as axis:
+        body.result_if(body.word(own, axis) != body.word(dims, axis))
+    return body.result(1)
+
+
+def code(name: str, write: Callable[[Module], object], links: Mapping[str, int] | None = None) -> native.Code:
+    """The code that a function writes, kept on the disk under a name; `links` are addresses besides Python's and NumPy's."""
+
+    def text() -> str:
+        module = Module()
+        write(module)
+        return module.finished()
+
+    made, links = native.Code(native.kept(f"{name} {native.offsets()}", text)), links or {}
+    made.fill([links[each] if each in links else native.address(each) for each in made.names])
+    return made
+
+
+def method(name: str, doc: str, write: Callable[[Module], object], details: object = "") -> Any:
+    """A built-in function of Python without its `self`: the public function of that name, which gets `self`, the address
+    of an array of arguments, and their number. `details` tell apart functions of one name.
+
+    None where the layout of Python's objects is not known.
+    """
+    if native.offsets() is None or native.POINTER_SIZE != 8:
+        return None
+    try:
+        made = code(f"{name} {details}", write)
+    except AttributeError:  # a C function that this Python does not have
+        return None
+    return native.method(made, name, doc)

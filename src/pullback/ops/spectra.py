@@ -1,0 +1,324 @@
+"""Eigenvalues of Hermitian matrices and singular values, without their vectors: differentiable where values are equal.
+
+A function that is symmetric in equal values is smooth in the matrix, though the vectors are anybody's choice. Let L be
+the values, V the vectors, and the gradient of such a function V diag(g) V^H. Its derivative in a direction X is, with
+Y = V^H X V, Y[i, j] (g[i] - g[j]) / (L[i] - L[j]) off the diagonal and dg on it (Daleckii and Krein, 1965). Where
+L[i] = L[j] and g[i] = g[j] the quotient is 0 / 0, and its limit is not known from g and L. But the vectors may be chosen
+so that Y is diagonal among equal values, as perturbation theory does: then these elements are on the diagonal of Y, and
+nothing is divided.
+
+Of singular values the same holds, with X seen by both factors, Y = U^H X V: its Hermitian part has the quotients of
+differences, its other part those of sums, and what is outside of U and V has g / S, which is 0 / 0 at 0.
+
+So every derivative in a direction chooses vectors V Q for it. In forward mode the direction is known when the values
+move. In reverse mode it is known first to the pullback of the gradient, which sends Q - 1 as the cotangent of `turn`, a
+third output, zero, of the values. Two directions that choose different vectors have no common answer, and give NaN.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._core import xp as _xp
+from .._core.primitives import general, zero
+from .decompositions import (
+    ROUNDING,
+    _adjoint,
+    _column,
+    _diagonal,
+    _identity,
+    _product,
+    _row,
+    by_eigenvectors,
+    eigh_forward,
+    svd_forward,
+    svd_pullback,
+)  # fmt: skip
+
+# 1. Which values are equal, and which vectors to choose among them
+
+COMMON = 1e-3  # frames that are farther from unitary are the sum of two
+
+
+def _tied_forward(values: Any, slopes: Any, *, share: float) -> Any:
+    """Which pairs of sorted values are equal, up to a share of the largest, and have equal slopes.
+
+    Slopes that vanish have the rounding errors of the values, by which they are computed.
+    """
+    eps = float(np.finfo(slopes.dtype).eps)
+    size, steep = (np.abs(numbers).max(-1, keepdims=True, initial=0) for numbers in (values, slopes))
+    together = (np.abs(np.diff(values)) <= share * size) & (
+        np.abs(np.diff(slopes)) <= eps**0.5 * steep + ROUNDING * eps * size
+    )
+    group = np.zeros(values.shape, np.intp)
+    np.cumsum(~together, -1, out=group[..., 1:])
+    return group[..., :, None] == group[..., None, :]
+
+
+def _frames_forward(y: Any, tied: Any) -> Any:
+    """Unitary Q, among tied values only, for which Q^H y Q is diagonal among them, and ascends; 1 where y is already 0."""
+    size = y.shape[-1]
+    one = np.broadcast_to(np.eye(size, dtype=y.dtype), y.shape)
+    inside = np.where(tied & (one == 0), y, 0)
+    turns = inside.any((-2, -1), keepdims=True) & np.isfinite(y).all((-2, -1), keepdims=True)
+    if not turns.any():
+        return one.copy()
+    inside = np.where(turns & tied, y, 0)
+    apart = 4 * size * np.abs(inside).max((-2, -1), keepdims=True)  # keeps blocks apart, and in their order
+    found = np.linalg.eigh(inside + one * apart * np.argmax(tied, -1)[..., None])[1]
+    return np.where(turns, np.where(tied, found, 0), one).astype(y.dtype)
+
+
+def _tied(xp: Any, values: Any, slopes: Any, *, digits: float) -> Any:
+    """Which values agree in all digits, or, with `digits` 0.5, in half of them, and have equal slopes."""
+    eps = float(np.finfo(getattr(values, "_dtype", values.dtype)).eps)
+    return xp.tied_values(values, slopes, share=ROUNDING * eps if digits == 1 else eps**digits)
+
+
+# 2. Parts of rules
+
+
+def _one(xp: Any, x: Any) -> Any:
+    """The identity in the dtype of matrices x."""
+    return xp.where(_identity(xp, x.shape[-1]), 1, xp.zeros_like(x))
+
+
+def _within(xp: Any, x: Any, left: Any, right: Any) -> tuple[Any, Any]:
+    """A direction as the factors see it: its Hermitian part, and the other."""
+    inside = _product(xp, _adjoint(xp, left), x, _adjoint(xp, right))
+    back = _adjoint(xp, inside)
+    return (inside + back) / 2, (inside - back) / 2
+
+
+def _real(xp: Any, x: Any) -> Any:
+    return xp.real(x) if xp.is_complex(x) else x
+
+
+def _diagonal_in(xp: Any, frames: Any, x: Any) -> Any:
+    """The diagonal of Q^H x Q."""
+    return _real(xp, _diagonal(xp, _product(xp, _adjoint(xp, frames), x, frames)))
+
+
+def _turned(xp: Any, frames: Any, numbers: Any) -> Any:
+    """Q diag(numbers) Q^H."""
+    return xp.matmul(frames * _row(xp, numbers), _adjoint(xp, frames))
+
+
+def _gaps(xp: Any, values: Any, tied: Any) -> Any:
+    """How much greater the value of a row is than that of a column; infinite where they are tied."""
+    return xp.where(tied, np.inf, _column(xp, values) - _row(xp, values))
+
+
+def _sums(xp: Any, values: Any, x: Any) -> Any:
+    """The sums of two values; of a real matrix, whose other part has no diagonal, infinite on it."""
+    both = _column(xp, values) + _row(xp, values)
+    return both if xp.is_complex(x) else xp.where(_identity(xp, values.shape[-1]), np.inf, both)
+
+
+def _outside(xp: Any, x: Any, left: Any, right: Any) -> tuple[Any, Any]:
+    """What of a direction is outside of the left factor and inside the right one, and the reverse."""
+    beyond = x - _product(xp, left, _adjoint(xp, left), x)
+    return _product(xp, beyond, _adjoint(xp, right)), _product(
+        xp, _adjoint(xp, left), x - _product(xp, x, _adjoint(xp, right), right)
+    )
+
+
+def _apart(xp: Any, x: Any, slopes: Any, values: Any, left: Any, right: Any, tied: Any, hermitian: bool) -> Any:
+    """How slopes diag(g) in the basis of the factors move with a direction, by those that are not tied.
+
+    NaN where tied values have different slopes.
+    """
+    inside, other = _within(xp, x, left, right)
+    steps = (_column(xp, slopes) - _row(xp, slopes)) / _gaps(xp, values, tied)
+    equal = _tied(xp, values, slopes, digits=0.5)
+    middle = inside * xp.where(xp.logical_not(tied) | equal, steps, np.nan)
+    if hermitian:
+        return _product(xp, left, middle, right)
+    middle = middle + other * ((_column(xp, slopes) + _row(xp, slopes)) / _sums(xp, values, x))
+    moved = _product(xp, left, middle, right)
+    above, beside = _outside(xp, x, left, right)
+    if x.shape[-2] > values.shape[-1]:
+        moved = moved + _product(xp, above * _row(xp, slopes / values), right)
+    if x.shape[-1] > values.shape[-1]:
+        moved = moved + _product(xp, left * _row(xp, slopes / values), beside)
+    return moved
+
+
+# 3. The values, their gradient, and their slopes in a direction
+
+
+def _eigvalsh_forward(x: Any, *, lower: bool) -> Any:
+    values, vectors = eigh_forward(x, lower=lower)
+    return values, vectors, np.zeros(x.shape, x.dtype)
+
+
+def _svdvals_forward(x: Any) -> Any:
+    left, values, right = svd_forward(x, full=False)
+    return left, values, right, np.zeros((*values.shape, values.shape[-1]), x.dtype)
+
+
+def _absent(g: Any) -> bool:
+    """Whether an output has no cotangent: where none arrives, a pass fills in zeros."""
+    return type(g) is np.ndarray and not g.any()
+
+
+def _by_values(
+    xp: Any, g: Any, turn_g: Any, x: Any, values: Any, left: Any, right: Any, turn: Any, hermitian: bool
+) -> Any:
+    """The cotangent of a matrix from those of its values and of `turn`."""
+    slopes = xp.spectral_gradient(g, x, values, left, right, turn, hermitian=hermitian)
+    if _absent(turn_g):
+        return slopes
+    one = _one(xp, turn_g)
+    frames = turn_g + one
+    common = xp.abs(xp.matmul(_adjoint(xp, frames), frames) - one) < COMMON
+    moved = xp.where(common, _turned(xp, frames, g) - one * _row(xp, g), np.nan)
+    return slopes + _product(xp, left, moved, right)
+
+
+def _eigvalsh(xp: Any, g: Any, x: Any, y: Any) -> Any:
+    """A Hermitian cotangent, as that of `cholesky`; vectors have one only from third derivatives."""
+    values, vectors, turn = y
+    slopes = _by_values(xp, g[0], g[2], x, values, vectors, _adjoint(xp, vectors), turn, True)
+    return slopes if _absent(g[1]) else slopes + by_eigenvectors(xp, g[1], values, vectors)
+
+
+def _svdvals(xp: Any, g: Any, x: Any, y: Any) -> Any:
+    left, values, right, turn = y
+    slopes = _by_values(xp, g[1], g[3], x, values, left, right, turn, False)
+    if _absent(g[0]) and _absent(g[2]):
+        return slopes
+    return slopes + svd_pullback(xp, [g[0], xp.zeros_like(values), g[2]], [left, values, right], full=False)
+
+
+def _push_eigvalsh(xp: Any, primals: Any, tangents: Any, y: Any, *, lower: bool) -> Any:
+    """Vectors of equal values have no tangent: NaN or infinity."""
+    values, vectors, turn = y
+    x, moves = (None if each is None else (each + _adjoint(xp, each)) / 2 for each in (primals[0], tangents[0]))
+    back = _adjoint(xp, vectors)
+    slopes = xp.spectral_slopes(moves, x, values, vectors, back, turn, hermitian=True)
+    diagonal = _identity(xp, values.shape[-1])
+    inside = _within(xp, moves, vectors, back)[0]
+    turned = xp.where(diagonal, 0, inside / xp.where(diagonal, 1, _row(xp, values) - _column(xp, values)))
+    return slopes, xp.matmul(vectors, turned), None
+
+
+def _push_svdvals(xp: Any, primals: Any, tangents: Any, y: Any) -> Any:
+    left, values, right, turn = y
+    moves = tangents[0]
+    slopes = xp.spectral_slopes(moves, primals[0], values, left, right, turn, hermitian=False)
+    inside, other = _within(xp, moves, left, right)
+    diagonal = _identity(xp, values.shape[-1])
+    both = inside / -xp.where(diagonal, np.inf, _column(xp, values) - _row(xp, values))
+    apart = other / _sums(xp, values, moves)
+    above, beside = _outside(xp, moves, left, right)
+    to_left, to_right = xp.matmul(left, both + apart), xp.matmul(apart - both, right)
+    if moves.shape[-2] > values.shape[-1]:
+        to_left = to_left + above / _row(xp, values)
+    if moves.shape[-1] > values.shape[-1]:
+        to_right = to_right + beside / _column(xp, values)
+    return to_left, slopes, to_right, None
+
+
+def _gradient_forward(given: Any, x: Any, values: Any, left: Any, right: Any, turn: Any, *, hermitian: bool) -> Any:
+    return (left * given[..., None, :]) @ right
+
+
+def _gradient(xp: Any, g: Any, given: Any, values: Any, left: Any, right: Any, *, hermitian: bool) -> Any:
+    """The factors are chosen for the cotangent."""
+    g = (g + _adjoint(xp, g)) / 2 if hermitian else g
+    inside = _within(xp, g, left, right)[0]
+    tied = _tied(xp, values, given, digits=0.5)
+    frames = xp.frames(inside, tied)
+    moved = _apart(xp, g, given, values, left, right, tied, hermitian)
+    return _diagonal_in(xp, frames, inside), moved, None, None, None, frames - _one(xp, frames)
+
+
+def _push_gradient(xp: Any, primals: Any, tangents: Any, y: Any, *, hermitian: bool) -> Any:
+    """The factors are chosen for the tangent of the matrix."""
+    given, _, values, left, right, _ = primals
+    moved, x = tangents[:2]
+    moved = xp.zeros_like(given) if moved is None else moved
+    if x is None:
+        return xp.spectral_gradient(moved, *primals[1:], hermitian=hermitian)
+    x = (x + _adjoint(xp, x)) / 2 if hermitian else x
+    tied = _tied(xp, values, values, digits=1)
+    middle = _turned(xp, xp.frames(_within(xp, x, left, right)[0], tied), moved)
+    return _product(xp, left, middle, right) + _apart(xp, x, given, values, left, right, tied, hermitian)
+
+
+def _slopes(xp: Any, direction: Any, values: Any, left: Any, right: Any) -> tuple[Any, ...]:
+    inside = _within(xp, direction, left, right)[0]
+    tied = _tied(xp, values, values, digits=1)
+    frames = xp.frames(inside, tied)
+    return _diagonal_in(xp, frames, inside), inside, tied, frames
+
+
+def _slopes_forward(direction: Any, x: Any, values: Any, left: Any, right: Any, turn: Any, *, hermitian: bool) -> Any:
+    return _slopes(_xp, direction, values, left, right)[0]
+
+
+def _by_slopes(xp: Any, g: Any, direction: Any, values: Any, left: Any, right: Any, *, hermitian: bool) -> Any:
+    """The factors are chosen for the direction."""
+    _, _, tied, frames = _slopes(xp, direction, values, left, right)
+    to_direction = _product(xp, left, _turned(xp, frames, g), right)
+    moved = _apart(xp, direction, g, values, left, right, tied, hermitian)
+    return to_direction, moved, None, None, None, frames - _one(xp, frames)
+
+
+def _push_slopes(xp: Any, primals: Any, tangents: Any, y: Any, *, hermitian: bool) -> Any:
+    """Where the matrix moves in a second direction, both have to choose the same factors, or the answer is NaN."""
+    direction, _, values, left, right, _ = primals
+    slopes, inside, tied, frames = _slopes(xp, direction, values, left, right)
+    moved = xp.zeros_like(y)
+    if tangents[0] is not None:
+        moved = _diagonal_in(xp, frames, _within(xp, tangents[0], left, right)[0])
+    if tangents[1] is None:
+        return moved
+    chosen = xp.frames(_within(xp, tangents[1], left, right)[0], tied)
+    size = xp.sum(xp.abs(slopes), axis=(slopes.ndim - 1,), keepdims=True)
+    common = xp.abs(_diagonal_in(xp, chosen, inside) - slopes) <= size * COMMON
+    left, right = xp.matmul(left, frames), xp.matmul(_adjoint(xp, frames), right)
+    return moved + xp.where(common, _bent(xp, direction, tangents[1], values, left, right, tied, hermitian), np.nan)
+
+
+def _bent(xp: Any, a: Any, b: Any, values: Any, left: Any, right: Any, tied: Any, hermitian: bool) -> Any:
+    """The second derivatives of values in two directions."""
+
+    def total(x: Any, y: Any, axis: int) -> Any:
+        y = xp.conj(y) if xp.is_complex(y) else y
+        return xp.sum(_real(xp, x * y), axis=(x.ndim + axis,), keepdims=False)
+
+    (first, other), (second, others) = (_within(xp, x, left, right) for x in (a, b))
+    bent = total(2 * first / _gaps(xp, values, tied), second, -1)
+    if hermitian:
+        return bent
+    bent = bent + total(2 * other / _sums(xp, values, a), others, -1)
+    (above, beside), (higher, further) = (_outside(xp, x, left, right) for x in (a, b))
+    if a.shape[-2] > values.shape[-1]:
+        bent = bent + total(above, higher, -2) / values
+    if a.shape[-1] > values.shape[-1]:
+        bent = bent + total(beside, further, -1) / values
+    return bent
+
+
+# 4. The table
+
+FACTORS = ("x", "values", "left", "right", "turn")
+WRITTEN: Any = {"complex": "as written"}
+
+# fmt: off
+#                  name                 pullback                       forward mode
+eigvalsh = general("eigvalsh",          _eigvalsh,                     push=_push_eigvalsh, forward=_eigvalsh_forward,
+                   outputs=3, title="LinalgEighBackward0", **WRITTEN)
+svdvals  = general("svdvals",           _svdvals,                      push=_push_svdvals,  forward=_svdvals_forward,
+                   outputs=4, title="LinalgSvdBackward0", **WRITTEN)
+spectral_gradient = general("spectral_gradient", joint=_gradient,      push=_push_gradient, forward=_gradient_forward,
+                   inputs=("given", *FACTORS), **WRITTEN)
+spectral_slopes = general("spectral_slopes", joint=_by_slopes,         push=_push_slopes,   forward=_slopes_forward,
+                   inputs=("direction", *FACTORS), **WRITTEN)
+tied_values = zero("tied_values", forward=_tied_forward, inputs=("values", "slopes"))
+frames   = zero("frames", forward=_frames_forward, inputs=("y", "tied"))
+# fmt: on
