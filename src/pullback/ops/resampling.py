@@ -5,12 +5,12 @@ Interpolation, reflection padding and adaptive means are such linear maps, one f
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from .._core.lazy import computed
 from .._core.primitives import linear
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -27,14 +27,14 @@ class Taps:
         self.rows, self.columns, self.weights = rows, columns, weights
         self.length, self.size = length, size
 
-    @functools.cached_property
+    @computed
     def transposed(self) -> Taps:
         """The transpose."""
         taps = Taps(self.columns, self.rows, self.weights, self.size, self.length)
-        taps.transposed = self
+        vars(taps)["transposed"] = self
         return taps
 
-    @functools.cached_property
+    @computed
     def fixed_point(self) -> tuple[Taps, int]:
         """The matrix as integers, scaled by a power of 2 such that the largest weight fills 15 bits, and the power."""
         assert self.weights is not None
@@ -46,7 +46,7 @@ class Taps:
         whole = np.trunc(weights * (1 << power) + np.copysign(0.5, weights)).astype(np.int32)
         return Taps(places // self.size, places % self.size, whole, self.length, self.size), power
 
-    @functools.cached_property
+    @computed
     def layers(self) -> Sequence[Layer]:
         """The matrix as a sum of layers with at most one entry in each row: rows (None for all), columns, weights."""
         order = np.argsort(self.rows, kind="stable")
