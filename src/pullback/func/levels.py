@@ -47,7 +47,7 @@ def beside(value: Any, given: Sequence[Any]) -> Any:
 
 
 def rewritten(tensor: Any, before: Any) -> bool:
-    """Whether a function has written to a tensor of a level: writes give it another array, and those of axes a shape."""
+    """True if a function wrote to a level's tensor: a write replaces its array, and keeps the shape."""
     return tensor._array is not before and np.shape(tensor._array) == np.shape(before)
 
 
