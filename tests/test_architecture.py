@@ -39,7 +39,7 @@ LAYERS = [
     ["ops", "ops.*"],
     ["_tape", "_tape.*", "vocabulary.promotion"],
     ["vocabulary", "vocabulary.*"],
-    ["_tensor", "_tensor.*", "interpreters"],
+    ["_tensor", "_tensor.*", "interpreters", "extend"],
     ["files", "files.*"],
     ["nn", "nn.*", "linalg", "fft", "special", "masked", "signal", "signal.*"],
     ["_numpy", "_numpy.*"],

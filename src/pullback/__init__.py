@@ -14,7 +14,7 @@ from ._tensor import surface as _surface
 
 __version__ = "0.1.0"
 
-_MODULES = "autograd compile distributions explain fft files func interpreters linalg masked nn optim signal special testing utils"
+_MODULES = "autograd compile distributions explain extend fft files func interpreters linalg masked nn optim signal special testing utils"
 
 # Names of rooms above the tensor, by the modules that define them; all others are in `_tensor.surface`
 _INDEX = {

@@ -298,3 +298,18 @@ def test_numbers_that_are_only_looked_at_are_recorded_once():
     for s in (1.5, 2.0, 3.0, 0.5, 0.25, 5.0, 0.1):
         near(compiled(X, s), X * s if s > 1 else X - s)
     assert sum(count for count, _ in compiled.report().records) == 2
+
+
+@pytest.mark.parametrize("fuse", [True, False])
+def test_a_program_that_does_not_hold_draws_no_random_numbers(fuse):
+    def function(x, s):
+        return x * pullback.rand(4) * math.sqrt(s)
+
+    compiled = pullback.compile(function, fuse=fuse)
+    for s in (1.0, 2.0, 1.0, 3.0, 2.0):
+        found = []
+        for each in (function, compiled):
+            pullback.manual_seed(1)
+            found.append((each(X, s), pullback.rand(1)))
+        for one, other in zip(*found, strict=True):
+            near(other, one)

@@ -361,6 +361,15 @@ def test_deepcopy_of_a_leaf(t):
 
 
 @parity
+def test_deepcopy_of_what_is_no_leaf(t):
+    x, model = leaf(t, 1, 2), t.nn.Linear(2, 2)
+    model.kept = x * 2
+    for each in (x * 2, x.view(2), [x, {"a": x.sum()}], model):
+        raises(RuntimeError, "graph leaves", lambda each=each: copy.deepcopy(each))
+    return copy.deepcopy(x.detach().view(2)), copy.deepcopy(t.ones(2) * 2)
+
+
+@parity
 def test_pickling_keeps_the_flag_and_loses_the_gradient(t):
     x = leaf(t, 1, 2)
     x.sum().backward()

@@ -213,6 +213,13 @@ TABLE: dict[str, dict[str, str]] = {
         "of_pair+out method in_place": "arctan2=atan2 atan2 heaviside hypot ldexp nextafter",
         "method": "float_power_",
     },
+    "vocabulary.in_place_sampling": {
+        "in_place": "bernoulli cauchy exponential geometric log_normal normal random uniform",
+    },
+    "vocabulary.in_place_shapes": {
+        "of_tensor method": "resize_as_",
+        "method": "as_strided_ resize_ squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_",
+    },
     "vocabulary.indexing": {
         "of_tensor method in_place+fills": "index_put",
     },
@@ -265,13 +272,6 @@ TABLE: dict[str, dict[str, str]] = {
         "package": "constant_pad_nd",
         "functional": "pad",
     },
-    "vocabulary.pieces": {
-        "package": "unravel_index",
-        "of_tensor method": "argwhere as_strided_scatter narrow select select_scatter slice_scatter",
-        "of_tensor method in_place": "masked_scatter",
-        "of_tensor method in_place+fills": "masked_fill",
-        "of_tensor+out method": "masked_select nonzero_static",
-    },
     "vocabulary.pooling": {
         "package functional": "adaptive_avg_pool1d avg_pool1d max_pool1d max_pool2d max_pool3d",
         "functional": """
@@ -295,9 +295,6 @@ TABLE: dict[str, dict[str, str]] = {
     },
     "vocabulary.recurrent": {
         "package": "gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell",
-    },
-    "vocabulary.redrawing": {
-        "in_place": "bernoulli cauchy exponential geometric log_normal normal random uniform",
     },
     "vocabulary.reductions": {
         "package": "std_mean var_mean",
@@ -332,6 +329,13 @@ TABLE: dict[str, dict[str, str]] = {
             swapdims t transpose unbind unflatten unsqueeze""",
         "method": "H expand expand_as mH reshape_as sum_to_size view view_as",
     },
+    "vocabulary.slicing": {
+        "package": "unravel_index",
+        "of_tensor method": "argwhere as_strided_scatter narrow select select_scatter slice_scatter",
+        "of_tensor method in_place": "masked_scatter",
+        "of_tensor method in_place+fills": "masked_fill",
+        "of_tensor+out method": "masked_select nonzero_static",
+    },
     "vocabulary.sorting": {
         "package+out": "bucketize searchsorted",
         "of_tensor method": "unique unique_consecutive",
@@ -361,10 +365,6 @@ TABLE: dict[str, dict[str, str]] = {
         "package": "histogramdd",
         "of_tensor method": "bincount corrcoef cov",
         "of_tensor+out method": "histc histogram median mode nanmedian nanquantile quantile",
-    },
-    "vocabulary.turning": {
-        "of_tensor method": "resize_as_",
-        "method": "as_strided_ resize_ squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_",
     },
 }
 

@@ -290,6 +290,7 @@ class Run:
             record.program = recorder.program(list(values), writes)
         self._trim(record)
         record.signatures = self.signatures
+        record.drawn = [*dict.fromkeys(recorder.drawn)]
         record.numbers = [(i, self.leaves[i].hex()) for kind, i in self.constant if kind == "argument"]
         record.fixed = [(place, expected) for place, expected in self.signatures if self._stays(place)]
         record.reached = frozenset(map(id, self.state.tensors))

@@ -16,6 +16,7 @@ from .._core.modes import FieldBlock, innermost, mode
 from .._core.primitives import Carrier
 from .._core.sites import depth
 from .._core.trees import LEAF, flatten, unflatten
+from .._numerics.random import Moment
 from .._tape.memory import protect, version, written
 from .._tape.recording import Obstacle
 from .._tape.views import view
@@ -52,6 +53,8 @@ class Prepared:
         self.quickened = 0
         self.machinery = Machinery(record.program, fuse=fuse)
         self.execute = self.machinery.execute
+        if record.drawn and record.program.guards:
+            self.execute = functools.partial(_undone, self.execute, record.drawn)
         self.back = None if record.way is None else Machinery(record.way.program, fuse=fuse)
 
     def arrays(self, leaves: Sequence[Any]) -> list[Any] | None:
@@ -178,6 +181,16 @@ class Prepared:
         assert self.back is not None
         found = dict(zip(way.reached, self.back.execute(*arrays, *g), strict=True))
         return [found.get(i) for i in range(len(arrays))]
+
+
+def _undone(execute: Callable[..., Any], drawn: Sequence[Any], *arrays: Any) -> Any:
+    """What a program gives; where it departs, no random numbers have been drawn."""
+    moment = Moment(drawn)
+    try:
+        return execute(*arrays)
+    except Exception:
+        moment.restore()
+        raise
 
 
 def _seen_through(tensor: Any, steps: Sequence[Any]) -> Any:

@@ -54,6 +54,7 @@ class _Text:
 
     def __init__(self, prepared: Any, leaves: list[Any]) -> None:
         self.machinery, self.record, self.leaves = prepared.machinery, prepared.record, leaves
+        self.alone = self.machinery.executable if prepared.execute is self.machinery.execute else None
         self.lines: list[str] = []
         self.scope: dict[str, Any] = dict(SCOPE)
         self.names: dict[int, str] = {}
@@ -226,7 +227,7 @@ class _Text:
                 f"    protect(w{i})",
             ]
         call = f"({', '.join(arrays)})"
-        builtin = None if self.machinery.executable is None else self.machinery.executable.builtin
+        builtin = None if self.alone is None else self.alone.builtin
         indent = "" if builtin is None else "    "
         if builtin is not None:
             self.lines += [f"r = {self.constant(builtin)}{call}", "if type(r) is not list:"]

@@ -1,8 +1,8 @@
-"""Spellings: how an operation is written in NumPy.
+"""Spellings: the table of operations that are written with NumPy.
 
-`SPELLINGS` has, by the name of a primitive, a function of an equation and the texts of its operands that gives the
-lines to write, or None where its forward function is called instead. What is written computes what `forward` computes,
-to the last bit; where that depends on sizes, these are known. In the lines, `{0}` stands for the output.
+`SPELLINGS` has, by the name of a primitive, a function of an equation and the texts of its operands that returns the
+expression or the lines to write, or None where the forward function is called instead. The text computes what `forward`
+computes, to the last bit. In the lines, `{0}` stands for the output.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SPELLINGS: dict[str, Spelling] = {}
 
 
 def spelling(*names: str) -> Callable[[Spelling], Spelling]:
-    """The decorator that makes a function the spelling of primitives."""
+    """A decorator that registers a function as the spelling of primitives."""
 
     def register(function: Spelling) -> Spelling:
         SPELLINGS.update(dict.fromkeys(names, function))
@@ -176,7 +176,7 @@ def _stack(e: Equation, args: Sequence[str]) -> str:
 
 
 def entry(given: Any) -> str:
-    """One entry of an index, as it stands in brackets."""
+    """The text of one entry of a basic index."""
     if isinstance(given, slice):
         parts = ["" if part is None else str(part) for part in (given.start, given.stop)]
         return ":".join(parts if given.step is None else [*parts, str(given.step)])
@@ -184,7 +184,7 @@ def entry(given: Any) -> str:
 
 
 def subscript(index: Any, arrays: Sequence[str] = ()) -> str:
-    """An index as it stands in brackets; arrays where the metadata says so."""
+    """The text of an index; arrays replace the markers in it."""
     entries = index if isinstance(index, tuple) else (index,)
     rest = iter(arrays)
     texts = [next(rest) if given is _xp.array else entry(given) for given in entries]
@@ -216,7 +216,7 @@ def _index_put(e: Equation, args: Sequence[str]) -> list[str]:
 
 
 def way(path: Any, shape: tuple[int, ...], dtype: np.dtype[Any], text: str) -> tuple[str, bool] | None:
-    """A chain of views as an expression, and whether it is a view of an array in the order of its axes."""
+    """A chain of views as an expression, and whether the result shares memory with a C-contiguous operand."""
     array = view = np.empty(shape, dtype)
     for primitive, params in path:
         before, view = view, primitive.forward(view, **params)
@@ -275,13 +275,13 @@ def _split(e: Equation, args: Sequence[str]) -> str | None:
 
 
 def of_numpy(forward: Any) -> str | None:
-    """The name that NumPy has for a forward function, if it is one of NumPy's."""
+    """The name of a forward function in NumPy, if it is NumPy's."""
     name = getattr(forward, "__name__", "")
     return f"np.{name}" if name and getattr(np, name, None) is forward else None
 
 
 def literal(array: Any, e: Equation, known: Callable[[Value], bool]) -> str:
-    """A constant without axes beside the other operands: bare where these decide the dtype, else with its dtype."""
+    """The text of a scalar constant: without its dtype if the other operands determine that of the result."""
     decided = any(v.shape and v.dtype == array.dtype and not known(v) for v in e.inputs)
     single = array[()]
     if decided and e.name in OPERATORS and array.dtype.kind == "f" and math.isfinite(single):

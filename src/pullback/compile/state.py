@@ -312,7 +312,7 @@ class State:
 
     def _function(self, function: Any) -> None:
         if _library(function):  # it stays what it is; but it may have been made of a user's
-            self._todo.extend(_contents(function))
+            self._todo.extend(each() if isinstance(each, weakref.ref) else each for each in _contents(function))
             return
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             self._hold(Closure(cell, name))

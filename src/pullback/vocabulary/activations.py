@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +18,7 @@ from .._numerics import random
 from .._tape.shortcuts import is_primitive
 from .._tape.views import write
 from . import arithmetic, reductions, shapes
-from .promotion import cast
+from .promotion import cast, held
 
 # Klambauer and others, "Self-Normalizing Neural Networks", 2017: their alpha and lambda.
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
@@ -115,10 +116,13 @@ def rrelu(input: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: bool
     """A leaky relu whose slope is drawn for each element while training, and is the mean of its bounds otherwise."""
     of_kind("rrelu", input)
     lower, upper = float(lower), float(upper)
+    for name, bound in (("lower", lower), ("upper", upper)):
+        if not math.isfinite(bound):
+            raise RuntimeError(f"rrelu: {name} bound must be finite, got {bound}")
     if lower > upper:
         raise RuntimeError(f"Lower bound should be less than or equal to the upper bound, not {lower} > {upper}")
+    first, _, width = (held(bound, input._dtype)[()] for bound in (lower, upper, upper - lower))
     if training:
-        width, first = input._dtype.type(upper - lower), input._dtype.type(lower)
         result = ops.prelu(input, random.uniform(tuple(input.shape), input._dtype) * width + first)
     else:
         result = ops.leaky_relu(input, slope=(lower + upper) / 2)

@@ -10,8 +10,8 @@ from .._core.shapes import normalize_axis
 from .._core.values import require_tensor
 from .._tape.views import Step, view, write
 from . import fills, shapes
-from .pieces import overwritten
 from .scatter import filling
+from .slicing import overwritten
 
 
 def _axes(ndim: int, dim1: int, dim2: int) -> tuple[int, int]:

@@ -11,8 +11,8 @@ from .._core.primitives import Carrier
 from .._core.shapes import normalize_axis
 from .._core.values import concrete, require_tensor
 from . import arithmetic, scatter
-from .pieces import narrow
 from .promotion import held
+from .slicing import narrow
 
 # The reduction that gathers elements at a place, and what stands there before.
 REDUCTIONS: dict[str, tuple[str, float]] = {

@@ -20,8 +20,8 @@ from .._core.primitives import Carrier
 from .._core.sites import depth
 from .._tape.views import overlaps, write
 from . import arithmetic, indexing
-from .pieces import masked_fill
 from .promotion import category
+from .slicing import masked_fill
 
 Fill = tuple[Any, Any]
 """A mask of what is filled, and the value."""

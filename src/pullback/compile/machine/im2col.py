@@ -1,12 +1,10 @@
-"""Convolutions as products of matrices, and the largest elements of windows as reductions.
+"""Convolutions in compiled programs as matrix products by im2col, and max pooling as a reduction.
 
-The windows of all images are the columns of a matrix.
-
-A window lies where strides say, so the columns are a way to count in the padded images, which a nest of loops copies; the
-weight and, for the most part, results are read where they are. The gradients of an image and of a weight are
-products with such columns, too. This is for small convolutions, which are fused with what is around them: larger ones stay
-operations, whose own machine code lays no columns out. So do convolutions in groups, those whose columns would take much
-memory, gradients of images over which windows move by more than one, and poolings with padding.
+The windows of all images become the columns of a matrix. They are a strided view of the padded images, which a loop nest
+copies. The gradients of images and of weights are products with such columns, too. This is for small convolutions, which are
+fused with the operations around them. Convolutions for which there is a kernel (see `convolution`) stay operations, as do
+grouped ones, those whose columns would take too much memory, gradients of images for strides above one, and max pooling with
+padding.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ from .indices import strides
 
 windowed = Rules()
 LARGEST, MOST_TAPS = 1 << 26, 9
-"""Bytes of columns, and elements of a window whose largest gets what is given for it."""
+"""The largest matrix of columns in bytes, and the largest window, in elements, of the gradient of max pooling."""
 
 
 @windowed("convolve")
@@ -39,7 +37,7 @@ def _convolve(build: Any, e: Equation) -> Any:
 
 @windowed("convolve_transpose")
 def _convolve_transpose(build: Any, e: Equation) -> Any:
-    """A convolution by the weight turned around, with as much padding as is missing, where windows move by one."""
+    """The gradient of images: a convolution with the flipped weight and the opposite padding, for stride one."""
     y, weight = e.inputs
     kernel, window = weight.shape[2:], e.params["window"]
     reach = [d * (k - 1) for d, k in zip(window.dilation, kernel, strict=True)]
@@ -66,14 +64,14 @@ def _convolve_weight(build: Any, e: Equation) -> Any:
 
 
 def _rows(build: Any, x: Value) -> Value:
-    """A value as a matrix: a row for each place along its first axis."""
+    """A value as a matrix with a row for each index of its first axis."""
     return build.reshape(x, shape=(x.shape[0], math.prod(x.shape[1:])))  # type: ignore[no-any-return]
 
 
 def _columns(
     build: Any, x: Value, kernel: tuple[int, ...], lengths: tuple[int, ...], results: int, window: Window
 ) -> Value | None:
-    """The windows of images, (channels and kernel, batch and places); None where they had better not be laid out."""
+    """The windows of images, (channels * kernel, batch * positions); None where im2col does not pay off."""
     batch, channels, *size = x.shape
     shape = channels * math.prod(kernel), batch * math.prod(lengths)
     if (
@@ -95,14 +93,14 @@ def _columns(
 
 
 def _steps(x: Value, window: Window) -> tuple[list[int], list[int], list[int]]:
-    """How many elements lie between images and channels, between the elements of a window, and between windows."""
+    """The strides, in elements, of images and channels, of elements of a window, and of windows."""
     images, planes, *steps = strides(x.shape)
     taps = [d * step for d, step in zip(window.dilation, steps, strict=True)]
     return [images, planes], taps, [s * step for s, step in zip(window.stride, steps, strict=True)]
 
 
 def _images(build: Any, product: Value, shape: tuple[int, ...]) -> Value:
-    """The results of a product, which has a row for each channel, as images of that shape."""
+    """The product, which has a row for each channel, as images of a shape."""
     batch, channels, *lengths = shape
     apart = build.reshape(product, shape=(channels, batch, *lengths))
     return build.permute_dims(apart, axes=(1, 0, *range(2, len(shape))))  # type: ignore[no-any-return]
@@ -123,7 +121,7 @@ def _max_pool(build: Any, e: Equation) -> Any:
 
 @windowed("max_spread")
 def _max_spread(build: Any, e: Equation) -> Any:
-    """Each given element at the place of its maximum: the first of equals, the last of NaNs; for windows side by side."""
+    """The gradient of max pooling for windows that do not overlap: the first of equal maxima gets it, or the last NaN."""
     given, x, highest = e.inputs
     kernel, window = e.params["kernel"], e.params["window"]
     count, lengths = math.prod(kernel), highest.shape[2:]
@@ -146,7 +144,7 @@ def _max_spread(build: Any, e: Equation) -> Any:
 
 
 def _first_of_all(build: Any, masks: list[Value]) -> list[Value]:
-    """Each mask where none before it is true."""
+    """Each mask, and none of the masks before it."""
     found, seen = masks[:1], masks[0]
     for mask in masks[1:]:
         found.append(build.logical_and(mask, build.logical_not(seen)))

@@ -1,9 +1,9 @@
-"""Recurrent layers, eager: machine code that goes through all steps of a layer in one call.
+"""Recurrent layers outside of compile: all steps of a layer in one call.
 
-A step of NumPy's is a dozen calls, each of which goes through memory. Here a step is a product of matrices and one loop
-over its elements. No sequence depends on another, so that a task is some sequences with all of their steps: what they
-hand from one step to the next stays in the cache, and threads wait for each other at the end alone. Whether a layer is
-computed so depends on its shapes alone, and no number on how many sequences a task has.
+With NumPy a step is a dozen calls, each a pass over memory. Here a step is a matrix product and one elementwise loop.
+Sequences are independent, so that a task is some sequences with all their steps: the state stays in the cache, and threads
+wait for each other only at the end. Whether this code is used depends on shapes only; results do not depend on the number
+of sequences in a task.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from .memory import LONG, POINTER, element, first_lanes, load_lanes, long, store
 from .tasks import Call, TaskEmitter, lanes
 
 FEWEST = 16
-"""Sequences of a task, at least: with fewer, the weight would be read for too few of them. Each thread has one task."""
+"""The fewest sequences in a task: each task reads the whole weight. Each thread has one task."""
 SHARED = 1 << 21
-"""Multiplications from which on threads take part: to wake one takes as long as some hundred thousand."""
+"""The number of multiplications above which threads share the work: waking one takes as long as some hundred thousand."""
 
 Words = dict[str, Any]
 
@@ -88,7 +88,7 @@ def _gru_back(given: Word, gates: list[Word], products: Word, before: Word, to_h
 
 
 class Step(NamedTuple):
-    """What a step does with each element, how many gates it has, and the arrays that it reads and that it writes only."""
+    """The elementwise part of a step: its formula, its number of gates, the arrays it reads and those it only writes."""
 
     write: Callable[..., Words]
     gates: int
@@ -111,14 +111,14 @@ STEPS = {
 
 
 def backwards(name: str) -> bool:
-    """Whether a function goes from the last step to the first."""
+    """Whether a function runs from the last step to the first."""
     return name.endswith("_back")
 
 
 WIDE = {"x", "sums", "bias", "gates", "pulled", "to_x"}
-"""The arrays that have a part for each gate, side by side."""
+"""The arrays with adjacent parts for each gate."""
 SEQUENCES = {"h", "c", "sums", "to_h", "to_c", "kept"}
-"""The arrays that have a row for each sequence, which a step may exchange; most others have one for each row."""
+"""The arrays with a row for each sequence, updated by steps; most others have one for each row of the input."""
 COMMON = "multiply weight order steps sequences tasks width first".split()
 """The words that all functions are told first. The weight is in panels as wide as `multiply` takes at a time, one after
 another, so that no step has to copy them. Of each step `order` has the first row, how many there are, and the same of
@@ -136,7 +136,7 @@ class RecurrentEmitter(TaskEmitter):
         return functools.partial(self._task, name)
 
     def _task(self, name: str, task: Any) -> None:
-        """All steps of some sequences."""
+        """Run all steps of some sequences."""
         builder, given = self.builder, self.given
         begin, end = self.part(given["sequences"], task, given["tasks"])
         back = backwards(name)
@@ -159,16 +159,16 @@ class RecurrentEmitter(TaskEmitter):
         self.loop(long(0), given["steps"], turn)
 
     def _size(self, name: str, array: str) -> Any:
-        """Elements in a row of an array."""
+        """The number of elements in a row of an array."""
         parts = STEPS[name].gates if array in WIDE else 1
         return self.builder.mul(self.given["width"], long(parts))
 
     def _address(self, name: str, array: str, row: Any, base: str = "") -> Any:
-        """Where a row of an array begins, as a number."""
+        """The address of a row of an array, as a word."""
         return self.sum(self.given[base or array], (self.bytes(self._size(name, array)), row))
 
     def _multiply(self, name: str, left: str, out: str, row: Any, begin: Any, stop: Any) -> None:
-        """Write the product of some rows and the weight, panel by panel."""
+        """Multiply some rows with the weight, panel by panel."""
         builder, wide = self.builder, matrices.VECTORS * self.lanes
         inner, columns, rows = self._size(name, left), self._size(name, out), builder.sub(stop, begin)
         a, c = self._address(name, left, row), self._address(name, out, begin)
@@ -184,7 +184,7 @@ class RecurrentEmitter(TaskEmitter):
         self.loop(long(0), columns, panel, wide)
 
     def _row(self, name: str, sequence: Any, start: Any, before: list[Any]) -> None:
-        """Write the loop over the elements of a row; the last ones are fewer than there are lanes."""
+        """Write the loop over a row, register by register; the last one is masked."""
         builder, width = self.builder, self.given["width"]
         row = builder.add(start, sequence)
         bases = {}
@@ -204,7 +204,7 @@ class RecurrentEmitter(TaskEmitter):
             self._elements(name, bases, whole, first_lanes(builder, builder.sub(width, whole), self.lanes))
 
     def _elements(self, name: str, bases: dict[str, Any], j: Any, mask: Any) -> None:
-        """Write what a step does with as many elements as there are lanes."""
+        """Write the elementwise part of a step for one register."""
         step, desk = STEPS[name], Desk(self.builder, self.target, self.lanes)
 
         def at(array: str, part: int) -> Any:
@@ -222,7 +222,7 @@ class RecurrentEmitter(TaskEmitter):
 
 
 class Plan:
-    """A layer of one kind, forwards or backwards, with so many rows in each of its steps."""
+    """A layer of one kind, forwards or backwards, with the number of rows of each step."""
 
     def __init__(self, name: str, sizes: Sizes, reverse: bool, width: int, dtype: np.dtype[Any]) -> None:
         steps = [(start, stop - start) for start, stop in in_order(sizes, reverse)]
@@ -244,9 +244,9 @@ class Plan:
         return self.sequences if name in SEQUENCES or name == "first" else self.rows, width
 
     def run(self, weight: Any, arrays: dict[str, Any]) -> dict[str, Any] | None:
-        """Go through all steps: the arrays that are read or written, of which those that are not given are made.
+        """Run all steps; the arrays that are read or written, of which missing ones are allocated.
 
-        None where something has another shape or dtype.
+        None if an array has another shape or dtype.
         """
         fits = all(array.shape == self.shape(name) and array.dtype == self.dtype for name, array in arrays.items())
         if not fits or weight.shape != (self.step.gates * self.width, self.width):
@@ -265,7 +265,7 @@ class Plan:
 
 @functools.lru_cache(maxsize=64)
 def plan(name: str, sizes: Sizes, reverse: bool, width: int, dtype: np.dtype[Any]) -> Plan | None:
-    """How a layer is computed by machine code; None where NumPy is to."""
+    """The plan of a layer by machine code; None if NumPy is faster or the case is not supported."""
     if dtype not in (np.float32, np.float64) or not Target.host().fma or list(sizes) != sorted(sizes, reverse=True):
         return None
     return Plan(name, sizes, reverse, width, dtype)

@@ -1,7 +1,7 @@
-"""Accumulators: how a reduction is computed lane by lane.
+"""Accumulators of reductions, in vector registers.
 
-Sums of floats are kept in doubles. Sums of doubles keep what was rounded away beside them, as Knuth's exact addition of
-two numbers gives it, so that they are as good as in twice the digits.
+Floats are summed in double precision. Sums of doubles are compensated by Knuth's two-sum, so that they are as accurate as in
+twice the precision.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..mathematics.lanes import REALS, Desk, Word
 from .elements import KINDS
 
 LONG_SUM = 256
-"""Doubles up to which a sum is added without keeping what was rounded away."""
+"""The number of doubles up to which a sum is not compensated."""
 
 
 def kind_of(how: str, operand: np.dtype[Any], result: np.dtype[Any]) -> str:
@@ -32,7 +32,7 @@ def kind_of(how: str, operand: np.dtype[Any], result: np.dtype[Any]) -> str:
 
 
 def identity(how: str, kind: str) -> float:
-    """What leaves everything as it is."""
+    """The neutral element of a reduction."""
     if how in {"sum", "or"}:
         return 0
     if how in {"prod", "and"}:
@@ -46,7 +46,7 @@ def identity(how: str, kind: str) -> float:
 
 
 def combine(how: str, a: Word, b: Word) -> Word:
-    """Two results as one."""
+    """The combination of two results."""
     if how == "sum":
         return a | b if a.kind == "b1" else a + b
     if how == "prod":
@@ -60,7 +60,7 @@ def combine(how: str, a: Word, b: Word) -> Word:
 
 @dataclass(slots=True, eq=False)
 class Accumulator:
-    """A result in the making: values that the loops carry."""
+    """The state of a reduction: values that loops carry."""
 
     how: str
     kind: str
@@ -70,12 +70,12 @@ class Accumulator:
 
     @staticmethod
     def begun(desk: Desk, how: str, kind: str, *, exact: bool) -> Accumulator:
-        """An accumulator of nothing."""
+        """An accumulator with the neutral element."""
         first = desk.number(kind, identity(how, kind)).value
         return Accumulator(how, kind, exact, desk.lanes, [first] + ([desk.number(kind, 0).value] if exact else []))
 
     def add(self, desk: Desk, word: Word, mask: Any) -> None:
-        """Take a word in, where the mask is on."""
+        """Accumulate a word, where the mask is on."""
         word = cast(word, self.kind)
         if mask is not None:
             neutral = desk.number(self.kind, identity(self.how, self.kind))
@@ -90,7 +90,7 @@ class Accumulator:
         self.carried = [total.value, (Word(desk, self.kind, self.carried[1]) + lost).value]
 
     def result(self, desk: Desk) -> Word:
-        """What was accumulated; where sums overflowed, without what was lost, which is NaN there."""
+        """The result; where a sum overflowed, without the compensation, which is NaN."""
         total = Word(desk, self.kind, self.carried[0])
         if not self.exact:
             return total
@@ -99,7 +99,7 @@ class Accumulator:
 
 
 def across(how: str, word: Word, scalar: Desk) -> Word:
-    """All lanes of a word as one, halves first."""
+    """The reduction of all lanes of a word, pairwise."""
     builder, lanes = word.desk.builder, word.desk.lanes or 1
     while lanes > 1:
         lanes //= 2

@@ -1,8 +1,8 @@
-"""Loops of small steps, in registers: each value of a step is one vector, and what a step hands to the next never sees memory.
+"""Loops of the program with small steps: each value of a step is one vector register, and the state stays in registers.
 
-A step of a few numbers takes no longer than its longest chain of operations, if nothing else is done between two steps.
-So the whole loop is one piece of code: no table, no memory but for what a step is given from columns and leaves in them,
-and whatever is the same in all steps is computed before the first.
+A step of a few numbers takes no longer than its longest chain of dependent operations, if nothing else is done between
+steps. So the loop is inlined: it reads and writes memory only for columns, and computes loop invariants before the first
+step.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from .memory import LONG, load, load_lanes, long, splat, store, store_lanes
 from .nests import REDUCTIONS
 
 EXACT_TERMS = 8
-"""Floats up to which a sum is one of floats; longer ones are summed as doubles."""
+"""The number of floats up to which a sum is computed in single precision."""
 
 Numbers = Sequence[int]
 
 
 def _lanes(size: int) -> int | None:
-    """Lanes for so many elements: the next power of two; None for a single number."""
+    """The number of lanes for `size` elements: the next power of two; None for a scalar."""
     return None if size == 1 else 1 << (size - 1).bit_length()
 
 
 class LoopEmitter:
-    """The code of one loop, written where a builder is; `address` gives the address of a value."""
+    """Writes the code of one loop; `address` gives the address of a value."""
 
     def __init__(self, builder: Any, equation: Equation, address: Callable[[Value], Any]) -> None:
         self.builder, self.equation = builder, equation
@@ -45,10 +45,10 @@ class LoopEmitter:
         self.inputs = [address(value) for value in equation.inputs]
         self.outputs = [address(value) for value in equation.outputs]
         self.words: dict[Value, Word] = {}
-        self.steady: set[Value] = set()  # what is the same in all steps
+        self.steady: set[Value] = set()  # loop invariants
 
     def emit(self) -> None:
-        """Write the code; the builder is left behind the loop."""
+        """Write the code; the builder is left after the loop."""
         loop, body = self.loop, self.loop.body
         shared = body.inputs[loop.carries + loop.columns :]
         for value, base in zip(shared, self.inputs[loop.carries + loop.columns :], strict=True):
@@ -64,7 +64,7 @@ class LoopEmitter:
             self._stored(value, word, base)
 
     def _repeated(self, first: list[Word]) -> list[Word]:
-        """Words after as many steps as the loop has; the builder is left behind these."""
+        """The state after all steps; the builder is left after the loop."""
         builder = self.builder
         before = builder.block
         head, after = (builder.function.append_basic_block() for _ in range(2))
@@ -85,7 +85,7 @@ class LoopEmitter:
         return results
 
     def _step(self, index: Any, states: list[Word]) -> list[Word]:
-        """One step: columns are read, what is not known yet is computed, and rows are written."""
+        """One step: read rows of columns, compute what is not invariant, and store rows."""
         loop, body = self.loop, self.loop.body
         self.words.update(zip(body.inputs, states, strict=False))
         columns = body.inputs[loop.carries : loop.carries + loop.columns]
@@ -101,7 +101,7 @@ class LoopEmitter:
     # Memory
 
     def _row(self, base: Any, index: Any, value: Value) -> Any:
-        """The address of the row of a column that belongs to a step."""
+        """The address of a step's row of a column."""
         number = self.builder.sub(long(self.loop.length - 1), index) if self.loop.reverse else index
         return self.builder.gep(base, [self.builder.mul(number, long(value.nbytes))], source_etype=ir.IntType(8))
 
@@ -136,7 +136,7 @@ class LoopEmitter:
     # Elements of vectors
 
     def _gathered(self, word: Word, places: Numbers) -> Word:
-        """A vector of some elements of a vector; the lanes behind them hold copies of some, which nobody stores."""
+        """A vector of some elements of a vector; surplus lanes repeat the last element and are not stored."""
         desk, kind, builder = self._desk(len(places)), word.kind, self.builder
         if word.desk.lanes is None and isinstance(word.value, ir.Constant):
             return desk.number(kind, word.value.constant)
@@ -150,7 +150,7 @@ class LoopEmitter:
         return Word(desk, kind, builder.shuffle_vector(word.value, word.value, _places(padded)))
 
     def _put_together(self, words: Sequence[tuple[Word, int]], numbers: Numbers) -> Word:
-        """A vector of elements of several, which are numbered one after another from 1 on; 0 is zero."""
+        """A vector of elements of several vectors, numbered consecutively from 1; 0 stands for a zero."""
         desk, kind = self._desk(len(numbers)), words[0][0].kind
         found, start = desk.number(kind, 0), 1
         for word, size in words:
@@ -205,9 +205,9 @@ class LoopEmitter:
         return self._gathered(self.words[value], np.broadcast_to(numbers, like.shape).reshape(-1).tolist())
 
     def _scaled(self, value: Value) -> tuple[Value, float] | None:
-        """The value and the number whose product a float is, if that is as large as the value at most.
+        """The factors of a product with a constant of at most 1 in size, if a value is such a product.
 
-        Then it and a sum may be one operation: what overflows, does so in both forms.
+        Then product and sum may be fused: both forms overflow for the same operands.
         """
         maker = self.makers.get(value)
         if maker is not None and maker.name == "multiply" and value.dtype.kind == "f":
@@ -220,7 +220,7 @@ class LoopEmitter:
         return None
 
     def _taken_in(self, equation: Equation, operands: list[Word]) -> Word | None:
-        """A sum of a function and of what is known long before, if the last operation of the function can take that in."""
+        """A sum of a function and an early term, if the function's last operation can add the term."""
         for place, value in enumerate(equation.inputs):
             word, other = self.words[value], operands[1 - place]
             if (
@@ -235,7 +235,7 @@ class LoopEmitter:
         return None
 
     def _is_soon(self, value: Value) -> bool:
-        """Whether a value does not wait for a function of mathematics."""
+        """Whether a value does not depend on a mathematical function."""
         maker = self.makers.get(value)
         if maker is None:
             return True
@@ -243,7 +243,7 @@ class LoopEmitter:
         return cheap and all(map(self._is_soon, maker.inputs))
 
     def _move(self, equation: Equation) -> None:
-        """An operation whose results are elements of its inputs, or zeros: what it does to their numbers says all."""
+        """An operation that only moves elements: it is run on element numbers, which give the shuffle."""
         numbered, start = [], 1
         for value in equation.inputs:
             numbered.append(np.arange(start, start + value.size).reshape(value.shape))
@@ -265,7 +265,7 @@ class LoopEmitter:
         if kind == "d" and out.dtype.itemsize == 4 and numbers.shape[1] <= EXACT_TERMS:
             kind = "f"
         parts = [cast(self._gathered(self.words[x], row), kind) for row in numbers.T.tolist()]
-        while len(parts) > 1:  # neighbours first, so that errors and waiting grow with the logarithm
+        while len(parts) > 1:  # pairwise: error and latency grow with the logarithm
             pairs = [reducing.combine(how, *parts[i : i + 2]) for i in range(0, len(parts) - 1, 2)]
             parts = [*pairs, *parts[len(parts) // 2 * 2 :]]
         return cast(parts[0], KINDS[out.dtype])

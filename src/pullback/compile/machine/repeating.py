@@ -1,4 +1,4 @@
-"""Loops around steps that are functions of their own: too large to be written out in registers."""
+"""Loops of the program with large steps: each step is a call of a function."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from .memory import BYTE, LONG, POINTER, long, on_stack
 
 
 class RepeatEmitter:
-    """The code of a loop around the function of its step, written where a builder is.
+    """Writes a loop that calls the function of its step.
 
-    The function has a table of addresses. Between two steps those of the columns move by a row, and what was the new
-    state becomes the old one: it lies in the loop's own result and in a second place in turn, so that the last is a result.
+    The function gets a table of addresses. Between steps the addresses of columns advance by a row, and those of the old and
+    the new state are exchanged, such that the last state is stored in the loop's result.
     """
 
     def __init__(self, builder: Any, equation: Equation, body: Assembly, step: Any, room: Any) -> None:
@@ -22,7 +22,7 @@ class RepeatEmitter:
         self.table = on_stack(builder, POINTER, body.memory.slots)
 
     def emit(self, inputs: list[Any], outputs: list[Any], constants: list[Any]) -> None:
-        """Write the code; the builder is left behind the loop."""
+        """Write the code; the builder is left after the loop."""
         builder, loop, program = self.builder, self.loop, self.body.program
         given, carries = len(program.inputs), loop.carries
         arena = given + len(program.outputs)
@@ -61,7 +61,7 @@ class RepeatEmitter:
         builder.position_at_end(after)
 
     def _seconds(self, program: Program) -> list[Any]:
-        """The second places of the states, behind the memory of the step."""
+        """The second buffers of the states, after the memory of the step."""
         places, start = [], aligned(self.body.memory.arena)
         for value in program.outputs[: self.loop.carries]:
             places.append(self._moved(self.room, long(start)))

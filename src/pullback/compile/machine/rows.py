@@ -1,8 +1,7 @@
-"""Rows of a matrix brought to a mean of zero and a variance of one, or to weights that sum to one, eager.
+"""Normalisations and softmax of the rows of a matrix, and their derivatives, outside of compile.
 
-NumPy goes over an array once for each sum and each product. Here a row is read from memory once, and is in the cache
-while the code goes along it again. Sums have several registers of lanes, so that few numbers are added one after
-another.
+NumPy passes over the whole array once for each sum and each product. Here a row is read from memory once and stays in the
+cache for the passes that follow. Sums have several registers as accumulators, so that few numbers are added sequentially.
 """
 
 from __future__ import annotations
@@ -35,19 +34,19 @@ from .reducing import across, combine, identity
 from .tasks import Call, TaskEmitter
 
 TASK, SEVERAL = 1 << 14, 4
-"""Elements, about, of what a thread does at a time, and tasks from which on threads take part."""
+"""The approximate number of elements in a task, and the number of tasks above which threads share them."""
 TOGETHER = 4
-"""Registers for a sum."""
+"""The number of accumulators of a sum, in registers."""
 PLAIN = 2.0**-4, 2.0**17
-"""Sums of exponentials that need no shift by the maximum: the logarithms of larger ones have too few digits."""
+"""The range of sums of exponentials that need no shift by the maximum; logarithms of larger ones would lose digits."""
 MATRIX = "rows size tasks".split()
-"""The words that all functions are told first."""
+"""The first words of every table."""
 SHARED = "each of weight_each weight_of".split()
-"""Where rows share numbers: so many rows in turn have one, there are so many, and then they come again. The same of weights."""
+"""Statistics shared by rows: `each` consecutive rows share one, there are `of` of them, and they repeat; the same of weights."""
 
 
 class RowEmitter(TaskEmitter):
-    """The functions, each of some rows. Arrays have a row for each, an element for each, or one row for all."""
+    """Functions of rows. Their arrays have a row for each row, an element for each row, or one row for all."""
 
     UNITS = "rows"
     WORDS: ClassVar = {
@@ -80,16 +79,16 @@ class RowEmitter(TaskEmitter):
         super().unit(name, unit)
 
     def _place(self, name: str, row: Any, at: Any) -> Any:
-        """The address of an element of a row."""
+        """The address of element `at` of a row."""
         place = self.sum(at, (row, self.given["size"]))
         return element(self.builder, self.pointer(self.given[name]), self.kind, place)
 
     def _some(self, name: str, row: Any, at: Any, mask: Any) -> Word:
-        """Some elements of a row, zeros where the mask is off."""
+        """Load a register of a row; zeros where the mask is off."""
         return load_lanes(self.desk, self.kind, self._place(name, row, at), 1, mask)
 
     def _put(self, word: Word, name: str, row: Any, at: Any, mask: Any) -> None:
-        """Write some elements of a row."""
+        """Store a register of a row."""
         store_lanes(word, self._place(name, row, at), 1, mask)
 
     def _of_row(self, name: str, row: Any) -> Word:
@@ -107,7 +106,7 @@ class RowEmitter(TaskEmitter):
         return Word(self.scalar, self.kind, self.builder.sitofp(self.given["size"], TYPES[self.kind]))
 
     def _along(self, inside: Callable[[Any, Any, int], None], carried: list[Any] | None = None) -> None:
-        """Go along a row: several vectors in one turn, then one by one with a mask; each is told its number in the turn."""
+        """Loop over a row, TOGETHER registers in one iteration, then one by one with a mask; `inside` gets the register's number."""
         builder, size, width = self.builder, self.given["size"], self.lanes
         whole = builder.and_(size, long(-TOGETHER * width))
 
@@ -122,7 +121,7 @@ class RowEmitter(TaskEmitter):
         count_up(builder, whole, size, rest, step=width, carried=carried)
 
     def _totals(self, terms: Callable[[Any, Any], tuple[Word, ...]], count: int, how: str = "sum") -> list[Word]:
-        """The sums, or the maxima, of so many terms over a row."""
+        """The sums, or the maxima, over a row of `count` terms for each element."""
         neutral = self.desk.number(self.kind, identity(how, self.kind))
         carried = [neutral.value] * (TOGETHER * count)
 
@@ -137,7 +136,7 @@ class RowEmitter(TaskEmitter):
             across(how, functools.reduce(partial(combine, how), found[i::count]), self.scalar) for i in range(count)
         ]
 
-    # 2. A mean of zero and a variance of one
+    # 2. Layer normalisation
 
     def moments(self, row: Any) -> None:
         """The means of rows, and their variances."""
@@ -154,17 +153,17 @@ class RowEmitter(TaskEmitter):
         store(squared / self._size(), self._one("variance", row))
 
     def _normal(self, row: Any) -> Callable[[Any, Any], Word]:
-        """What gives some elements of a row, less its mean, times its scale."""
+        """A function that loads a register of a row, centred and scaled."""
         mean, scale = self._of_row("mean", row), self._of_row("scale", row)
         return lambda at, mask: (self._some("x", row, at, mask) - mean) * scale
 
     def standardize(self, row: Any) -> None:
-        """Rows less their means, times their scales."""
+        """Normalised rows: (x - mean) * scale."""
         normal = self._normal(row)
         self._along(lambda at, mask, _: self._put(normal(at, mask), "out", row, at, mask))
 
     def affine(self, row: Any) -> None:
-        """The same times weights, plus biases."""
+        """Normalised rows times weights plus biases."""
         normal, first = self._normal(row), long(0)
 
         def inside(at: Any, mask: Any, _: int) -> None:
@@ -174,11 +173,11 @@ class RowEmitter(TaskEmitter):
         self._along(inside)
 
     def standardize_pullback(self, row: Any) -> None:
-        """The cotangents of x."""
+        """The gradient of x."""
         self._pull(row, lambda at, mask, normal: self._some("given", row, at, mask))
 
     def affine_pullback(self, row: Any) -> None:
-        """The same, and those of weights and biases, which each task adds to a row of its own."""
+        """The gradients of x, weights and biases; each task adds the latter two up in a row of its own."""
 
         def given(at: Any, mask: Any, normal: Word) -> Word:
             part = self._some("given", row, at, mask)
@@ -189,7 +188,7 @@ class RowEmitter(TaskEmitter):
         self._pull(row, given)
 
     def _pull(self, row: Any, given: Callable[[Any, Any, Word], Word]) -> None:
-        """Write (t - mean(t) - normal * mean(t * normal)) * scale, where t is what a function gives."""
+        """Write (t - mean(t) - normal * mean(t * normal)) * scale, where t is what `given` loads."""
         normal, scale = self._normal(row), self._of_row("scale", row)
 
         def terms(at: Any, mask: Any) -> tuple[Word, Word]:
@@ -206,15 +205,15 @@ class RowEmitter(TaskEmitter):
 
         self._along(write)
 
-    # 3. The same where rows share their means and scales, and a weight is for a row, not for an element
+    # 3. Batch and group normalisation: rows share means and scales, and each row has one weight
 
     def _shared(self, name: str, row: Any, who: str = "") -> Word:
-        """The number that a row shares with others, in all lanes; of weights, by their own order."""
+        """The statistic of a row, or its weight with `who`, in all lanes."""
         each, of = self.given[f"{who}each"], self.given[f"{who}of"]
         return self._of_row(name, self.builder.urem(self.builder.udiv(row, each), of))
 
     def _centred(self, row: Any) -> Callable[[Any, Any], Word]:
-        """What gives some elements of a row, less its mean."""
+        """A function that loads a register of a row, centred."""
         mean = self._shared("mean", row)
         return lambda at, mask: self._some("x", row, at, mask) - mean
 
@@ -222,12 +221,12 @@ class RowEmitter(TaskEmitter):
         return self._shared("scale", row) * self._shared("weight", row, "weight_")
 
     def scaled(self, row: Any) -> None:
-        """Rows less their means, times their scales and weights, plus biases."""
+        """(x - mean) * scale * weight + bias."""
         centred, gain, bias = self._centred(row), self._gain(row), self._shared("bias", row, "weight_")
         self._along(lambda at, mask, _: self._put(centred(at, mask).mad(gain, bias), "out", row, at, mask))
 
     def shares(self, row: Any) -> None:
-        """The sums of what is given along rows, and of its products with rows less their means."""
+        """The sums along rows of the cotangent, and of its products with centred rows."""
         centred = self._centred(row)
 
         def terms(at: Any, mask: Any) -> tuple[Word, Word]:
@@ -238,7 +237,7 @@ class RowEmitter(TaskEmitter):
             store(total, self._one(name, row))
 
     def mixed(self, row: Any) -> None:
-        """What is given times scales and weights, plus rows less their means times slopes, plus shifts."""
+        """given * scale * weight + (x - mean) * slope + shift: the gradient of x."""
         centred, gain = self._centred(row), self._gain(row)
         slope, shift = self._shared("slope", row), self._shared("shift", row)
 
@@ -248,19 +247,19 @@ class RowEmitter(TaskEmitter):
 
         self._along(inside)
 
-    # 4. Weights that sum to one
+    # 4. Softmax
 
     def powers(self, row: Any) -> None:
-        """Exponentials of rows less their maxima, and their sums."""
+        """exp(x - max), and its sums along rows."""
         store(self._powers(row), self._one("sums", row))
 
     def softmax(self, row: Any) -> None:
-        """Exponentials of rows over their sums."""
+        """Softmax of rows."""
         factor = self._spread(1 / self._powers(row))
         self._along(lambda at, mask, _: self._put(self._some("out", row, at, mask) * factor, "out", row, at, mask))
 
     def exponents(self, row: Any) -> None:
-        """Sums of exponentials of rows less numbers: 0 where these sums are near one, else maxima if they are finite."""
+        """Sums of exp(x - shift) along rows; the shift is 0 if that keeps digits, else the maximum if it is finite."""
         (plain,) = self._totals(lambda at, mask: (exp(self._some("x", row, at, mask)),), 1)
         store(self.scalar.number(self.kind, 0), self._one("shift", row))
         store(plain, self._one("sums", row))
@@ -273,7 +272,7 @@ class RowEmitter(TaskEmitter):
             store(total, self._one("sums", row))
 
     def weighted_softmax(self, row: Any) -> None:
-        """Exponentials of rows over their sums, which are kept, times a number for each row."""
+        """Softmax of rows times a number for each row; the sums of exponentials are stored, too."""
 
         def plain(at: Any, mask: Any) -> tuple[Word]:
             power = exp(self._some("x", row, at, mask))
@@ -289,12 +288,12 @@ class RowEmitter(TaskEmitter):
         self._along(lambda at, mask, _: self._put(self._some("out", row, at, mask) * factor, "out", row, at, mask))
 
     def _far(self, total: Word) -> Any:
-        """Whether a sum of exponentials is so far from one that it needs a shift, or is no number."""
+        """Whether a sum of exponentials needs a shift, or is NaN."""
         low, high = PLAIN
         return (~((total >= low) & (total <= high))).value
 
     def shifted_powers(self, row: Any) -> None:
-        """The exponentials of rows less a number for each, times another."""
+        """exp(x - shift) * slope, with a shift and a slope for each row."""
         shift, slope = self._of_row("shift", row), self._of_row("slopes", row)
 
         def inside(at: Any, mask: Any, _: int) -> None:
@@ -316,11 +315,11 @@ class RowEmitter(TaskEmitter):
         return self._totals(terms, 1)[0]
 
     def slopes(self, row: Any) -> None:
-        """What is given less its mean by weights, times their exponentials."""
+        """The gradient of softmax from unnormalised exponentials and their sums."""
         self._slopes(row, lambda total: total / load(self.scalar, self.kind, self._one("sums", row)))
 
     def softmax_pullback(self, row: Any) -> None:
-        """The same, where sums are one."""
+        """The gradient of softmax from its result."""
         self._slopes(row, lambda total: total)
 
     def _slopes(self, row: Any, over: Callable[[Word], Word]) -> None:
@@ -338,7 +337,7 @@ class RowEmitter(TaskEmitter):
 
 
 class Rows:
-    """Rows of one size and dtype."""
+    """The functions for matrices of one shape and dtype."""
 
     def __init__(self, rows: int, size: int, dtype: np.dtype[Any]) -> None:
         self.rows, self.size, self.kind = rows, size, KINDS[dtype]
@@ -346,7 +345,7 @@ class Rows:
         self._calls: dict[str, Call] = {}
 
     def __call__(self, name: str, **arrays: Any) -> None:
-        """Compute a function of contiguous arrays."""
+        """Call a function with C-contiguous arrays."""
         if (call := self._calls.get(name)) is None:
             words = {"rows": self.rows, "size": self.size, "tasks": self.tasks}
             call = self._calls[name] = Call(RowEmitter, self.kind, name, **words)
@@ -355,5 +354,5 @@ class Rows:
 
 @functools.lru_cache(maxsize=256)
 def plan(rows: int, size: int, dtype: np.dtype[Any]) -> Rows | None:
-    """How rows are worked on; None for dtypes that are not the machine's."""
+    """The functions for matrices of a shape and dtype; None for unsupported dtypes."""
     return Rows(rows, size, dtype) if dtype in (np.float32, np.float64) else None

@@ -1,4 +1,4 @@
-"""Sums of rows at indices, the way back of an embedding, as LLVM code: rows are added in their order."""
+"""Rows added at indices in order, as in the gradient of an embedding: the code within compiled programs."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from .memory import LONG, SIZES, count_up, element, fill_with_zeros, first_lanes
 
 
 class ScatterEmitter:
-    """The code of `scatter_rows`, written where a builder is: zeros, to which one row after another is added.
+    """Writes `scatter_rows`: zeros, to which one row after another is added.
 
-    That indices lie inside the axis has been looked at before.
+    A guard has checked that the indices are in range.
     """
 
     def __init__(self, builder: Any, equation: Equation, target: Target, width: int) -> None:
@@ -25,7 +25,7 @@ class ScatterEmitter:
         self.lanes = max(2, width // SIZES[self.kind])
 
     def emit(self, rows: Any, indices: Any, out: Any) -> None:
-        """Write the code; the three are addresses."""
+        """Write the code, given the addresses of the operands and the result."""
         count, columns = self.out.shape
         fill_with_zeros(self.builder, out, self.out.nbytes)
 
@@ -38,7 +38,7 @@ class ScatterEmitter:
         count_up(self.builder, long(0), long(math.prod(self.indices.shape)), row)
 
     def _place(self, indices: Any, number: Any, count: int) -> Any:
-        """An index, counted from the front."""
+        """An index; negative ones count from the end."""
         builder, kind = self.builder, KINDS[self.indices.dtype]
         word = load(Desk(builder, self.target, None), kind, element(builder, indices, kind, number)).value
         if SIZES[kind] < SIZES["i64"]:
@@ -47,7 +47,7 @@ class ScatterEmitter:
         return builder.select(negative, builder.add(word, long(count)), word)
 
     def _add(self, source: Any, target: Any, columns: int) -> None:
-        """Add a row to another, as many elements at a time as there are lanes."""
+        """Add a row to another, register by register."""
         builder, lanes = self.builder, self.lanes
         desk = Desk(builder, self.target, lanes)
 

@@ -1,7 +1,7 @@
 """Products of small matrices: one function for each dtype, compiled once in a process.
 
-A few rows of the result, as wide as a register, stay in registers while the code goes along the axis that is summed
-over. A right factor whose rows are not contiguous is copied first.
+A tile of the result, one register wide, stays in registers while the code runs along the summed axis. A right factor whose
+rows are not contiguous is packed first.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from .memory import (  # fmt: skip
 from .tasks import lanes
 
 PACKED = 1 << 13
-"""The most elements of a right factor that are copied."""
+"""The largest right factor that is packed, in elements."""
 ROWS = (8, 2, 1)
 
 
 class SmallEmitter:
-    """The function `small_f` or `small_d`: c = a @ b, with the sizes and the steps along rows and columns."""
+    """The function `small_f` or `small_d`: c = a @ b, given sizes and strides."""
 
     def __init__(self, module: Any, kind: str) -> None:
         self.builder, self.given = begun(module, f"small_{kind}", FACTORS, SIZED)
@@ -67,7 +67,7 @@ class SmallEmitter:
         builder.ret_void()
 
     def _across(self, inside: Callable[[Any, Any], None]) -> None:
-        """All columns, as many at a time as there are lanes."""
+        """Loop over columns, register by register; the last one is masked."""
         builder, columns = self.builder, self.given["columns"]
         whole = builder.and_(columns, long(-self.lanes))
         count_up(builder, long(0), whole, lambda j: inside(j, None), self.lanes)
@@ -78,7 +78,7 @@ class SmallEmitter:
         count_up(builder, whole, columns, rest, self.lanes)
 
     def _pack(self, packed: Any) -> None:
-        """Copy the right factor, so that its rows are contiguous."""
+        """Pack the right factor, so that its rows are contiguous."""
         given, builder, desk = self.given, self.builder, self.desk
 
         def copy(k: Any, j: Any, mask: Any) -> None:
@@ -94,7 +94,7 @@ class SmallEmitter:
         return element(builder, base, self.kind, builder.add(builder.mul(i, down), builder.mul(j, right)))
 
     def _columns(self, b: Any, down: Any, j: Any, mask: Any) -> None:
-        """All rows of the result, in as many columns as there are lanes."""
+        """Compute one register of columns for all rows."""
         builder, rows = self.builder, self.given["rows"]
         begin: Any = long(0)
         for count in ROWS:

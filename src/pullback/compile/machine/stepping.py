@@ -1,4 +1,4 @@
-"""Loops with operations of Python in their steps: each step is a call."""
+"""Loops of the program whose steps contain Python operations: each step is a call from Python."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .fusion import kind
 
 
 class Repeated:
-    """A scan with operations of Python in its step, ready to run: what stands in the place of its primitive."""
+    """A primitive that runs a scan whose step contains Python operations."""
 
     name = SCAN.name
     kind = SCAN.kind
@@ -22,7 +22,7 @@ class Repeated:
         self.step = stored(with_loops(loop.body), of=loop.body)
 
     def forward(self, *arrays: Array, loop: Scan) -> tuple[Array, ...]:
-        """Step by step."""
+        """Run the scan step by step."""
         given = [np.asarray(array, order="C") for array in arrays]
         carries, columns = given[: loop.carries], given[loop.carries : loop.carries + loop.columns]
         shared = given[loop.carries + loop.columns :]
@@ -36,7 +36,7 @@ class Repeated:
 
 
 def with_loops(program: Program) -> Program:
-    """The program with scans ready to run whose steps are not machine code alone."""
+    """The program with the scans that contain Python operations replaced by `Repeated`."""
     return program.with_(equations=tuple(map(_with_loop, program.equations)))
 
 

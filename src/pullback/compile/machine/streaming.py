@@ -1,4 +1,4 @@
-"""Streams: a program of elementwise operations as a loop over whole arrays, of any length, that threads share."""
+"""Streams: an elementwise program as one loop over arrays of any length, which threads share."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from .linking import Module
 from .memory import BYTE, LONG, POINTER, begun, count_up, element, load_lanes, load_spread, long, store_lanes, word_of
 
 PART = 1 << 14
-"""Elements that a thread takes at a time."""
+"""The number of elements in a part."""
 COOL = 32
-"""The bytes of the registers for what is not costly.
+"""The register size in bytes for loops without costly operations.
 
-Processors run slower while they use the widest; what waits for memory or for divisions gains nothing by them.
+Processors lower their clock for 512-bit registers; loops bound by memory or division do not gain from them.
 """
 AHEAD, LINE = 1 << 11, 64
-"""How many bytes before their use operands are asked for, and the bytes of a line of the cache."""
+"""The prefetch distance and the cache line, in bytes."""
 SPREAD = "broadcast_to"
-"""The operation that gives one number axes: in registers it is the same."""
+"""The broadcast of a scalar, which needs no code."""
 
 
 def streams(program: Program) -> bool:
-    """Whether each element of the one output follows from those in the same place, by operations that have code."""
+    """Whether a program is elementwise with one output, and all its operations have code."""
     found = any(program.outputs[0] in equation.outputs for equation in program.equations if equation.name != SPREAD)
     if not found or program.guards:
         return False
@@ -44,10 +44,9 @@ def _lowers(equation: Equation) -> bool:
 
 
 class StreamWriter:
-    """The code of a program of elementwise operations: a function of the table, for some of all parts.
+    """Writes the loop of an elementwise program: a function of the table and of a range of parts.
 
-    Vectors are stored where vectors begin in memory. The first and the last lie where the arrays begin and end: they have
-    elements in common with their neighbours.
+    Stores are aligned, except for the first and the last register of an array, which overlap their neighbours.
     """
 
     def __init__(self, program: Program) -> None:
@@ -84,7 +83,7 @@ class StreamWriter:
         self.builder, self.given = begun(self.module, name, ["table"], ["begin", "end"])
 
     def _parts(self, vectors: Any) -> None:
-        """Write the function of some parts, which calls that of vectors that begin from a place on, and before another."""
+        """Write the function of a range of parts, which calls the loop for its range of elements."""
         self._begin("some")
         builder = self.builder
         table, begin, end = self.given.values()
@@ -103,11 +102,11 @@ class StreamWriter:
         return word_of(self.builder, self.given["table"], long(place))
 
     def _spread(self, dtype: np.dtype[Any], address: Any) -> Any:
-        """An operand without axes, in all lanes."""
+        """A scalar operand in all lanes."""
         return load_spread(Desk(self.builder, Target.host(), self.lanes), KINDS[dtype], address).value
 
     def _vector(self, at: Any, bases: list[Any], fixed: Iterator[Any]) -> None:
-        """Write the code for one vector, from a place on."""
+        """Write the code for the register at an index."""
         builder = self.builder
         desk = Desk(builder, Target.host(), self.lanes, branching=True)
         words = {

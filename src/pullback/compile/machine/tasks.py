@@ -1,7 +1,7 @@
-"""Functions of machine code that do a range of tasks, told by a table of words: single operations on arrays of any shape.
+"""Kernels of single operations: functions of a table of words and of a range of tasks, for arrays of any shape.
 
-Their code is made once for a kind of numbers and kept on the disk. What differs between shapes is in the table:
-addresses, steps in bytes, and offsets that Python has found out.
+Their code is compiled once for each dtype and cached on disk. What depends on the shape is in the table: addresses, strides in
+bytes, and offsets that Python has computed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .memory import POINTER, SIZES, begun, count_up, least, long, part, word_of
 
 
 class TaskEmitter:
-    """Writes functions of a table of words, and of the first task and the one after the last."""
+    """Writes kernels: functions of a table of words and of the bounds of a range of tasks."""
 
     WORDS: ClassVar[dict[str, list[str]]] = {}
     """The words of each function's table; the method with its name writes one task, or one unit."""
@@ -54,7 +54,7 @@ class TaskEmitter:
     def loop(
         self, begin: Any, end: Any, inside: Callable[[Any], None], step: int = 1, carried: list[Any] | None = None
     ) -> None:
-        """A loop over whole numbers, which may carry values."""
+        """A loop over integers, with values carried from iteration to iteration."""
         count_up(self.builder, begin, end, inside, step=step, carried=carried)
 
     def least(self, a: Any, b: Any) -> Any:
@@ -62,17 +62,17 @@ class TaskEmitter:
         return least(self.builder, a, b)
 
     def sum(self, first: Any, *products: tuple[Any, Any]) -> Any:
-        """A number plus products of two."""
+        """A number plus products of pairs."""
         for a, b in products:
             first = self.builder.add(first, self.builder.mul(a, b))
         return first
 
     def bytes(self, count: Any) -> Any:
-        """How many bytes so many elements have."""
+        """The size of elements in bytes."""
         return self.builder.mul(count, long(SIZES[self.kind]))
 
     def pointer(self, word: Any) -> Any:
-        """An address that is known as a number."""
+        """A word as a pointer."""
         return self.builder.inttoptr(word, POINTER)
 
     def word(self, table: Any, place: Any) -> Any:
@@ -80,12 +80,12 @@ class TaskEmitter:
         return word_of(self.builder, table, place)
 
     def part(self, total: Any, number: Any, count: Any) -> tuple[Any, Any]:
-        """Where one of so many parts begins and ends."""
+        """The bounds of one of `count` nearly equal parts."""
         return part(self.builder, total, number, count)
 
 
 class Functions:
-    """The functions of an emitter for a kind of numbers: what they are told, and where they are."""
+    """The loaded kernels of an emitter for a kind of numbers: their words and their addresses."""
 
     def __init__(self, emitter: type[TaskEmitter], kind: str) -> None:
         self.code, self.words = native.made(emitter, kind), emitter.WORDS
@@ -97,12 +97,12 @@ class Functions:
 
 @native.once
 def functions(emitter: Any, kind: str) -> Functions:
-    """The functions of an emitter for a kind of numbers, made once."""
+    """The kernels of an emitter for a kind of numbers, loaded once."""
     return Functions(emitter, kind)
 
 
 class Call:
-    """A function that is told some words once, and the others at each call; of contiguous arrays it is told where they lie."""
+    """A kernel with some words bound, and the others given at each call; C-contiguous arrays stand for their addresses."""
 
     def __init__(self, emitter: Any, kind: str, name: str, **words: Any) -> None:
         self.functions, self.name = functions(emitter, kind), name
@@ -118,7 +118,7 @@ class Call:
             table[self.places[word]] = value
 
     def __call__(self, tasks: int, /, *, shared: bool, **words: Any) -> None:
-        """Do all tasks, with threads or without."""
+        """Run all tasks, in threads if `shared`."""
         table = self.table[:]
         self._tell(table, words)
         address, functions = table.buffer_info()[0], self.functions
@@ -129,5 +129,5 @@ class Call:
 
 
 def lanes(kind: str) -> int:
-    """Numbers in a register."""
+    """The number of elements in a register."""
     return native.width() // SIZES[kind]

@@ -1,9 +1,9 @@
-"""Sums, products and extremes of large arrays over neighbouring axes, eager.
+"""Reductions of large arrays over adjacent axes outside of compile: sums, products, extremes.
 
-NumPy goes over an array in one thread, once for each step. Here an array is (outer, size, inner), reduced over `size`;
-threads share its parts, which depend on its form alone, and NumPy puts together what few parts have given. Floats are
-added up in doubles. Doubles are added up in short blocks, and those without loss. Products are numbers from 1 to 2 and
-powers of two apart, so that none overflows on its way.
+NumPy uses one thread and a pass for each step. Here an array is seen as (outer, size, inner) and reduced over `size`; threads
+reduce parts, whose number depends on the shape only, and NumPy combines the results of parts. Floats are summed in double
+precision; doubles are summed in short blocks, and the blocks with compensation. Products keep significand and exponent apart,
+so that no intermediate result overflows.
 """
 
 from __future__ import annotations
@@ -25,32 +25,32 @@ from .reducing import Accumulator, across, combine, identity, kind_of
 from .tasks import Call, TaskEmitter
 
 TASK = 1 << 15
-"""Elements, about, of what a thread does at a time."""
+"""The approximate number of elements in a task."""
 TOGETHER, TURNS = 4, 8
-"""Registers for a result, and turns of so many after which sums are added to what was summed before."""
+"""The number of accumulators, in registers, and the iterations in a block of a sum."""
 STRIP, STACKED = 1 << 10, 8
-"""Neighbouring results that are computed at a time, and how many rows are combined in registers for them."""
+"""The number of adjacent results that are computed together, and of rows that are combined in registers."""
 SEVERAL, MOST = 16, 1 << 9
-"""Parts that there should be of a matrix whose rows are combined, and the most of a row."""
+"""The number of parts aimed at where rows are combined, and the largest number of parts of a row."""
 SUBNORMAL = 54
-"""Factors of two that make a subnormal number normal."""
+"""The power of two that makes any subnormal double normal."""
 EXPONENT = 2047
-"""All bits of a double's exponent, at their end."""
+"""The mask of a double's exponent."""
 NEAR, FAR = 1000, 1 << 13
-"""Powers of two that are normal doubles, and those that nothing brings back to these."""
+"""Bounds of exponents: of normal doubles, and of exponents that no double can correct."""
 SUMS, COMBINED = ("total", "squares", "spread", "inner"), {"largest": np.maximum, "smallest": np.minimum}
-"""What is computed in doubles, and how parts of the other results are put together."""
+"""The reductions computed in double precision, and the functions that combine parts of the others."""
 PRODUCTS = ("inner", "product", "product_pullback")
-"""What there is for rows alone."""
+"""The reductions that exist for the last axes only."""
 FORM = "outer size inner parts strips units tasks".split()
-"""The words that all functions are told first."""
+"""The first words of every table."""
 
 Terms = Callable[[Any, Any], Word]
-"""What is combined: some elements from a place on, with a mask or None."""
+"""A function that loads the terms of a register, with a mask or None."""
 
 
 class _Emitter(TaskEmitter):
-    """The functions of both orders, each of some units: a part of `size` of some results."""
+    """Reductions of units; a unit is a part of `size` for some results."""
 
     WORDS: ClassVar = {
         "total": [*FORM, "x", "out"],
@@ -79,7 +79,7 @@ class _Emitter(TaskEmitter):
         self._units(task, "sum", term)
 
     def spread(self, task: Any) -> None:
-        """Sums of the squares of what lies between elements and a centre."""
+        """Sums of the squared distances to a centre."""
 
         def term(result: Any, at: Any, mask: Any) -> Word:
             x = self._some(result, at, mask) - self._centre(result, mask)
@@ -96,14 +96,14 @@ class _Emitter(TaskEmitter):
         self._units(task, "minimum", self._some)
 
     def _units(self, task: Any, how: str, term: Callable[[Any, Any, Any], Word]) -> None:
-        """All units of a task."""
+        """Loop over the units of a task."""
         dtype = np.dtype(np.float32 if self.kind == "f" else np.float64)
         self._lanes_of(kind_of(how, dtype, dtype))
         begin, end = self.part(self.given["units"], task, self.given["tasks"])
         self.loop(begin, end, lambda unit: self._unit(unit, how, term))
 
     def _lanes_of(self, kind: str) -> None:
-        """Results are of that kind from here on."""
+        """Set the kind in which results are computed, and its lanes."""
         self.own, self.lanes = kind, native.width() // SIZES[kind]
         self.desk = Desk(self.builder, self.target, self.lanes)
 
@@ -114,7 +114,7 @@ class _Emitter(TaskEmitter):
         raise NotImplementedError
 
     def _some(self, result: Any, at: Any, mask: Any) -> Word:
-        """Some elements of x, as numbers of the kind in which results are made."""
+        """A register of x, in the kind in which results are computed."""
         return self._load("x", at, mask)
 
     def _load(self, name: str, place: Any, mask: Any) -> Word:
@@ -124,7 +124,7 @@ class _Emitter(TaskEmitter):
         return element(self.builder, self.pointer(self.given[name]), self.kind, place)
 
     def _split(self, unit: Any) -> tuple[Any, Any]:
-        """What a unit belongs to, the number of its part, and where that begins and ends."""
+        """The results that a unit belongs to, and the number of its part."""
         parts = self.given["parts"]
         return self.builder.udiv(unit, parts), self.builder.urem(unit, parts)
 
@@ -132,7 +132,7 @@ class _Emitter(TaskEmitter):
         return Accumulator.begun(self.desk, how, self.own, exact=how == "sum" and self.kind == "d")
 
     def _finish(self, word: Word, place: Any, write: Callable[[Word, Any], None]) -> None:
-        """Write results: as they are where they are parts of others, else as numbers of the kind of x."""
+        """Store results: final ones in the kind of x, partial ones in the kind in which they were computed."""
         out = self.pointer(self.given["out"])
         if self.own == self.kind:
             write(word, element(self.builder, out, self.own, place))
@@ -146,7 +146,7 @@ class _Emitter(TaskEmitter):
 
 
 class AlongEmitter(_Emitter):
-    """Where the last axes are reduced: a result is that of a row."""
+    """Reductions over the last axes: one result for each row."""
 
     WORDS: ClassVar = {
         **_Emitter.WORDS,
@@ -166,7 +166,7 @@ class AlongEmitter(_Emitter):
         self._finish(one, unit, store)
 
     def _row(self, row: Any, number: Any, how: str, terms: Terms, total: Accumulator) -> None:
-        """Combine a part of a row: turns of some registers, blocks of turns, and the rest vector by vector."""
+        """Reduce a part of a row: blocks of iterations with several accumulators, then register by register."""
         builder, span = self.builder, TOGETHER * self.lanes
         begin, end, whole = self._range(row, number, span)
         neutral = self.desk.number(self.own, identity(how, self.own)).value
@@ -196,14 +196,14 @@ class AlongEmitter(_Emitter):
         take(own)
 
     def _range(self, row: Any, number: Any, span: int) -> tuple[Any, Any, Any]:
-        """Where a part of a row begins and ends in x, and where whole spans end."""
+        """The bounds of a part of a row in x, and the end of its whole spans."""
         size = self.given["size"]
         begin, end = (self.sum(at, (row, size)) for at in self.part(size, number, self.given["parts"]))
         whole = self.builder.add(begin, self.builder.and_(self.builder.sub(end, begin), long(-span)))
         return begin, end, whole
 
     def _rest(self, begin: Any, end: Any, inside: Callable[[Any, Any], None], carried: list[Any] | None = None) -> None:
-        """Vector by vector, with masks."""
+        """Loop register by register, with masks."""
 
         def some(at: Any) -> None:
             inside(at, first_lanes(self.builder, self.builder.sub(end, at), self.lanes))
@@ -216,11 +216,11 @@ class AlongEmitter(_Emitter):
     # Products
 
     def inner(self, task: Any) -> None:
-        """Sums of products with other elements."""
+        """Dot products."""
         self._units(task, "sum", lambda result, at, mask: self._some(result, at, mask) * self._load("y", at, mask))
 
     def product(self, task: Any) -> None:
-        """Products: what is from 1 to 2, and the powers of two that it is to be multiplied by."""
+        """Products of rows: significands from 1 to 2, and exponents."""
         self._rows(task, self._product)
 
     def _product(self, unit: Any, row: Any, number: Any) -> None:
@@ -230,7 +230,7 @@ class AlongEmitter(_Emitter):
 
         def turn(at: Any) -> None:
             factors = [self._some(row, builder.add(at, long(i * self.lanes)), None) for i in range(TOGETHER)]
-            if self.kind == "f":  # four of them make no double overflow
+            if self.kind == "f":  # a product of four floats does not overflow a double
                 self._times(carried, _halves("prod", factors))
             else:
                 for factor in factors:
@@ -253,7 +253,7 @@ class AlongEmitter(_Emitter):
             store(Word(scalar, kind, value), element(builder, self.pointer(self.given[name]), kind, unit))
 
     def _times(self, carried: list[Any], factor: Word) -> None:
-        """Multiply by what is from 1 to 2 in a factor, and count the powers of two."""
+        """Multiply by the significand of a factor, and add its exponent."""
         power = Word(self.desk, "i64", carried[1])
         if self.kind == "d":
             small = abs(factor) < TINY["d"]
@@ -262,7 +262,7 @@ class AlongEmitter(_Emitter):
         carried[:] = [(self._word(carried[0]) * one).value, (power + more).value]
 
     def product_pullback(self, task: Any) -> None:
-        """The cotangents of factors: two numbers over them, one after another, times what is given."""
+        """The gradients of factors: the product, in two parts, divided by the factor, times the cotangent."""
         self._rows(task, self._product_pullback)
 
     def _product_pullback(self, _: Any, row: Any, number: Any) -> None:
@@ -281,14 +281,14 @@ class AlongEmitter(_Emitter):
         self._rest(whole, end, some)
 
     def _rows(self, task: Any, inside: Callable[[Any, Any, Any], None]) -> None:
-        """All units of a task, in doubles: each is told itself, its row, and the number of its part."""
+        """Loop over the units of a task in double precision; `inside` gets the unit, its row and its part."""
         self._lanes_of("d")
         begin, end = self.part(self.given["units"], task, self.given["tasks"])
         self.loop(begin, end, lambda unit: inside(unit, *self._split(unit)))
 
 
 class AcrossEmitter(_Emitter):
-    """Where axes before the last ones are reduced: results lie side by side, and a row has a term of each."""
+    """Reductions over axes before the last ones: results are adjacent, and a row has one term of each."""
 
     def _centre(self, result: Any, mask: Any) -> Word:
         return self._load("centre", result, mask)
@@ -339,7 +339,7 @@ class AcrossEmitter(_Emitter):
         self._columns(width, finish)
 
     def _columns(self, width: Any, inside: Callable[[Any, Any], None]) -> None:
-        """Go along results: whole vectors, and a rest with a mask."""
+        """Loop over adjacent results, register by register; the last one is masked."""
         builder, lanes = self.builder, self.lanes
         whole = builder.and_(width, long(-lanes))
         self.loop(long(0), whole, lambda at: inside(at, None), step=lanes)
@@ -347,20 +347,20 @@ class AcrossEmitter(_Emitter):
 
 
 def _halves(how: str, words: list[Word]) -> Word:
-    """All words as one, neighbours first."""
+    """All words combined pairwise."""
     while len(words) > 1:
         words = [functools.reduce(partial(combine, how), words[i : i + 2]) for i in range(0, len(words), 2)]
     return words[0]
 
 
 def _renewed(one: Word, power: Word) -> list[Any]:
-    """The values of a number and the power of two that it stands for, with the number from 1 to 2 again."""
+    """A significand and an exponent with the significand normalised to 1 to 2 again."""
     one, more = _factored(one)
     return [one.value, (power + more).value]
 
 
 def _factored(x: Word) -> tuple[Word, Word]:
-    """A double as a number whose size is from 1 to 2 and a power of two; 0, inf and NaN as they are, and 2^0."""
+    """The significand of a double, from 1 to 2, and its exponent; 0, inf and NaN have exponent 0."""
     bits = x.bits()
     field = bits.shifted_right(FRACTION["d"]) & EXPONENT
     whole = (field == 0) | (field == EXPONENT)
@@ -369,12 +369,12 @@ def _factored(x: Word) -> tuple[Word, Word]:
 
 
 def _within(powers: Any, bound: int) -> Any:
-    """Whole numbers between two bounds: np.clip's result in a third of its time."""
+    """Integers clipped to -bound and bound, in a third of the time of numpy.clip."""
     return np.minimum(np.maximum(powers, -bound), bound)
 
 
 class Totals:
-    """A reduction of arrays of one form and dtype."""
+    """A reduction of arrays of one shape and dtype."""
 
     def __init__(
         self, name: str, form: tuple[int, int, int], results: Sequence[tuple[int, ...]], dtype: np.dtype[Any]
@@ -399,7 +399,7 @@ class Totals:
         call(self.tasks, shared=self.tasks > 1, **arrays)
 
     def __call__(self, x: Any, *, keepdims: bool, **arrays: Any) -> Any:
-        """The results; a product's are those of `product`."""
+        """The results of the reduction; products have a method of their own."""
         found = np.empty(self.results[keepdims], self.dtype)
         if self.parts == 1:
             self._call(self.name, x=x, out=found, **arrays)
@@ -417,7 +417,7 @@ class Totals:
         return found
 
     def _factored(self, x: Any) -> tuple[Any, Any]:
-        """Products of rows: what is from 1/2 to 1, or is 0 or infinite or NaN, and powers of two."""
+        """Products of rows as significands from 1/2 to 1, or 0, inf or NaN, and exponents."""
         shape = (self.form[0], self.parts)
         out, powers = np.empty(shape), np.empty(shape, np.int64)
         self._call("product", x=x, out=out, powers=powers)
@@ -425,7 +425,7 @@ class Totals:
         return one, _within(np.add.reduce(powers, 1) + power, FAR).astype(np.intc)
 
     def product_pullback(self, g: Any, x: Any) -> Any:
-        """The cotangents of the factors of rows; None where one is zero, or no number."""
+        """The gradient of a product of rows; None if a product is 0, inf or NaN."""
         one, power = self._factored(x)
         if not (np.isfinite(one) & (one != 0)).all():
             return None
@@ -438,9 +438,9 @@ class Totals:
 
 @functools.lru_cache(maxsize=256)
 def plan(name: str, shape: tuple[int, ...], axis: tuple[int, ...], dtype: np.dtype[Any]) -> Totals | None:
-    """How arrays of a shape are reduced over axes.
+    """The reduction of arrays of a shape over axes.
 
-    None where these are no neighbours, or no axes; for products of other than rows; for dtypes that are not the machine's.
+    None if the axes are not adjacent or empty, for products over other than the last axes, and for unsupported dtypes.
     """
     if dtype not in (np.float32, np.float64) or not axis or max(axis) - min(axis) >= len(axis):
         return None

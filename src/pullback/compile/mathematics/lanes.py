@@ -1,8 +1,8 @@
-"""Numbers of the machine, written like Python's: what the formulas of this package are made of.
+"""LLVM values with Python's operators, in which formulas of this package are written.
 
-A `Word` is one LLVM value together with where it is built. It is a scalar or a fixed vector of scalars: constants are
-spread over as many lanes as their neighbour has, so that one formula makes both. Its operators and methods append
-instructions and return new words; none has a fast-math flag, so what a formula says is what is computed.
+A `Word` is an LLVM value and the builder to which its operators and methods append instructions. It is a scalar or a vector:
+constants get as many lanes as the other operand, so that a formula serves both. No instruction has a fast-math flag: what a
+formula says is computed.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from llvmlite import binding, ir
 Value = Any  # llvmlite has no annotations
 
 ORDERED = ("i8", "i16", "i32", "i64")
-"""The integers with a sign."""
+"""The kinds of signed integers."""
 UNSIGNED = ("u8", "u16", "u32", "u64")
 WIDTH = {"b1": 1} | {kind: int(kind[1:]) for kind in (*ORDERED, *UNSIGNED)}
 
 REALS = {"f": ir.FloatType(), "d": ir.DoubleType()}
 TYPES = REALS | {kind: ir.IntType(width) for kind, width in WIDTH.items()}
 
-BITS = {"f": "i32", "d": "i64"}  # the integers of the same size
+BITS = {"f": "i32", "d": "i64"}  # the signed integer of the same size
 FRACTION = {"f": 23, "d": 52}  # bits of the significand that are stored
-REGISTER, ROUNDING = 64, 4  # bytes of the widest register of x86, and its number for the usual way of rounding
+REGISTER, ROUNDING = 64, 4  # bytes of an AVX-512 register, and its code for rounding to nearest
 PARTED = 0b1111  # for significands from 3/4 to 3/2, NaN below 0
 BIAS = {"f": 127, "d": 1023}
 TINY = {"f": 2.0**-126, "d": 2.0**-1022}  # the smallest number that is not subnormal
@@ -34,10 +34,9 @@ TINY = {"f": 2.0**-126, "d": 2.0**-1022}  # the smallest number that is not subn
 
 @dataclasses.dataclass(frozen=True)
 class Target:
-    """What the processor has.
+    """Instructions of the processor.
 
-    `fma` is a product and a sum in one instruction, rounded once; `scalef`, for registers of 512 bits, a product with a
-    power of two, and the two parts of such a product.
+    `fma` is a fused multiply-add; `scalef` are AVX-512's scalef, getmant and getexp.
     """
 
     fma: bool
@@ -46,7 +45,7 @@ class Target:
     @staticmethod
     @functools.cache
     def host() -> Target:
-        """This machine."""
+        """The target of this machine."""
         if "aarch64" in binding.get_process_triple() or "arm64" in binding.get_process_triple():
             return Target(fma=True)
         features = binding.get_host_cpu_features()
@@ -57,7 +56,7 @@ class _Spread(ir.Constant):  # type: ignore[misc]  # llvmlite has no annotations
     """A constant that is the same in every lane, in the short form of LLVM's text."""
 
     def get_reference(self) -> str:
-        """What stands for it where it is used."""
+        """The text of an operand."""
         return f"splat ({self.constant[0]})"
 
 
@@ -69,10 +68,10 @@ def _constant(kind: str, number: Any, lanes: int | None) -> Value:
 
 
 class Desk:
-    """Where words are written: a builder, the number of lanes (None for scalars), and the target.
+    """The context of words: a builder, the number of lanes (None for scalars), and the target.
 
-    `branching` is whether formulas may branch there, and leave the builder in another block; `often`, whether what is
-    written there runs so often that it is worth to be written out, and not called.
+    `branching` says whether formulas may branch, and leave the builder in another block; `often`, whether the code runs
+    often enough to inline functions instead of calling them.
     """
 
     def __init__(
@@ -101,7 +100,7 @@ class Desk:
         return Word(self, kind, self.builder.call(function, [operand.value for operand in operands]))
 
     def lookup(self, name: str, table: Sequence[float], index: Word) -> Word:
-        """The entry of a table of doubles, known by its name, at an index that must be inside it."""
+        """An entry of a named table of doubles, at an index in range."""
         array = _table(self.builder.module, f"pullback.{name}", table)
         if self.lanes is None:
             return Word(self, "d", self._entry(array, index.value))
@@ -136,7 +135,7 @@ def _table(module: Value, name: str, entries: Sequence[float]) -> Value:
 
 
 class Word:
-    """A value under construction: of one `kind` of TYPES, one or several lanes of it."""
+    """A scalar or a vector of one `kind` of TYPES."""
 
     __hash__ = None  # type: ignore[assignment]  # == is an instruction here
 
@@ -144,7 +143,7 @@ class Word:
         self.desk, self.kind, self.value = desk, kind, value
 
     def like(self, other: Word | float) -> Word:
-        """A number as a word of this one's kind; a word as it is."""
+        """A number as a word of this kind; words are returned as they are."""
         return other if isinstance(other, Word) else self.desk.number(self.kind, other)
 
     def _make(self, real: str, integer: str, left: Word, right: Word) -> Word:
@@ -183,7 +182,7 @@ class Word:
         return Word(self.desk, self.kind, value)
 
     def mad(self, factor: Word | float, term: Word | float) -> Word:
-        """self * factor + term, rounded once where the processor can, else twice."""
+        """self * factor + term, rounded once if the processor has fused multiply-add, else twice."""
         if self.desk.target.fma:
             return self.desk.intrinsic("fma", self.kind, self, self.like(factor), self.like(term))
         return self * factor + term
@@ -191,8 +190,7 @@ class Word:
     def polynomial(self, coefficients: Sequence[Word | float], *, soon: bool = False) -> Word:
         """A polynomial of this word by Horner's rule, the constant first.
 
-        `soon` puts it together from neighbours (G. Estrin, "Organization of computer systems", 1960): some more
-        operations, of which fewer wait for each other.
+        `soon` uses Estrin's scheme ("Organization of computer systems", 1960): more operations, but a shorter chain.
         """
         if soon:
             return self._polynomial_by_pairs(coefficients)
@@ -213,7 +211,7 @@ class Word:
 
     @property
     def scales(self) -> bool:
-        """Whether `scaled_by` and `parted` are there: for whole registers of a processor that has them."""
+        """Whether `scaled_by` and `parted` are available: for whole AVX-512 registers."""
         return self.desk.target.scalef and not (self.desk.lanes or 1) * {"f": 4, "d": 8}[self.kind] % REGISTER
 
     def scaled_by(self, power: Word) -> Word:
@@ -339,7 +337,7 @@ class Word:
             return Word(self.desk, kind, self.value)
         return self._cast("trunc" if wider < 0 else "sext" if signed else "zext", kind)
 
-    # What processors have as one instruction.
+    # Functions that are one instruction.
 
     def __abs__(self) -> Word:
         return self.desk.intrinsic("fabs", self.kind, self)
@@ -368,7 +366,7 @@ class Word:
         """This size with the sign of another word."""
         return self.desk.intrinsic("copysign", self.kind, self, sign)
 
-    # Short forms of what formulas ask for.
+    # Shorthands.
 
     def at_most(self, bound: Word | float) -> Word:
         """The smaller of this and a bound; NaN stays NaN."""
@@ -402,7 +400,7 @@ class Word:
 
 
 class Product(Word):
-    """A product, one of whose factors is known long before the other: what need not be exact does not wait for it."""
+    """A product with an early and a late factor, so that an approximate use of it can wait for the late one only."""
 
     def __init__(self, whole: Word, late: Word, soon: Word) -> None:
         super().__init__(whole.desk, whole.kind, whole.value)
@@ -413,7 +411,7 @@ class Product(Word):
 
 
 class Sum(Word):
-    """A product and a term, added by the last operation, which may take a term more: then nothing waits for one more."""
+    """left * right + term, to which an early addend can be added without another dependent operation."""
 
     def __init__(self, left: Word, right: Word, term: Word) -> None:
         super().__init__(term.desk, term.kind, left.mad(right, term).value)

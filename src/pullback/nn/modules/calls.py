@@ -20,6 +20,17 @@ MIXED = (
 )
 
 
+def forward(self: Any, *input: Any) -> Any:
+    """What the module computes: to be defined by every subclass.
+
+    Raises
+    ------
+    NotImplementedError
+        Where it is not.
+    """
+    raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+
+
 class Calls(Members):
     """A module as what can be called."""
 
@@ -32,17 +43,7 @@ class Calls(Members):
     _backward_pre_hooks: dict[int, Hook]
     _is_full_backward_hook: bool | None
 
-    forward: Callable[..., Any]
-
-    def forward(self, *input: Any) -> Any:  # type: ignore[no-redef]  # subclasses have any arguments
-        """What the module computes: to be defined by every subclass.
-
-        Raises
-        ------
-        NotImplementedError
-            Where it is not.
-        """
-        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+    forward: Callable[..., Any] = forward  # subclasses have any arguments
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What `forward` computes, with the hooks before and after it."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import functional as F
 from .. import init
-from ..parameter import allocate
+from ..parameter import Parameter, allocate
 from .module import Module
 
 
@@ -33,6 +33,9 @@ class Linear(Module):
     >>> layer(pullback.randn(128, 20)).shape
     pullback.Size([128, 30])
     """
+
+    weight: Parameter
+    bias: Parameter | None
 
     def __init__(
         self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None

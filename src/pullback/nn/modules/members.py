@@ -313,11 +313,11 @@ class Members:
 
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Any]]:
+    ) -> Iterator[tuple[str, Parameter]]:
         """The parameters with their paths, each once even if it has several: own ones first, then the submodules'."""
         yield from self._named_members(lambda module: module._parameters.items(), prefix, recurse, remove_duplicate)
 
-    def parameters(self, recurse: bool = True) -> Iterator[Any]:
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
         """The parameters of this module and, unless told otherwise, of all below it."""
         for _, parameter in self.named_parameters(recurse=recurse):
             yield parameter

@@ -75,7 +75,9 @@ class State(Members):
         if type(self).get_extra_state is not State.get_extra_state:
             destination[prefix + EXTRA] = self.get_extra_state()
 
-    def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
+    def state_dict(
+        self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
+    ) -> dict[str, Any]:
         """The state of this module and all below it: an OrderedDict of tensors by their paths.
 
         The tensors lie in the memory of the parameters and persistent buffers; with `keep_vars` they are those
@@ -106,7 +108,8 @@ class State(Members):
             if replaced is not None and public:
                 raise RuntimeError("state_dict post-hook must return None")
             destination = destination if replaced is None else replaced
-        return destination
+        state: dict[str, Any] = destination
+        return state
 
     # Loading
 

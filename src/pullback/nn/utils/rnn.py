@@ -11,8 +11,8 @@ from ..._core import placement
 from ..._core.primitives import Carrier
 from ..._core.values import concrete
 from ..._tensor.creation import from_numpy, tensor
-from ...vocabulary.pieces import narrow
 from ...vocabulary.shapes import cat, swapaxes
+from ...vocabulary.slicing import narrow
 
 __all__ = [
     "PackedSequence", "invert_permutation", "pack_padded_sequence", "pack_sequence", "pad_packed_sequence",

@@ -1,4 +1,4 @@
-"""Pieces of a tensor: those a mask chooses, and slices along one axis, read as views and written as copies."""
+"""Elements chosen by a mask, and slices along one axis: reading, writing into copies, and conversion of indices."""
 
 from __future__ import annotations
 

@@ -1,0 +1,23 @@
+"""Operations of one's own, for packages that add to pullback: the makers of primitives, by kind.
+
+A primitive made here goes through everything that pullback's own go through: recording, second derivatives, transforms,
+compiled programs and the checks. [Adding an operation](../docs/adding-an-operation.md) says what a rule may do.
+
+>>> import numpy, pullback
+>>> from pullback.extend import elementwise
+>>> gauss = elementwise("gauss", lambda xp, g, x, y: -2 * g * x * y, forward=lambda x: numpy.exp(-x * x))
+>>> x = pullback.tensor(1.0, requires_grad=True)
+>>> gauss(x).backward()
+>>> x.grad
+tensor(-0.7358)
+"""
+
+from ._core.primitives import Primitive as Primitive
+from ._core.primitives import elementwise as elementwise
+from ._core.primitives import general as general
+from ._core.primitives import jointly_linear as jointly_linear
+from ._core.primitives import linear as linear
+from ._core.primitives import multilinear as multilinear
+from ._core.primitives import zero as zero
+
+__all__ = ["Primitive", "elementwise", "general", "jointly_linear", "linear", "multilinear", "zero"]

@@ -1,0 +1,143 @@
+"""What type checkers say of programs of users, with the stubs beside the modules as the wheel has them."""
+
+import ast
+import functools
+import importlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PROGRAMS = ROOT / "tests" / "typing"
+pytestmark = pytest.mark.skipif(not (ROOT / "stubs").is_dir(), reason="the stubs are in the repository")
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory):
+    """The package as it is installed: modules, and stubs beside them."""
+    there = tmp_path_factory.mktemp("installed")
+    for source in ("src", "stubs"):
+        shutil.copytree(ROOT / source / "pullback", there / "pullback", dirs_exist_ok=True)
+    for program in PROGRAMS.glob("*.py"):
+        shutil.copy(program, there)
+    return there
+
+
+def expected(name, marker):
+    lines = (PROGRAMS / name).read_text(encoding="utf-8").splitlines()
+    return {number: found[1] for number, line in enumerate(lines, 1) if (found := re.search(marker, line))}
+
+
+def plain(text):
+    """A type without the modules that its names come from, and without what a checker knows of a literal."""
+    text = re.sub(r"(\w+\.)+(?=\w)", "", text.replace("builtins.", ""))
+    return re.sub(r"ndarray\[.*", "ndarray[Any, Any]", text).replace("Union[Tensor, None]", "Tensor | None")
+
+
+@functools.cache
+def by_mypy(installed):
+    """Both programs at once: most of the time goes into the package."""
+    pytest.importorskip("mypy", reason="mypy is not installed: scripts/check has it")
+    # as for an installed package: what is wrong inside it is not the user's
+    (installed / "mypy.ini").write_text("[mypy]\n[mypy-pullback.*]\nignore_errors = True\n", encoding="utf-8")
+    result = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--config-file", "mypy.ini", "--cache-dir", "cache", "right.py", "wrong.py"],
+        cwd=installed, env={**os.environ, "MYPYPATH": str(installed)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    found = re.findall(r"^(\w+\.py):(\d+): (\w+): (.*)$", result.stdout, re.MULTILINE)
+    assert found, result.stdout + result.stderr
+    return [(name, int(line), kind, text) for name, line, kind, text in found]
+
+
+@functools.cache
+def by_pyright(installed):
+    """Both programs at once."""
+    pytest.importorskip("pyright", reason="pyright is not installed: scripts/check has it")
+    config = {"include": ["right.py", "wrong.py"], "extraPaths": ["."], "pythonVersion": "3.11"}
+    (installed / "pyrightconfig.json").write_text(json.dumps(config), encoding="utf-8")
+    result = subprocess.run(
+        [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable, "-p", str(installed)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    kinds = {"information": "note", "error": "error"}
+    return [
+        (
+            Path(found["file"]).name,
+            found["range"]["start"]["line"] + 1,
+            kinds.get(found["severity"], ""),
+            found["message"],
+        )
+        for found in json.loads(result.stdout)["generalDiagnostics"]
+    ]
+
+
+CHECKERS = pytest.mark.parametrize("checker", [by_mypy, by_pyright], ids=["mypy", "pyright"])
+
+
+@CHECKERS
+def test_types_of_right_programs(installed, checker):
+    found = [(line, kind, text) for name, line, kind, text in checker(installed) if name == "right.py"]
+    assert not [each for each in found if each[1] == "error"]
+    revealed = {
+        line: plain(shown[1])
+        for line, _, text in found
+        if (shown := re.search(r'(?:Revealed type is|Type of .* is) "(.*)"', text, re.DOTALL))
+    }
+    wanted = expected("right.py", r"^\s*reveal_type\(.*\)  # (.*)$")
+    assert len(wanted) >= 40
+    assert revealed == wanted
+
+
+@CHECKERS
+def test_mistakes_are_flagged(installed, checker):
+    found = {line for name, line, kind, _ in checker(installed) if name == "wrong.py" and kind == "error"}
+    assert found == {*expected("wrong.py", r"(  # wrong)$")}
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("from pullback import nn\nnn.Li", {"Linear"}),
+        ("import pullback as pb\npb.func.", {"grad", "vmap", "jvp", "jacrev", "hessian"}),
+        ("import pullback as pb\nx = pb.ones(2)\nx.", {"exp", "backward", "grad", "sum", "add_", "topk"}),
+        ("import pullback as pb\npb.sof", {"softmax"}),
+        ("import pullback as pb\npb.optim.A", {"Adam", "AdamW"}),
+        ("import pullback as pb\n(pb.ones(2) + 1).exp().log_s", {"log_softmax"}),
+    ],
+)
+def test_an_editor_completes(installed, text, wanted):
+    jedi = pytest.importorskip("jedi", reason="jedi is not installed: scripts/check has it")
+    project = jedi.Project(installed, added_sys_path=[str(installed)])
+    lines = text.splitlines()
+    found = jedi.Script(text, project=project).complete(len(lines), len(lines[-1]))
+    assert wanted <= {each.name for each in found}
+
+
+def test_the_stubs_are_up_to_date():
+    subprocess.run([sys.executable, ROOT / "scripts" / "stubs", "--check"], check=True)
+
+
+@pytest.mark.parametrize("path", ["", "linalg", "fft", "special", "nn", "nn.functional", "optim", "distributions"])
+def test_the_stubs_declare_what_dir_lists(path):
+    module = importlib.import_module(f"pullback.{path}" if path else "pullback")
+    place = ROOT / "stubs" / "pullback" / path.replace(".", "/")
+    file = place / "__init__.pyi" if (place / "__init__.pyi").exists() else place.with_suffix(".pyi")
+    declared = set()
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom):
+            declared |= {alias.asname or alias.name for alias in node.names}
+        elif isinstance(node, ast.AnnAssign):
+            declared.add(node.target.id)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            declared.add(node.name)
+    imported = {name for name in dir(module) if isinstance(getattr(module, name), ModuleType)}  # attributes since then
+    listed = {*module.__all__} if path else {*dir(module)} - imported | {*module.__all__}
+    assert {name for name in listed if not name.startswith("_")} <= declared
+    assert {name for name in declared if not name.startswith("_")} <= {*dir(module), "Tensor"}
