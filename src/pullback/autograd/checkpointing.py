@@ -420,17 +420,15 @@ def checkpoint(
 ) -> Any:
     """The result of `function(*args, **kwargs)`, without saving its intermediate values for backward.
 
-    Backward runs the function again, so memory is needed only for the arguments, and for the intermediate values of one
-    checkpointed call at a time. The second run gets the original values of the arguments, the modes of the first run,
-    and, unless `preserve_rng_state=False`, its random numbers: pullback's, NumPy's, and those of generators among the
-    arguments.
+    Backward runs the function again, so memory is needed only for the arguments and one call's intermediate values at a
+    time. The second run gets the original arguments, the modes of the first run, and, unless
+    `preserve_rng_state=False`, its random numbers: pullback's, NumPy's, and those of generators among the arguments.
 
     Parameters
     ----------
     use_reentrant
-        False is recommended. True, the default with a warning, is torch's older form, which starts a nested backward
-        pass. It takes positional arguments only, and works only with `backward()` without `inputs`: it has no second
-        derivatives.
+        False is recommended. True, the default with a warning, is torch's older form, a nested backward pass: only for
+        positional arguments and `backward()` without `inputs`, and without second derivatives.
     context_fn
         A function that returns two contexts: one for the first run, one for each further run.
     determinism_check

@@ -44,17 +44,15 @@ def explain(
 ) -> Explanation:
     """An explanation of what `backward(gradient)` does on a tensor, a list of tensors, or the result of a function.
 
-    For a tensor, its graph is walked as backward would do it, but nothing is changed: no `.grad` is written, no hook
-    runs, and the graph is retained. Intermediate values are known only if a rule or the program has saved them. A
-    function is run while everything is recorded: `explain(f, x, gradient=v)` calls `f(x)`; arguments that are arrays or
-    lists become leaves.
+    For a tensor, its graph is walked as by backward, but nothing is changed: no `.grad` is written, no hook runs, and
+    the graph is retained. Intermediate values are known only if a rule or the program has saved them. A function is run
+    while recording: `explain(f, x, gradient=v)` calls `f(x)`; arguments that are arrays or lists become leaves.
 
     `gradient` is the vector v, as for `backward`; for a list of tensors it is a list. `inputs` restricts the
     explanation to paths to these tensors. Of arrays with more than `values` elements only both ends and statistics are
     stored, local Jacobians with more than `jacobian` elements are not computed, and of a longer graph only the newest
     `max_nodes` nodes are shown. `lines=False` skips the lookup of source lines, `timing=False` the measurement of
-    times. `redact=True` leaves out all values and the source code, but not expressions and names, for a report that is
-    passed on to others.
+    times. `redact=True` leaves out all values and source code, but not expressions and names, for a report to others.
 
     Raises
     ------
