@@ -55,8 +55,7 @@ def gradcheck(
     `func(*inputs)` returns a tensor or several; inputs are not changed. `fast_mode` compares one random combination of
     the entries. Gradients computed twice may differ by `nondet_tol`. `check_batched_grad` compares
     `is_grads_batched=True` with one call per gradient. `check_forward_ad` also compares the derivatives that dual
-    tensors carry. `check_undefined_grad` is accepted for torch's sake and has no effect: an unused output counts as
-    zero here.
+    tensors carry. `check_undefined_grad` has no effect: an unused output counts as zero here.
 
     Raises
     ------
