@@ -274,6 +274,7 @@ EAGER = """
     _core.halves
     _core.dtypes
     _core.errors
+    _core.forks
     _core.lazy
     _core.machine
     _core.modes

@@ -210,7 +210,13 @@ if hasattr(os, "fork"):
     with _blas.single():
         child = os.fork()
         if not child:
-            os._exit(_blas.threads() != before)
+            wrong = _blas.threads() != before
+    if not child:  # which leaves what it never entered
+        with _blas.single():
+            wrong = wrong or _blas.threads() != 1
+        os._exit(wrong or _blas.threads() != before)
+    else:
+        assert _blas.threads() == before
     sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "2"}

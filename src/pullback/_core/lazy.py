@@ -1,10 +1,28 @@
-"""Modules and names that are imported when they are first asked for, so that importing the package costs little."""
+"""What is made when it is first asked for: modules and names, so that importing the package costs little; properties."""
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Generic, TypeVar
+
+Value = TypeVar("Value")
+
+
+class computed(Generic[Value]):  # a decorator, as `property`
+    """A property that is computed when it is first asked for, and then kept by the instance.
+
+    `functools.cached_property` holds a lock meanwhile in Python 3.11, which the child of a fork would find taken.
+    """
+
+    def __init__(self, function: Callable[[Any], Value]) -> None:
+        self.function, self.name = function, function.__name__
+        self.__doc__ = function.__doc__
+
+    def __get__(self, instance: Any, owner: Any = None) -> Value:
+        kept: dict[str, Value] = vars(instance)
+        return kept.setdefault(self.name, self.function(instance))
+
 
 PROVIDERS: dict[str, str] = {}
 """Modules of higher layers that lower layers call, by what they provide. The root of the package, which may import

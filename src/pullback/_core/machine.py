@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .lazy import PROVIDERS
+from .lazy import provider
 
 
 @functools.cache
@@ -23,7 +23,10 @@ def installed() -> bool:
 @functools.cache
 def module(name: str) -> Any:
     """The module of that name in the package that makes machine code, imported when an operation first needs it."""
-    return importlib.import_module(f"{PROVIDERS['machine code']}.{name}")
+    package = provider(
+        "machine code"
+    )  # first, and whole: threads that import its modules one by one would meet half of it
+    return importlib.import_module(f"{package.__name__}.{name}")
 
 
 SHORTEST, LONGEST = 16, 1 << 14

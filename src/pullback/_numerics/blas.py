@@ -10,14 +10,16 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
-import os
 import sys
+from _thread import _local
 from array import array
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from .._core import forks
 
 PATTERNS = "scipy_openblas_{}64_", "openblas_{}64_", "scipy_openblas_{}", "openblas_{}"
 OPENMP = 2
@@ -41,6 +43,12 @@ def libraries() -> list[Any]:
     return found
 
 
+class _Own(_local):
+    """How often a thread is inside."""
+
+    inside = 0
+
+
 class _Control:
     """OpenBLAS's number of threads, while several want products to be made by one; machine code has a part in it.
 
@@ -53,26 +61,31 @@ class _Control:
         self.allocate = _of_python("allocate_lock", ctypes.c_void_p)
         self.acquire = _of_python("acquire_lock", ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
         self.release = _of_python("release_lock", None, ctypes.c_void_p)
-        self.words = array("q", [self.allocate(), 0, 1])
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._restart)
+        self.words = array("q", [self.allocate(), 0, self.get()])
+        self.own = _Own()
+        forks.around(in_child=self._restart)
 
     def move(self, by: int) -> None:
-        """Go inside, by 1, or leave, by -1."""
+        """Go inside, by 1, or leave, by -1; a child does not leave what its parent has entered."""
+        if self.own.inside + by < 0:
+            return
+        self.own.inside += by
         self.acquire(self.words[0], 1)
-        before = self.words[1]
-        self.words[1] += by
+        before, after = self.words[1], self.words[1] + by
         if not before:
             self.words[2] = self.get()
-        if self.words[2] > 1 and not (before and self.words[1]):
-            self.change(1 if by > 0 else self.words[2])
+        self.words[1] = max(before, after)  # as long as there is another number to go back to
+        if self.words[2] > 1 and not (before and after):
+            self.change(1 if after else self.words[2])
+        self.words[1] = after
         self.release(self.words[0])
 
     def _restart(self) -> None:
-        """In a child there are none of the threads that may have been inside, or have held the lock."""
+        """In a child nobody is inside, and none of the threads is left that may have held the lock."""
         if self.words[1] and self.words[2] > 1:
             self.change(self.words[2])
         self.words[:2] = array("q", [self.allocate(), 0])
+        self.own.inside = 0
 
 
 def _of_python(name: str, result: Any, *arguments: Any) -> Any:

@@ -7,6 +7,7 @@ is cut depends on its size alone, so results do not depend on the number of thre
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import queue
@@ -15,6 +16,7 @@ from array import array
 from collections.abc import Callable
 from typing import Any
 
+from .._core import forks
 from .._core.modes import quiet
 from . import blas
 
@@ -89,23 +91,21 @@ class _Workers:
     def __init__(self) -> None:
         self.jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self.threads: list[threading.Thread] = []
-        self.lock = threading.Lock()
-        self.watched = False
+        self.lock = forks.lock()
+        self.forks = 0
+        forks.around(before=self.pause, in_parent=self.resume, in_child=self.restart)
 
     def call(self, job: _Job, count: int) -> None:
         """Let so many threads take part in a job."""
         if len(self.threads) < count:
             with self.lock:
                 self.start(count)
-        for _ in range(count):
+        for _ in self.threads[:count]:
             self.jobs.put(job)
 
     def start(self, count: int) -> None:
-        """Start threads until there are so many."""
-        if not self.watched and hasattr(os, "register_at_fork"):
-            os.register_at_fork(before=self.pause, after_in_parent=self.lock.release, after_in_child=self.lock.release)
-            self.watched = True
-        while len(self.threads) < count:
+        """Start threads until there are so many; while the process forks, the one who asks works without them."""
+        while len(self.threads) < count and not self.forks:
             thread = threading.Thread(target=self.loop, name="pullback", daemon=True)
             thread.start()
             self.threads.append(thread)
@@ -117,13 +117,26 @@ class _Workers:
             del job  # holds arrays
 
     def pause(self) -> None:
-        """End all threads; the lock stays taken until the fork is done."""
-        self.lock.acquire()
-        for _ in self.threads:
+        """End all threads, and start none until the fork is done."""
+        with self.lock:
+            self.forks += 1
+            ended, self.threads = self.threads, []
+        with contextlib.suppress(queue.Empty):  # those whose jobs they are do them themselves
+            while True:
+                self.jobs.get_nowait()
+        for _ in ended:
             self.jobs.put(None)
-        for thread in self.threads:
+        for thread in ended:
             thread.join()
-        self.threads.clear()
+
+    def resume(self) -> None:
+        """Let threads be started again."""
+        with self.lock:
+            self.forks -= 1
+
+    def restart(self) -> None:
+        """In a child, forget the jobs of threads that are gone."""
+        self.jobs, self.forks = queue.SimpleQueue(), 0
 
 
 _workers = _Workers()

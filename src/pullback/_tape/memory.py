@@ -8,13 +8,13 @@ of its own. So a write costs a copy only when a graph needs the old value, and n
 from __future__ import annotations
 
 import sys
-from _thread import RLock  # what `threading` has, which would cost the import 1.5 ms
 from collections.abc import Iterable
 from typing import Any
 from weakref import WeakValueDictionary, ref
 
 import numpy as np
 
+from .._core import forks
 from .._core.errors import INFERENCE_SAVED
 from .._core.modes import copies
 
@@ -83,7 +83,7 @@ class Storage:
         return [tensor for entry in list(self.members) if (tensor := entry()) is not None]
 
 
-_turn = RLock()
+_turn = forks.lock()
 
 
 def storage_of(tensor: Any) -> Storage:

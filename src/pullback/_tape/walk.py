@@ -7,16 +7,19 @@ needs no recursion. A pass first checks the whole graph it is about to walk, the
 
 from __future__ import annotations
 
-from _thread import RLock
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
-from operator import attrgetter
+from functools import partial
+from itertools import starmap
+from operator import attrgetter, call
 from sys import _getframe
 from typing import Any
 
 import numpy as np
 
 from .. import ops
+from .._core import forks
 from .._core import xp as _xp
 from .._core.modes import FieldBlock, asking, mode, quiet, running
 from .._core.primitives import Carrier
@@ -262,12 +265,16 @@ def pull_back(
 # Only here does a pass change anything a user can see. The first gradient becomes `.grad` as it is when nobody else
 # holds it, else as a copy with the leaf's layout; later ones are added in place, or, with create_graph, into a new
 # tensor. Two threads that accumulate into one tensor take turns.
+#
+# The handler of a signal may raise an exception between any two instructions of Python. So everything is prepared first;
+# what is left are steps that run no instruction of Python, and one call of a function written in C carries out all of them.
 
-_turn = RLock()
+_turn = forks.lock()
+_set_grad = vars(AccumulateGrad)["grad"].__set__  # that of a slot, written in C
 
 
-def _sum_into(walker: Pass, old: Any, g: Any, like: Array, dtype: Any, held: set[int]) -> Any:
-    """The gradient `old`, or None, and one more cotangent."""
+def _prepare(walker: Pass, steps: list[Any], old: Any, g: Any, like: Array, dtype: Any, held: set[int]) -> Any:
+    """The gradient `old`, or None, and one more cotangent; where that is added to the memory of `old`, as one of the steps."""
     if walker.create_graph:
         if g._dtype != dtype:
             g = ops.astype(g, dtype=dtype, source=g._dtype)
@@ -279,14 +286,17 @@ def _sum_into(walker: Pass, old: Any, g: Any, like: Array, dtype: Any, held: set
         return walker.tape.wrap(owned(g, like, dtype, held), None)
     array = old._array
     if isinstance(array, Carrier):
-        replace(old, walker.tape.wrap(ops.add(array, g), None))
+        replace(old, walker.tape.wrap(ops.add(array, g), None))  # in a transform, whose results an exception discards
         return old
     if old._node is not None or not array.flags.writeable:
         return walker.tape.wrap(np.asarray(array + g, dtype=array.dtype), None)
     protect(old)
-    np.add(array, g, array, casting="unsafe")
     written(old)
+    steps.append((_add, array, g, array))
     return old
+
+
+_add = partial(np.add, casting="unsafe")
 
 
 def owned(g: Any, like: Array, dtype: Any, held: set[int]) -> Any:
@@ -310,21 +320,26 @@ def commit(walker: Pass, roots: Sequence[tuple[Node, Any]]) -> None:
     held = {id(g) for _, g in roots}
     if walker.seen:
         held.update(map(id, walker.seen))
-    for tensor, g in walker.retained:
-        new = _sum_into(walker, None, g, tensor._array, tensor._dtype, held)
-        with _turn:
-            old = tensor._kept_grad
-            tensor._kept_grad = new if old is None else old + new
+    steps: list[Any] = []
     hooked = False
     with _turn:
+        for tensor, g in walker.retained:
+            new = _prepare(walker, steps, None, g, tensor._array, tensor._dtype, held)
+            old = tensor._kept_grad
+            walker.seen.append(old)  # which lives until all is done: what is called when it goes may be Python
+            steps.append((object.__setattr__, tensor, "_kept_grad", new if old is None else old + new))
         for leaf, g in walker.leaves:
             tensor = leaf.tensor()
             if tensor is not None and tensor._node is not leaf:
                 continue  # it no longer requires grad
-            array = leaf.array
-            leaf.grad = _sum_into(walker, leaf.grad, g, array, leaf.grad_dtype or array.dtype, held)
+            array, old = leaf.array, leaf.grad
+            new = _prepare(walker, steps, old, g, array, leaf.grad_dtype or array.dtype, held)
+            if new is not old:
+                walker.seen.append(old)
+                steps.append((_set_grad, leaf, new))
             if leaf.post:
                 hooked = True
+        quiet.copy().run(deque, starmap(call, steps), 0)
     if hooked:
         for leaf, _ in walker.leaves:
             for (hook,) in list(leaf.post):

@@ -12,12 +12,12 @@ import enum
 import gc
 import operator
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from .._core import forks
 from .._core.dtypes import default_numpy, dtype
 from .._core.machine import once
 from .._core.modes import FieldBlock, mode
@@ -55,7 +55,7 @@ from .records import (
 from .state import State, hooks_on
 
 ndarray = np.ndarray
-turn = threading.RLock()
+turn = forks.lock()
 """For who records: meanwhile what the function reaches holds recorded values."""
 RATED = {"params", "lr"}
 """The entries by which an optimizer's group of parameters is known."""

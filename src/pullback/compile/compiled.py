@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._core import dtypes as _dtypes
+from .._core.forks import give_way
 from .._core.modes import FieldBlock, innermost, mode
 from .._core.primitives import Carrier
 from .._core.sites import depth
@@ -266,6 +267,7 @@ class Compiled:
             answer = self._run(prepared, key, leaves, structure)
             if answer is not GIVEN_UP:
                 return answer
+        give_way()
         with turn:
             late = key in self.refused or known != self.records.get(key, [])  # another thread has recorded it meanwhile
             answer = GIVEN_UP if late else self._record(key, leaves, structure)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.machine import module
 from .._core.sites import depth
 from .holders import Holder
 from .passes import simplify
@@ -57,15 +58,15 @@ class Machinery:
 
     def _with_code(self) -> Execute:
         """Machine code, from the disk if it has been made before."""
-        program = importlib.import_module("pullback.compile.machine.stepping").with_loops(self.program)
-        self.executable = importlib.import_module("pullback.compile.machine").stored(program, of=self.program)
+        program = module("stepping").with_loops(self.program)
+        self.executable = module("executable").stored(program, of=self.program)
         return self.executable  # type: ignore[no-any-return]  # the class is imported when needed
 
     def watch(self, state: State) -> tuple[Any, Sequence[Holder]]:
         """What looks at a state by machine code, or None, and the holders that are left for Python."""
         if self.executable is None:
             return None, state.holders
-        return importlib.import_module("pullback.compile.machine.watching").watch(state.holders, state.renew)  # type: ignore[no-any-return]
+        return module("watching").watch(state.holders, state.renew)  # type: ignore[no-any-return]
 
 
 def _decided(program: Program) -> Program:

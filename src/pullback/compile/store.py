@@ -39,8 +39,15 @@ LARGEST = 256 << 20
 """Bytes of all entries together; when there are more, the oldest go."""
 
 _MAGIC = b"pullback code 2\n"
-_OPENED = ("O_RDONLY", "O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY")  # those that a system has
-_READING = functools.reduce(operator.or_, [getattr(os, name, 0) for name in _OPENED])
+
+
+def _flags(*names: str) -> int:
+    """Those ways to open a file that a system has."""
+    return functools.reduce(operator.or_, [getattr(os, f"O_{name}", 0) for name in names])
+
+
+_READING = _flags("RDONLY", "NOFOLLOW", "NONBLOCK", "NOCTTY", "CLOEXEC", "BINARY")
+_WRITING = _flags("WRONLY", "CREAT", "EXCL", "NOFOLLOW", "CLOEXEC", "BINARY")
 _SUFFIX, _BEGUN = ".code", ".begun-"
 _STALE = 3600.0  # seconds after which a file that was begun is nobody's any more
 _DAY = 86400.0
@@ -185,8 +192,10 @@ def _checked(name: bytes, content: bytes) -> bytes | None:
 
 def _write(place: Path, name: str, content: bytes) -> None:
     """Write a file under another name, and move it to its place when it is complete."""
-    tempfile = importlib.import_module("tempfile")  # not needed where everything has been compiled before
-    held, begun = tempfile.mkstemp(prefix=_BEGUN, dir=place)  # for the user alone
+    begun = (
+        place / f"{_BEGUN}{os.urandom(16).hex()}"
+    )  # `tempfile` has a lock, in which another thread of a parent may have been
+    held = os.open(begun, _WRITING, 0o600)
     try:
         try:
             left = memoryview(content)
@@ -196,7 +205,7 @@ def _write(place: Path, name: str, content: bytes) -> None:
             os.close(held)
         os.replace(begun, place / name)
     except BaseException:
-        _remove(Path(begun))
+        _remove(begun)
         raise
 
 

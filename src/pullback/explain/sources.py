@@ -14,6 +14,7 @@ import os.path
 from types import CodeType
 from typing import Any, NamedTuple
 
+from .._core.lazy import computed
 from .._core.sites import Site
 
 LONGEST = 200
@@ -120,7 +121,7 @@ class Text:
             return column
         return len(self.lines[line - 1].encode()[:column].decode(errors="ignore"))
 
-    @functools.cached_property
+    @computed
     def tree(self) -> ast.Module:
         """The file as Python reads it; an empty one if it cannot."""
         try:
@@ -128,7 +129,7 @@ class Text:
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return ast.Module([], [])
 
-    @functools.cached_property
+    @computed
     def assigned(self) -> dict[Span, str]:
         """The values that are given a name, with it."""
         found = {}
@@ -139,7 +140,7 @@ class Text:
                     found[self._span(node.value)] = ast.unparse(target)
         return found
 
-    @functools.cached_property
+    @computed
     def written(self) -> dict[Span, tuple[str, str]]:
         """The writes, `y[0] = ...` and `y += ...`: the name of what is written to, and the text."""
         found = {}

@@ -1,8 +1,8 @@
 """The dispatching namespace: every primitive under the name rules use, for values of any kind.
 
-The derivative tables are the modules of this package. Given plain arrays a primitive computes; given boxed values it
-goes to their interpreter. The tables that every program needs are read at once, the others when a name is first asked
-for that none of these has.
+The derivative tables are the modules of this package. Called with plain arrays, a primitive computes its result; called
+with boxed values, it dispatches to their interpreter. The tables that every program needs are imported at once, the
+others when a name is first looked up that none of the loaded tables has.
 """
 
 from __future__ import annotations
@@ -47,22 +47,22 @@ def zeros(shape: tuple[int, ...], *, like: Any) -> Any:
 
 
 def asarray(x: Any) -> Any:
-    """A constant array, which stands beside tensors as it is."""
+    """A constant array, which may be combined with tensors as it is."""
     return x
 
 
 def constant(value: float, dtype: Any) -> float:
-    """A number that stands in the code: beside tensors as it is."""
+    """A constant in the source code, which may be combined with tensors as it is."""
     return value
 
 
 def is_complex(x: Any) -> bool:
-    """Whether the elements of a tensor or an array are complex numbers."""
+    """True if the elements of a tensor or an array are complex numbers."""
     return getattr(x, "_dtype", x.dtype).kind == "c"  # type: ignore[no-any-return]  # duck-typed
 
 
 def __getattr__(name: str) -> Any:
-    if not name.startswith("_") and name != "lapack":  # a module here that is no table
+    if not name.startswith("_") and name != "lapack":  # a module of this package that is not a table
         for table in LATER:
             found = getattr(importlib.import_module(f"{__name__}.{table}"), name, None)
             if isinstance(found, Primitive):

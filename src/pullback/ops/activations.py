@@ -1,7 +1,7 @@
 """Activation functions: elementwise operations between the layers of a network.
 
-At a kink each has the slope that torch has there. Where a slope is one of two numbers it is a factor made from a mask:
-`np.where` costs nine times as much for many elements.
+At a kink the derivative is the one torch uses. Where a slope has two possible values, it is a factor computed from a
+mask: `np.where` takes nine times as long for many elements.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _scaled(xp: Any, x: Any, factor: float) -> Any:
 
 
 def _elu(xp: Any, g: Any, x: Any, *, alpha: float, scale: float, input_scale: float) -> Any:
-    least = xp.clip(x, lower=None, upper=0) if xp is _xp else -xp.relu(-x)  # whose own slope at 0 is 0, as in torch
+    least = xp.clip(x, lower=None, upper=0) if xp is _xp else -xp.relu(-x)  # its slope at 0 is 0, as in torch
     slope = xp.exp(_scaled(xp, least, input_scale))  # 1 above 0
     if alpha * input_scale == 1:
         return g * _scaled(xp, slope, scale)
@@ -90,7 +90,7 @@ def _mish_forward(x: Any) -> Any:
 
 
 def _gelu(xp: Any, g: Any, x: Any) -> Any:
-    """The slope is the normal distribution's function plus x times its density."""
+    """The derivative of GELU: the normal distribution function plus x times the normal density."""
     half = xp.constant(0.5, x.dtype)
     below = (xp.erf(x * xp.constant(ROOT_HALF, x.dtype)) + xp.constant(1, x.dtype)) * half
     return g * (below + x * (xp.exp(-half * x * x) * xp.constant(DENSITY_AT_ZERO, x.dtype)))
@@ -145,7 +145,7 @@ prelu        = elementwise("prelu",        lambda xp, g, x, weight: xp.prelu_pul
                                            lambda xp, g, x: xp.select(xp.logical_not(x >= 0), g * x),
                            forward=lambda x, weight: np.where(x > 0, x, x * weight),
                            inputs=("x", "weight"),                          title="PreluKernelBackward0", **REAL)
-# At 0 the first derivative is the weight, and the second that of the other side, which is 0: so torch has them.
+# At 0 the first derivative is the weight, and the second is that of the negative side, 0, as in torch.
 prelu_pullback = elementwise("prelu_pullback", lambda xp, g, x, weight: xp.where(x >= 0, g, g * weight),
                                            None,
                                            lambda xp, g, given, x: xp.select(xp.logical_not(x >= 0), g * given),
@@ -173,7 +173,7 @@ softshrink   = elementwise("softshrink",   _shrink,
 threshold    = elementwise("threshold",    lambda xp, g, x, *, bound, value: xp.select(xp.above(x, bound=bound), g),
                            forward=lambda x, *, bound, value: np.where(x <= bound, x.dtype.type(value), x), **REAL)
 
-# Masks and factors of rules. Recorded, as torch's second derivatives of zero are, masks have the dtype of x.
+# Masks and factors of rules. They are recorded, as torch records second derivatives of zero; masks have the dtype of x.
 leaky_factor = elementwise("leaky_factor", _flat, forward=_leaky_factor, **REAL)
 above        = elementwise("above",        _flat, forward=_mask(_xp.above), **REAL)
 within       = elementwise("within",       _flat, forward=_mask(_xp.within), **REAL)

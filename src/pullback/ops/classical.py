@@ -1,7 +1,7 @@
-"""Special functions that SciPy alone has, with their derivatives: what `scipy.special.gamma(t)` and its kin record.
+"""Special functions that only SciPy has, with their derivatives: what `scipy.special.gamma(t)` and the like record.
 
-Orders and parameters whose derivative is not known have None in the place of a rule; `_numpy.scipy_names` refuses
-tensors there that are tracked. Where a rule is 0 / 0 at a single point, as that of Ci at 0, the derivative there is NaN.
+Orders and parameters whose derivative is not known have None in place of a rule; `_numpy.scipy_names` refuses tensors
+there that require grad. Where a rule is 0 / 0 at a single point, as that of Ci at 0, the derivative there is NaN.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DEGREE = math.pi / 180
 def _scipys(
     name: str, *rules: Rule, inputs: tuple[str, ...] = ("x",), part: int | None = None, **more: Any
 ) -> Primitive:
-    """A primitive with the values of a function of SciPy, or of one of the several that it returns."""
+    """A primitive that computes a SciPy function, or one output of a SciPy function that returns several."""
 
     def forward(*arrays: Any) -> Any:
         function = getattr(scipy.special(), name.partition("_of_")[2] or name)
@@ -41,7 +41,7 @@ def _is_float(dtype: Any) -> bool:
 
 
 def _neighbours(name: str, below: int, above: int, scale: Callable[[Any, Any], Any] | None = None) -> Primitive:
-    """A Bessel function of real order v: its slope is the sum of its neighbours, times signs, halved."""
+    """The rule of a Bessel function of real order v: half the signed sum of the functions of orders v - 1 and v + 1."""
 
     def rule(xp: Any, g: Any, v: Any, x: Any, y: Any) -> Any:
         function = getattr(xp, name)

@@ -1,7 +1,7 @@
 """Complex numbers and their parts.
 
-These rules are written for complex numbers: a real input gets the real cotangent that its part of the output has, and
-nothing is conjugated on the way.
+These rules are written for complex numbers: the cotangent of a real input is the real part of the output's cotangent
+that belongs to it, and nothing else is conjugated.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ def _complex_of(real: Any, imag: Any) -> Any:
 
 
 def _view_as_real(x: Any, *, source: Any = None) -> Any:
-    """The parts along a new last axis; a view, whatever the layout of x."""
+    """Real and imaginary parts along a new last axis: a view, whatever the strides of x."""
     return x[..., None].view(x.real.dtype)
 
 
 def _view_as_complex(x: Any, *, source: Any = None) -> Any:
-    """Pairs along the last axis as complex numbers: a view where the pairs lie as such, else a copy."""
+    """Pairs along the last axis as complex numbers: a view if the pairs are adjacent in memory, else a copy."""
     if x.strides[-1] != x.itemsize:
         x = np.ascontiguousarray(x)
     return x.view(np.result_type(x.dtype, np.complex64))[..., 0]
@@ -40,12 +40,12 @@ def _angle(x: Any) -> Any:
 def _angle_pullback(xp: Any, g: Any, x: Any) -> Any:
     if not xp.is_complex(x):
         return xp.zeros_like(g)
-    square = xp.where(x == 0, 1, xp.real(x * xp.conj(x)))  # no nan behind a mask: forward mode would find it
+    square = xp.where(x == 0, 1, xp.real(x * xp.conj(x)))  # no NaN behind a mask: forward mode would propagate it
     return xp.where(x == 0, 0, g * (x * 1j) / square)
 
 
 def _sgn_pullback(xp: Any, g: Any, x: Any, y: Any) -> Any:
-    """The part of g that turns the direction; that of a real number does not turn."""
+    """The part of g that changes the phase of x; the sign of a real number has derivative 0."""
     if not xp.is_complex(x):
         return xp.zeros_like(g)
     return xp.where(y == 0, 0, (g - xp.real(g * xp.conj(y)) * y) / xp.where(y == 0, 1, xp.abs(x)))

@@ -1,16 +1,17 @@
-"""Convolution, its two transposes, and the columns that it multiplies.
+"""Convolution and its two transposes, computed by im2col and matrix products.
 
-A convolution is bilinear, so three primitives are a closed family: `convolve` of an image and a weight, the
-`convolve_transpose` of a result and a weight, which gives an image, and the `convolve_weight` of an image and a
-result. Each is the derivative of each. Arrays are (batch, channels, *lengths), weights (results, channels / groups,
-*kernel).
+A convolution is bilinear, so three primitives form a closed family: `convolve` of an image and a weight;
+`convolve_transpose` of an output and a weight, which gives an image; and `convolve_weight` of an image and an output,
+which gives a weight. The derivatives of each are the other two. Arrays are (batch, channels, *lengths), weights
+(results, channels / groups, *kernel).
 
-All three lay the windows of an image out as the rows of a matrix, one for each place of a result, and leave the sums to
-a product of matrices. They do so for some images at a time, or some lines of a large one, so that the rows stay in the
-cache; threads share these blocks, and each product is made in one of them.
+All three copy the windows of an image to the rows of a matrix (im2col), one row per output position, and compute the
+sums by a matrix product. They process a block of several images at a time, or some lines of one large image, so that
+the rows stay in the cache. Blocks are shared among threads; each product runs in one thread.
 
-In torch the cotangents of some linear operations require grad though nothing that is tracked made them, since their
-inputs do. `attached` makes it so here: a value as it is, which depends on another in name only.
+In torch the cotangents of some linear operations require grad because the inputs of the operation do, although their
+values do not depend on them. `attached` reproduces this: it returns a value unchanged, recorded as if it depended on
+another.
 """
 
 from __future__ import annotations
@@ -30,15 +31,15 @@ from .._numerics import blocks
 Sizes = tuple[int, ...]
 
 FEW = 6
-"""With fewer channels, rows are laid out as columns."""
+"""Below this number of channels, windows are stored as columns instead of rows."""
 WORTH = 1 << 18
-"""Multiplications from which on machine code is worth its way."""
+"""Above this number of multiplications, compiled code pays off."""
 SHARES = 8
-"""How many sums of products there are at most: threads add up their own."""
+"""The largest number of partial sums, each computed by one thread and added at the end."""
 
 
 class Window(NamedTuple):
-    """How a window moves over an image: all that convolutions know besides their operands."""
+    """How a window moves over an image: stride, padding, dilation and groups."""
 
     stride: Sizes
     padding: Sizes
@@ -46,7 +47,7 @@ class Window(NamedTuple):
     groups: int = 1
 
     def lengths(self, size: Sizes, kernel: Sizes) -> Sizes:
-        """How many places a window has along each axis."""
+        """The number of window positions along each axis."""
         axes = zip(size, kernel, self.stride, self.padding, self.dilation, strict=True)
         return tuple((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in axes)
 
@@ -60,46 +61,46 @@ def _inside(size: Sizes, padding: Sizes) -> tuple[Any, ...]:
 
 
 def _cut(length: int, count: int) -> list[slice]:
-    """A range in so many pieces, or in one of each."""
+    """Slices that divide a range of a length into at most `count` parts of nearly equal size."""
     count = max(1, min(length, count))
     return [slice(length * i // count, length * (i + 1) // count) for i in range(count)]
 
 
 class _View(NamedTuple):
-    """An array in the memory of another: the number of elements between neighbours along each axis."""
+    """A strided view of an array's memory: a shape, and the step of each axis in elements."""
 
     shape: Sizes
     steps: Sizes
 
     def of(self, memory: Any) -> Any:
-        """That array."""
+        """The view of an array."""
         strides = [step * memory.itemsize for step in self.steps]
         return np.ndarray(self.shape, memory.dtype, memory if memory.size else None, 0, strides)
 
 
 class _Block(NamedTuple):
-    """Some lines of the results of some images, indices of their first length, and how the windows of these lie."""
+    """A block of work: some lines of the outputs of some images, and where their windows are in the images."""
 
-    places: tuple[slice, ...]  # in results by groups
-    source: tuple[slice, ...]  # the part of the images that the windows meet
-    inside: tuple[slice, ...]  # where it is in a padded image
+    places: tuple[slice, ...]  # in the outputs, by groups
+    source: tuple[slice, ...]  # the region of the images that the windows cover
+    inside: tuple[slice, ...]  # where this region is in a padded image
     elements: int
     image: _View
     windows: _View
-    products: Sizes  # the shape of products before the places that do not count are left out
+    products: Sizes  # the shape of the products, before those of wrapped windows are dropped
 
 
 class _Rows:
-    """How the windows of images are laid out as the rows of matrices, (groups, places, depth), a block at a time.
+    """The im2col layout: the windows of images as rows of matrices, (groups, positions, depth), one block at a time.
 
     In memory channels come last, (groups, batch, *lengths, *kernel, channels), so that the elements of a line of a
-    window are neighbours, as they are in an image whose channels are last, too. Few channels come first, (groups,
-    channels, *kernel, batch, *lengths), for then the places along a line are neighbours; the matrices are transposed
-    ones then. Where windows move by one, the places of all lines are one run of memory, together with windows that wrap
-    around the edge from one line to the next: copying these too and dropping their results is quicker than copying line
-    by line. What is added up must not hold them, as zero times infinity is not zero.
+    window are adjacent, as in a channels-last image. With fewer than `FEW` channels they come first, (groups, channels,
+    *kernel, batch, *lengths), so that the positions along a line are adjacent; the matrices are then transposed views.
+    With stride 1, the positions of all lines are one contiguous run of memory, which includes windows that wrap around
+    the edge from one line to the next: copying these too and dropping their results is faster than copying line by
+    line. Sums over positions must exclude them, because zero times infinity is NaN.
 
-    The rows of a block have about as many bytes as the cache, or as the weight, which every product goes through.
+    The rows of a block have about as many bytes as the cache, or as the weight, which every product reads.
     """
 
     def __init__(
@@ -113,9 +114,9 @@ class _Rows:
         runs = runs and not self.last and len(lengths) > 1 and all(s == 1 for s in window.stride)
         self.runs = runs and math.prod(self.around[1:]) <= 2 * math.prod(lengths[1:])
         self.wide = self.around[1:] if self.runs else lengths[1:]
-        size = self.groups * self.depth * lengths[0] * math.prod(self.wide) * itemsize  # of an image's rows
+        size = self.groups * self.depth * lengths[0] * math.prod(self.wide) * itemsize  # bytes of the rows of one image
         block = max(blocks.BLOCK // (1 if self.last else 2), math.prod(weight) * itemsize)
-        # An even number of blocks, for machines have an even number of cores.
+        # The number of blocks is even, because machines have an even number of cores.
         self.cuts = _cut(self.batch, 2 * round(self.batch * size / block / 2))
         every = slice(0, lengths[0])
         self.whole = {count: self._block(count, every) for count in {each.stop - each.start for each in self.cuts}}
@@ -124,7 +125,7 @@ class _Rows:
         self.count = self.batch * len(lines) or len(self.cuts)
 
     def task(self, number: int) -> tuple[slice, _Block]:
-        """Some images and what is to be done of them: all lines of several, or some of one."""
+        """The images and the block of a task: all lines of several images, or some lines of one."""
         if self.parts and self.batch:
             image, part = divmod(number, len(self.parts))
             return slice(image, image + 1), self.parts[part]
@@ -132,7 +133,7 @@ class _Rows:
         return images, self.whole[images.stop - images.start]
 
     def _block(self, count: int, lines: slice) -> _Block:
-        """A block of so many images."""
+        """The block for a number of images and a range of output lines."""
         channels, every, length = self.groups * self.channels, slice(None), lines.stop - lines.start
         move, dilation = self.window.stride[0], self.window.dilation[0]
         extent = self.around[0]
@@ -155,7 +156,7 @@ class _Rows:
         )  # fmt: skip
 
     def _windows(self, count: int, lines: int, steps: Sizes) -> tuple[_View, int]:
-        """The windows in padded images, in the order of memory, and how many elements the last run is longer than these."""
+        """The windows of padded images, in memory order, and the number of elements the last run reads beyond them."""
         first, channel, *along = steps
         moves = [s * step for s, step in zip(self.window.stride, along, strict=True)]
         taps = [d * step for d, step in zip(self.window.dilation, along, strict=True)]
@@ -170,14 +171,14 @@ class _Rows:
         return _View((self.groups, *shape), (channel * self.channels, *steps)), beyond
 
     def matrices(self, memory: Any) -> Any:
-        """The memory of rows as matrices, (groups, places, depth)."""
+        """The buffer of windows reshaped to matrices, (groups, positions, depth)."""
         if self.last:
             return memory.reshape(self.groups, math.prod(memory.shape[1 : -1 - len(self.kernel)]), self.depth)
         places = math.prod(memory.shape[2 + len(self.kernel) :])
         return memory.reshape(self.groups, self.depth, places).swapaxes(1, 2)
 
     def of(self, x: Any, block: _Block) -> Any:
-        """The rows of a block of images."""
+        """The rows of the windows of a block of images."""
         memory = np.zeros(block.elements, x.dtype)
         block.image.of(memory)[block.inside] = x[block.source]
         return self.matrices(np.ascontiguousarray(block.windows.of(memory)))
@@ -189,7 +190,7 @@ class _Rows:
         return parts.reshape(self.groups, self.results, self.depth).swapaxes(1, 2)
 
     def weight(self, matrices: Any) -> Any:
-        """What `weights` makes such matrices of."""
+        """The inverse of `weights`."""
         kernel = math.prod(self.kernel)
         order = (kernel, self.channels) if self.last else (self.channels, kernel)
         parts = matrices.swapaxes(1, 2).reshape(self.groups, self.results, *order)
@@ -197,11 +198,11 @@ class _Rows:
         return parts.reshape(self.groups * self.results, self.channels, *self.kernel)
 
     def grouped(self, y: Any) -> Any:
-        """Results, (batch, channels, *lengths), as (batch, groups, results, *lengths)."""
+        """Outputs, (batch, channels, *lengths), as (batch, groups, results, *lengths)."""
         return y.reshape(len(y), self.groups, self.results, *y.shape[2:])
 
     def products(self, y: Any, block: _Block) -> Any:
-        """A block of grouped results as matrices, (groups, places, results)."""
+        """A block of grouped outputs as matrices, (groups, positions, results)."""
         part = y[block.places]
         places = range(3, part.ndim)
         shape = self.groups, math.prod(part.shape[3:]) * len(part), self.results
@@ -210,7 +211,7 @@ class _Rows:
         return part.transpose(1, 2, 0, *places).reshape(shape[0], shape[2], shape[1]).swapaxes(1, 2)
 
     def put(self, y: Any, block: _Block, rows: Any, weights: Any) -> None:
-        """Writes products, of which those of windows that wrap around are dropped, to a block of grouped results."""
+        """Write the products of a block to grouped outputs, without those of windows that wrap around."""
         if self.last:
             found = np.matmul(rows, weights).reshape(block.products)
             y[block.places] = found.transpose(1, 0, found.ndim - 1, *range(2, found.ndim - 1))
@@ -224,7 +225,7 @@ _rows = functools.lru_cache(maxsize=256)(_Rows)
 
 
 def _shared(work: Callable[[int], None], count: int) -> None:
-    """Call a function, which makes products, with every number below a count, by several threads."""
+    """Call a function that computes matrix products with each number below a count, in several threads."""
 
     def part(start: int, stop: int) -> None:
         for number in range(start, stop):
@@ -234,7 +235,7 @@ def _shared(work: Callable[[int], None], count: int) -> None:
 
 
 def by_machine_code(x: Any, kernel: Sizes, lengths: Sizes, results: int, window: Window) -> Any:
-    """How machine code computes a convolution of such an array; None where there is none, or NumPy is as quick."""
+    """The compiled implementation of a convolution of x; None if there is none, or NumPy is as fast."""
     return _code(x.shape, (results, x.shape[1] // window.groups, *kernel), lengths, window, x.dtype)
 
 
@@ -262,10 +263,10 @@ def _convolution_forward(x: Any, weight: Any, *, window: Window) -> Any:
 
 
 def _opposite(y: Any, weight: Any, size: Sizes, window: Window) -> Window | None:
-    """The window with which a convolution of y is this transpose; None where it is not, or not quicker.
+    """The window with which a convolution of y equals this transpose; None if there is none, or it is not faster.
 
-    Where windows move by one, it is that with the weight turned around, and with as much padding as is missing. Then
-    rows are copied, those of y; the other way those of the image are added up, which takes twice as long for each.
+    With stride 1, the transpose is the convolution with the flipped weight and the complementary padding. Then rows of
+    y are copied; otherwise columns are added to the image, which takes twice as long per element.
     """
     kernel, results = weight.shape[2:], window.groups * weight.shape[1]
     reach = tuple(d * (k - 1) for d, k in zip(window.dilation, kernel, strict=True))
@@ -279,7 +280,7 @@ def _opposite(y: Any, weight: Any, size: Sizes, window: Window) -> Window | None
 
 
 def _turned(weight: Any, groups: int) -> Any:
-    """A weight turned around, with its channels for results."""
+    """A weight flipped along its kernel axes, with channels and results exchanged."""
     kernel = weight.shape[2:]
     matrix = weight.reshape(groups, len(weight) // groups, *weight.shape[1:]).swapaxes(1, 2)
     flipped = matrix[(..., *(slice(None, None, -1) for _ in kernel))]
@@ -312,7 +313,7 @@ def _transpose_forward(y: Any, weight: Any, *, size: Sizes, window: Window) -> A
 
 
 def _overlaid(windows: Any, columns: Any, before: tuple[Any, ...], kernel: Sizes) -> None:
-    """Adds columns to an image at the places of its windows, one element of the kernel after another."""
+    """Add columns to an image at their window positions (col2im), one kernel element after another."""
     for place in itertools.product(*map(range, kernel)):
         piece = windows[(*before, *place)]
         piece += columns[(*before, *place)]
@@ -363,7 +364,7 @@ def _overlay_forward(g: Any, *, size: Sizes, kernel: Sizes, window: Window) -> A
 
 
 def _fitted(xp: Any, y: Any, lengths: Sizes) -> Any:
-    """A convolution without the places that its transpose did not have: padding of its output may add some."""
+    """The convolution restricted to the positions that its transpose had: output padding may add some."""
     if y.shape[2:] == lengths:
         return y
     return xp.getitem(y, index=(..., *(slice(n) for n in lengths)))

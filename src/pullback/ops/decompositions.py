@@ -1,9 +1,9 @@
 """Decompositions: inverses, determinants, factors, eigenvalues and singular values of stacks of matrices.
 
-A rule has the cotangents of several outputs as a list. Of those that are holomorphic the rules are written for real
-matrices; the others conjugate where they must. Gradients are as in Giles (2008), An extended collection of matrix
-derivative results, and, for non-square factors, as in Walter and Lehmann (2010), Algorithmic differentiation of linear
-algebra functions. Where several factors are possible, a rule holds for losses that do not depend on the choice.
+A rule gets the cotangents of several outputs as a list. Rules of holomorphic functions are written for real matrices;
+the others conjugate where needed. Gradients follow Giles (2008), An extended collection of matrix derivative results,
+and, for non-square factors, Walter and Lehmann (2010), Algorithmic differentiation of linear algebra functions. Where
+the factors are not unique, a rule holds for losses that do not depend on the choice.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ ALL = slice(None)
 
 
 def _adjoint(xp: Any, x: Any) -> Any:
-    """The transpose, conjugated."""
+    """The conjugate transpose."""
     x = xp.matrix_transpose(x)
     return xp.conj(x) if xp.is_complex(x) else x
 
 
 def _product(xp: Any, *factors: Any) -> Any:
-    """Matrices multiplied from the left."""
+    """The product of several matrices, multiplied from left to right."""
     result = factors[0]
     for factor in factors[1:]:
         result = xp.matmul(result, factor)
@@ -44,12 +44,12 @@ def _column(xp: Any, x: Any) -> Any:
 
 
 def _matrix(xp: Any, x: Any) -> Any:
-    """A number for each matrix, with two axes of length 1."""
+    """A scalar for each matrix, with two trailing axes of length 1 to broadcast."""
     return xp.reshape(x, shape=(*x.shape, 1, 1))
 
 
 def _on_diagonal(xp: Any, x: Any) -> Any:
-    """Matrices that have x on their diagonals."""
+    """Matrices with x on their diagonals, zero elsewhere."""
     return xp.scatter_diagonal(x, axes=(x.ndim - 1, x.ndim), shape=(*x.shape, x.shape[-1]))
 
 
@@ -62,7 +62,7 @@ def _part(xp: Any, x: Any, rows: slice, columns: slice) -> Any:
 
 
 def _beside(xp: Any, a: Any, b: Any, axis: int) -> Any:
-    """Two matrices joined below (axis -2) or beside (axis -1) each other."""
+    """Two matrices joined vertically (axis -2) or horizontally (axis -1)."""
     axis += a.ndim
     return xp.concat(a, b, axis=axis, sizes=(a.shape[axis], b.shape[axis]))
 
@@ -77,19 +77,19 @@ def _without_diagonal(xp: Any, x: Any) -> Any:
 
 
 def _ratio(xp: Any, a: Any, b: Any) -> Any:
-    """a / b, where zero over zero is zero: what does not move needs no gap to move in."""
+    """a / b, with 0 / 0 = 0: an element with zero cotangent contributes nothing, even where the gap is zero."""
     return a / xp.where((a == 0) & (b == 0), 1, b)
 
 
 def _gaps(xp: Any, values: Any) -> Any:
-    """How much greater the value of a column is than that of a row."""
+    """The differences of eigenvalues, [i, j] = values[j] - values[i]."""
     return _row(xp, values) - _column(xp, values)
 
 
 def _check_phase(g: Any, vectors: Any, *, operation: str, real: bool = False) -> Any:
-    """Refuse a loss that depends on the phase of complex vectors, which is anybody's choice.
+    """Raise if the loss depends on the phase of complex vectors, which is arbitrary.
 
-    Real vectors of a real matrix stay real, whatever happens to it.
+    Real vectors of a real matrix have no phase and are not checked.
     """
     if real and not vectors.imag.any():
         return np.zeros(())
@@ -103,7 +103,7 @@ def _check_phase(g: Any, vectors: Any, *, operation: str, real: bool = False) ->
     return np.zeros(())
 
 
-# 2. Forward functions that NumPy has under other names, or for some matrices only
+# 2. Forward functions that NumPy has under other names, or only for some matrices
 
 
 def _slogdet_forward(x: Any) -> Any:
@@ -112,7 +112,7 @@ def _slogdet_forward(x: Any) -> Any:
 
 
 def _cofactor_forward(x: Any) -> Any:
-    """The derivative of the determinant: det times the transpose of the inverse, also where there is no inverse."""
+    """The cofactors: det(x) times the transposed inverse, also defined for singular x."""
     try:
         return np.linalg.det(x)[..., None, None] * lapack.transposed(np.linalg.inv(x))
     except np.linalg.LinAlgError:
@@ -124,9 +124,10 @@ def _cofactor_forward(x: Any) -> Any:
 
 
 def _cofactor_slope_forward(given: Any, x: Any) -> Any:
-    """The derivative of the cofactors of x in a direction: by the inverse or, where it is inexact, by singular values.
+    """The derivative of the cofactors of x in a direction: by the inverse or, if that is inexact, by singular values.
 
-    With x = u s vh, the cofactors of s change by products of all but two singular values.
+    With x = u s vh, the cofactors of s are products of all but one singular value, and their derivatives of all but
+    two.
     """
     try:
         inverse = np.linalg.inv(x)
@@ -148,19 +149,19 @@ def _cofactor_slope_forward(given: Any, x: Any) -> Any:
 
 
 def eigh_forward(x: Any, *, lower: bool) -> Any:
-    """Eigenvalues and eigenvectors of Hermitian matrices, of which one triangle is read."""
+    """Eigenvalues and eigenvectors of Hermitian matrices; only one triangle is read."""
     return _converging("eigh", np.linalg.eigh, x, "L" if lower else "U")
 
 
 def _eig_forward(x: Any) -> Any:
-    """Complex values and vectors, also of real matrices."""
+    """Complex eigenvalues and eigenvectors, also of real matrices."""
     values, vectors = _converging("eig", np.linalg.eig, x)
     kind = np.result_type(x.dtype, np.complex64)
     return values.astype(kind), vectors.astype(kind)
 
 
 def svd_forward(x: Any, *, full: bool) -> Any:
-    """Both factors and the singular values between them."""
+    """The singular value decomposition: u, s, vh."""
     return _converging("svd", np.linalg.svd, x, full)
 
 
@@ -182,7 +183,7 @@ def _converging(name: str, function: Any, *args: Any) -> tuple[Any, ...]:
 
 
 def _qr_forward(x: Any, *, mode: str) -> Any:
-    factor: Any = np.linalg.qr  # whose types know the modes by their names alone
+    factor: Any = np.linalg.qr  # its type stubs know the modes only as literals
     return tuple(factor(x, mode))
 
 
@@ -192,7 +193,7 @@ def _geqrf_forward(x: Any) -> Any:
 
 
 def _pinv_forward(x: Any, least: Any, relative: Any, *, hermitian: bool) -> Any:
-    """The inverse on all that is larger than both bounds, the second relative to the largest singular value."""
+    """The pseudoinverse: singular values below either bound count as zero; the second is relative to the largest."""
     if x.size == 0:
         return np.zeros((*x.shape[:-2], x.shape[-1], x.shape[-2]), x.dtype)
     if hermitian:
@@ -233,7 +234,7 @@ def _det(xp: Any, g: Any, x: Any) -> Any:
 
 
 def _by_inverse(xp: Any, g: Any, det: Any, inverse: Any) -> Any:
-    """The derivative of the cofactors in a direction, from the transposed inverse."""
+    """The derivative of the cofactors in a direction, computed from the transposed inverse."""
     return _matrix(xp, det) * (_inner(xp, g, inverse) * inverse - _between(xp, inverse, g))
 
 
@@ -242,7 +243,7 @@ def _inner(xp: Any, a: Any, b: Any) -> Any:
 
 
 def _between(xp: Any, inverse: Any, *directions: Any) -> Any:
-    """Directions, transposed, with the transposed inverse around each."""
+    """The product inverse @ d1.T @ inverse @ d2.T @ ... for directions d and the transposed inverse."""
     result = inverse
     for direction in directions:
         result = _product(xp, result, xp.matrix_transpose(direction), inverse)
@@ -260,7 +261,7 @@ def _cofactor_slope_by_x(xp: Any, g: Any, given: Any, x: Any) -> Any:
 
 
 def _slogdet(xp: Any, g: Any, x: Any, y: Any) -> Any:
-    """The sign turns with the imaginary part of the logarithm; that of a real matrix does not move."""
+    """The phase depends on the imaginary part of the logarithm; the sign of a real matrix has derivative 0."""
     size = g[1]
     if xp.is_complex(x):
         turn = xp.conj(g[0]) * y[0]
@@ -269,7 +270,7 @@ def _slogdet(xp: Any, g: Any, x: Any, y: Any) -> Any:
 
 
 def _cholesky(xp: Any, g: Any, y: Any) -> Any:
-    """A symmetric cotangent, as torch has it: the factor reads one triangle, and means both."""
+    """The cotangent of x, symmetrised as in torch: the factor reads one triangle, which represents both."""
     upper = _adjoint(xp, y)
     lower = xp.tril(xp.matmul(upper, g), k=0)
     both = (lower + _adjoint(xp, xp.tril(lower, k=-1))) / 2
@@ -278,7 +279,7 @@ def _cholesky(xp: Any, g: Any, y: Any) -> Any:
 
 
 def _lu_factor(xp: Any, g: Any, y: Any, *, pivot: bool) -> Any:
-    """Of the leading square block, and of the columns beside it or the rows below it."""
+    """The cotangent through the leading square block, and through the remaining columns or rows."""
     g, factors, pivots = g[0], y[0], y[1]
     m, n = factors.shape[-2:]
     k = min(m, n)
@@ -312,14 +313,14 @@ def _lu_factor(xp: Any, g: Any, y: Any, *, pivot: bool) -> Any:
 
 
 def _eigh(xp: Any, g: Any, y: Any) -> Any:
-    """A Hermitian cotangent, as that of `cholesky`."""
+    """The cotangent of x, made Hermitian as in `cholesky`."""
     values, vectors = y
     middle = _unsettled(xp, values, _on_diagonal(xp, g[0]))
     return _product(xp, vectors, middle, _adjoint(xp, vectors)) + by_eigenvectors(xp, g[1], values, vectors)
 
 
 def by_eigenvectors(xp: Any, g: Any, values: Any, vectors: Any) -> Any:
-    """What eigenvectors contribute to the cotangent of a Hermitian matrix: NaN or infinite for those of equal values."""
+    """The eigenvectors' contribution to the cotangent of a Hermitian matrix: NaN or infinite for equal eigenvalues."""
     turned = xp.matmul(_adjoint(xp, vectors), g)
     xp.check_phase(_diagonal(xp, turned), vectors, operation="linalg_eigh_backward")
     turned = _without_diagonal(xp, (turned - _adjoint(xp, turned)) / 2)
@@ -328,9 +329,9 @@ def by_eigenvectors(xp: Any, g: Any, values: Any, vectors: Any) -> Any:
 
 
 def _unsettled(xp: Any, values: Any, middle: Any) -> Any:
-    """The middle of a gradient, recorded so that it has no derivative, but NaN, where values are equal.
+    """The middle factor of a gradient, recorded such that its derivative is NaN where eigenvalues are equal.
 
-    What is recorded of it is a function of the vectors, which are anybody's choice there. The root of 0 has the slope 1 / 0.
+    There the eigenvectors are arbitrary, so a derivative through them is meaningless. sqrt(0) has the slope 1 / 0.
     """
     if xp is _xp:
         return middle
@@ -342,10 +343,10 @@ def _unsettled(xp: Any, values: Any, middle: Any) -> Any:
 
 
 def _divisors(xp: Any, gaps: Any, *cotangents: Any) -> Any:
-    """Gaps to divide by: 1 in the place of 0 for each vector with itself, and for pairs of which none is used.
+    """Gaps to divide by, with 1 in place of 0 on the diagonal, and for pairs of vectors that are both unused.
 
-    Vectors, as columns, are not used if all of their cotangents are zeros. Of cotangents that vary, which are not known, only
-    those are known to be zeros that a pass has filled in.
+    A vector (column) is unused if all of its cotangents are zeros. If the cotangents are being differentiated, their
+    values cannot be read; then only cotangents that the pass filled in as zeros count as unused.
     """
     spare = _identity(xp, gaps.shape[-1])
     if all(type(g) is np.ndarray for g in cotangents):
@@ -355,7 +356,7 @@ def _divisors(xp: Any, gaps: Any, *cotangents: Any) -> Any:
 
 
 def _eig(xp: Any, g: Any, y: Any, *, dtype: Any) -> Any:
-    """Vectors have length 1, so that they do not move along themselves; `dtype` is that of x, real or complex."""
+    """Eigenvectors have norm 1, so their derivative along themselves is 0; `dtype` is that of x, real or complex."""
     values, vectors = y
     dual = _adjoint(xp, vectors)
     turned = xp.matmul(dual, g[1])
@@ -370,7 +371,7 @@ def _eig(xp: Any, g: Any, y: Any, *, dtype: Any) -> Any:
 
 
 def svd_pullback(xp: Any, g: Any, y: Any, *, full: bool) -> Any:
-    """Of the leading columns of the factors alone: the others are any basis of what is left."""
+    """The cotangent through the leading columns of the factors; the other columns are an arbitrary basis."""
     k = y[1].shape[-1]
     gu, gvh = (_part(xp, g[0], ALL, slice(k)), _part(xp, g[2], slice(k), ALL)) if full else (g[0], g[2])
     u, vh = (_part(xp, y[0], ALL, slice(k)), _part(xp, y[2], slice(k), ALL)) if full else (y[0], y[2])
@@ -398,7 +399,7 @@ def svd_pullback(xp: Any, g: Any, y: Any, *, full: bool) -> Any:
 
 
 def _qr(xp: Any, g: Any, y: Any, *, mode: str) -> Any:
-    """Of the leading square block; what stands beside it in R is Q applied to the other columns."""
+    """The cotangent through the leading square block; the rest of R is Q^H times the other columns."""
     (gq, gr), (q, r) = g, y
     k, n = q.shape[-1], r.shape[-1]
     if k > n:
@@ -421,7 +422,7 @@ def _qr(xp: Any, g: Any, y: Any, *, mode: str) -> Any:
 
 
 def _pinv(xp: Any, g: Any, x: Any, y: Any) -> Any:
-    """Golub and Pereyra (1973): within the matrices of the same rank."""
+    """Golub and Pereyra (1973): the derivative among matrices of the same rank."""
     dual, back = _adjoint(xp, y), _adjoint(xp, g)
     left = _product(xp, back, y, dual)
     right = _product(xp, dual, y, back)
@@ -430,7 +431,7 @@ def _pinv(xp: Any, g: Any, x: Any, y: Any) -> Any:
 
 
 def _matrix_exp(xp: Any, g: Any, x: Any) -> Any:
-    """The transpose of the derivative stands in a corner of the exponential of a matrix twice as large."""
+    """The transposed derivative is a corner block of the exponential of a matrix twice as large."""
     n = x.shape[-1]
     if n == 0:
         return g
@@ -442,8 +443,8 @@ def _matrix_exp(xp: Any, g: Any, x: Any) -> Any:
 
 # 4. The table
 
-ROUNDING = 1000.0  # times the machine's precision: eigenvalues or singular values that differ by less are equal
-WELL_CONDITIONED = 1e4  # inverses up to here leave derivatives half of their digits
+ROUNDING = 1000.0  # times the machine epsilon: eigenvalues or singular values that differ by less count as equal
+WELL_CONDITIONED = 1e4  # up to this condition number, derivatives by the inverse keep half of their digits
 
 WHOLE: Any = {"complex": "holomorphic"}
 WRITTEN: Any = {"complex": "as written"}

@@ -1,9 +1,9 @@
-"""Attention: means of values, weighed by how well keys fit a query.
+"""Attention: means of values, weighted by a softmax of the products of queries and keys.
 
-Arrays are worked on in pieces whose scores stay in the cache: some heads, or some queries of one. Weights are kept as
-exponentials and the sums of their rows: the means of the values, which are fewer, are divided instead. `known` holds
-the weights where the caller has computed them, which is right for few. They are functions of the inputs all the same:
-a rule that is to be differentiated itself computes them from these.
+Arrays are processed in blocks whose scores fit into the cache: several heads, or some queries of one head. Weights are
+stored as exponentials and their row sums: the results are divided by the sums, not the weights, which are more
+numerous. `known` holds the weights if the caller has computed them, which pays off when they are few. They depend on
+the inputs nevertheless: a rule that is differentiated itself computes them again from the inputs.
 """
 
 from __future__ import annotations
@@ -20,40 +20,40 @@ from .._core.primitives import general
 from .._numerics import blocks
 from .exponentials import powers_of_rows, slopes_of_rows
 
-HEADS = 1 << 18  # bytes of the scores of the heads that are one piece
-PIECE = 1 << 20  # of those of one head, the queries of which are cut; and of weights that may be known
-SEVERAL = 8  # shares of the work, where the queries of a head can be cut
-BOUNDS = (2.0**-10, 2.0**60)  # of sums of exponentials that need no shift: cotangents are divided by them
+HEADS = 1 << 18  # bytes of the scores of several heads that are processed as one block
+PIECE = 1 << 20  # bytes of the scores of one head in a block of queries; also of weights that may be saved
+SEVERAL = 8  # number of tasks to aim for, where the queries of a head can be divided
+BOUNDS = (2.0**-10, 2.0**60)  # sums of exponentials within these bounds need no shift
 
 Place = tuple[slice, ...]
 
 
 class Weights(NamedTuple):
-    """How much each query attends to each key: exponentials, and the sums of their rows."""
+    """Unnormalised attention weights of queries and keys: exponentials of the scores, and their row sums."""
 
     powers: Any
     sums: Any
 
 
 class _Share(NamedTuple):
-    """What one thread does: some heads, and of each of them some pieces of the queries."""
+    """The work of one thread: some heads, and for each of them some blocks of queries."""
 
     heads: Place
     pieces: list[slice]
-    number: int  # among the shares that have these heads
+    number: int  # index among the tasks for the same heads
 
 
 def _cut(length: int, count: int) -> list[slice]:
-    """A range in so many pieces."""
+    """Slices that divide a range of a length into `count` parts of nearly equal size."""
     ends = [length * i // count for i in range(count + 1)]
     return list(map(slice, ends, ends[1:]))
 
 
 @functools.lru_cache(maxsize=64)
 def _shares(batch: tuple[int, ...], queries: int, size: int) -> list[_Share]:
-    """How the work is cut, where the scores of one query have so many bytes."""
+    """The division of the work into tasks; `size` is the number of bytes of the scores of one query."""
     axis, inside = len(batch), queries * size
-    while axis and inside * batch[axis - 1] <= HEADS:  # all of an axis in one piece
+    while axis and inside * batch[axis - 1] <= HEADS:  # all of an axis in one block
         axis -= 1
         inside *= batch[axis]
     along = [_cut(length, length) for length in batch[:axis]]
@@ -66,7 +66,7 @@ def _shares(batch: tuple[int, ...], queries: int, size: int) -> list[_Share]:
 
 
 def _together(query: Any, key: Any, value: Any, mask: Any, *others: Any) -> list[Any]:
-    """Arrays of one batch, halves as singles: the mask last, which may be smaller."""
+    """Arrays broadcast to a common batch shape, float16 converted to float32; the mask, last, is not broadcast."""
     arrays = [query, key, value, *others]
     if query.dtype.char == "e":
         arrays, mask = [x.astype(np.float32) for x in arrays], None if mask is None else mask.astype(np.float32)
@@ -78,7 +78,7 @@ def _together(query: Any, key: Any, value: Any, mask: Any, *others: Any) -> list
 
 
 def _shared(work: Callable[[_Share], None], query: Any, key: Any) -> None:
-    """Have work done in all shares of it."""
+    """Call a function for every task, in several threads."""
     *batch, queries, _ = query.shape
     shares = _shares(tuple(batch), queries, key.shape[-2] * query.itemsize)
 
@@ -90,12 +90,12 @@ def _shared(work: Callable[[_Share], None], query: Any, key: Any) -> None:
 
 
 def small(query: Any, key: Any) -> bool:
-    """Whether all scores are one piece."""
+    """True if all scores fit into one block."""
     return bool(math.prod(query.shape[:-1]) * key.shape[-2] * query.itemsize <= PIECE)
 
 
 def _several(query: Any, key: Any) -> bool:
-    """Whether there are several pieces."""
+    """True if the work is divided into several blocks."""
     *batch, queries, _ = query.shape
     size = key.shape[-2] * query.itemsize
     if math.prod(batch) * queries * size <= HEADS:
@@ -105,25 +105,25 @@ def _several(query: Any, key: Any) -> bool:
 
 
 def _whole(mask: Any, query: Any, key: Any) -> Any:
-    """A mask that has all axes of the scores."""
+    """A mask broadcast to the shape of the scores."""
     return None if mask is None else np.broadcast_to(mask, (*query.shape[:-1], key.shape[-2]))
 
 
 def _like(x: Any, size: int) -> Any:
-    """An array for rows of so many elements that lie in memory as those of x, so that heads are joined without a copy."""
+    """An empty array with rows of `size` elements in the memory order of x, so that heads are joined without a copy."""
     shape = (*x.shape[:-1], size)
     return np.empty(shape, x.dtype) if x.flags.c_contiguous else np.empty_like(x, shape=shape)
 
 
 def _piece(part: Any, at: Place) -> Any:
-    """What a mask, or weights that are known, have for some heads and queries."""
+    """The part of a mask, or of known weights, for some heads and queries."""
     if part is None:
         return None
     return Weights(part.powers[at], part.sums[at]) if type(part) is Weights else part[at]
 
 
 def _weigh(query: Any, key: Any, mask: Any, scale: float, out: Weights | None = None) -> Weights:
-    """The weights of arrays that are one piece."""
+    """The weights of arrays that are one block."""
     scores = np.matmul(query * scale, key.swapaxes(-1, -2))
     if mask is not None:
         scores += mask
@@ -131,7 +131,7 @@ def _weigh(query: Any, key: Any, mask: Any, scale: float, out: Weights | None = 
 
 
 def known_weights(query: Any, key: Any, mask: Any, scale: float) -> Weights:
-    """The weights of arrays of one batch."""
+    """The weights of arrays with one common batch shape, divided into tasks if they are large."""
     if not _several(query, key):
         return _weigh(query, key, mask, scale)
     shape, dtype, mask = (*query.shape[:-1], key.shape[-2]), query.dtype, _whole(mask, query, key)
@@ -147,7 +147,7 @@ def known_weights(query: Any, key: Any, mask: Any, scale: float) -> Weights:
 
 
 def _find(query: Any, key: Any, value: Any, mask: Any, scale: float, known: Weights | None, out: Any) -> None:
-    """Write what queries find, of arrays that are one piece."""
+    """Write the attention results of one block."""
     powers, sums = known or _weigh(query, key, mask, scale)
     np.divide(np.matmul(powers, value, out), sums, out)
 
@@ -155,7 +155,7 @@ def _find(query: Any, key: Any, value: Any, mask: Any, scale: float, known: Weig
 def _pull(
     given: Any, query: Any, key: Any, value: Any, mask: Any, scale: float, known: Weights | None, *outs: Any
 ) -> list[Any]:
-    """Write the cotangents of queries, and of keys and values where there is a place; of arrays that are one piece."""
+    """Write the cotangents of the queries and, where an output is given, of the keys and values, for one block."""
     powers, sums = known or _weigh(query, key, mask, scale)
     to_query, to_key, to_value = outs
     part = given / sums
@@ -223,7 +223,7 @@ def _pullback_forward(
 
 
 def _weights(xp: Any, query: Any, key: Any, mask: Any, scale: float) -> Any:
-    """The weights, as an operation of any kind of values."""
+    """The weights as recorded operations, for values of any kind."""
     scores = xp.matmul(query * scale, xp.matrix_transpose(key))
     if mask is not None:
         scores = scores + mask
@@ -243,7 +243,7 @@ def _masked_attention(
 
 
 def _slopes(xp: Any, given: Any, query: Any, key: Any, value: Any, mask: Any, scale: float) -> tuple[Any, Any, Any]:
-    """The weights, the cotangents of the scores, and those of the weights."""
+    """The weights, the cotangents of the scores, and the cotangents of the weights."""
     weights = _weights(xp, query, key, mask, scale)
     to_weights = xp.matmul(given, xp.matrix_transpose(value))
     return weights, xp.softmax_pullback(to_weights, weights, axis=weights.ndim - 1), to_weights
@@ -252,7 +252,7 @@ def _slopes(xp: Any, given: Any, query: Any, key: Any, value: Any, mask: Any, sc
 def _again(
     xp: Any, g: Any, given: Any, query: Any, key: Any, value: Any, mask: Any = None, *, scale: float
 ) -> list[Any]:
-    """The cotangents of all that the pullback is a function of."""
+    """The cotangents of all arguments of the pullback, for its own derivative."""
     (by_query, by_key, by_value), turned = g, xp.matrix_transpose
     weights, slopes, to_weights = _slopes(xp, given, query, key, value, mask, scale)
     axis = weights.ndim - 1

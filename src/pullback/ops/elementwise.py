@@ -1,6 +1,7 @@
-"""Elementwise operations: one output element from the elements in the same place.
+"""Elementwise operations: one output element from the elements at the same index.
 
-Each line is the whole derivative. A name in a rule's signature is what that rule keeps for the backward pass.
+Each line of the table is a complete derivative. The parameter names of a rule say which values it saves for the
+backward pass.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from .._core.primitives import elementwise, zero
 
 
 def _pow(a: Any, b: Any) -> Any:
-    """NumPy's, and for integers to negative powers what torch has: the integer part of the fraction."""
+    """NumPy's power; for integers to negative powers as in torch, the result truncated to an integer."""
     if a.dtype.kind not in "iu" or not (b < 0).any():
         return _xp.pow(a, b)
     return np.where(b < 0, np.power(np.where(np.abs(a) == 1, a, 0), np.abs(b)), np.power(a, np.abs(b)))
 
 
 def _pow_base(xp: Any, g: Any, a: Any, b: Any) -> Any:
-    exponent = xp.where(b == 0, 0, b - 1)  # no nan behind a mask: forward mode would find it
+    exponent = xp.where(b == 0, 0, b - 1)  # no NaN behind a mask: forward mode would propagate it
     return xp.where(b == 0, 0, g * b * xp.pow(a, exponent))
 
 
@@ -118,7 +119,7 @@ trunc      = elementwise("trunc",       lambda xp, g: xp.zeros_like(g), **REAL)
 sign       = elementwise("sign",        lambda xp, g: xp.zeros_like(g), **REAL)
 zeros_like = elementwise("zeros_like",  lambda xp, g: xp.zeros_like(g),                title="ZeroBackward0")
 
-# Pullbacks that are operations of their own, as in torch: their derivatives take half the steps.
+# Pullbacks that are primitives themselves, as in torch: their derivatives take half the operations.
 tanh_pullback    = elementwise("tanh_pullback",    lambda xp, g, t: xp.tanh_pullback(g, t),
                                                    lambda xp, g, given, t: g * given * t * -2,
                                inputs=("given", "t"), forward=lambda given, t: given - given * t * t,

@@ -1,7 +1,7 @@
-"""The softmax family: exponentials along an axis over their sum, and the logarithms of that.
+"""The softmax family: exponentials along an axis divided by their sum, and the logarithm of that.
 
-The pullbacks are operations of their own, as in torch, so that they too are computed in blocks. Their arrays are
-(outer, along, inner) where they are large: the axis is in the middle, and both others are cut where they can be.
+The pullbacks are primitives themselves, as in torch, so that they too are computed in blocks. Large arrays are reshaped
+to (outer, along, inner): the reduced axis is in the middle, and the work is divided along one of the others.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from .._core import xp as _xp
 from .._core.primitives import SINGLES, general
 from .._numerics import blocks
 
-LARGE = 1 << 12  # elements from which a copy of the exponentials is cheaper than NumPy's maximum of each row
-LONGEST = 1 << 14  # a sum of more numbers is left to `_xp.sum`, which keeps its error small
+LARGE = 1 << 12  # from this size on, a copy of the exponentials costs less than NumPy's maximum of each row
+LONGEST = 1 << 14  # longer sums are computed by `_xp.sum`, which keeps the rounding error small
 
-# The sums of exponentials for which these need no shift by the maximum: of larger ones the logarithm has too few digits,
-# or they come near to infinity; of smaller ones, exponentials may be lost that are not small beside them.
+# Bounds of sums of exponentials that need no shift by the maximum: above them, the logarithm loses digits or the sum
+# approaches overflow; below them, underflow may drop exponentials that matter.
 NEAR = 40.0**2
 PLAIN_SUMS, PLAIN_LOGARITHMS = (2.0**-10, 2.0**100), (2.0**-4, 2.0**17)
 
 
 def _in_blocks(part: Callable[..., None], name: str = "", *words: str) -> Callable[..., Any]:
-    """The operation whose result, like its first input, `part(axis, out, *inputs)` fills.
+    """The operation whose result, shaped like its first input, is filled by `part(axis, out, *inputs)`.
 
-    Machine code for it has a name, and words for its inputs.
+    `name` is that of a compiled implementation, `words` the names of its inputs.
     """
 
     def forward(x: Any, *others: Any, axis: int) -> Any:
@@ -46,7 +46,7 @@ def _in_blocks(part: Callable[..., None], name: str = "", *words: str) -> Callab
 
 
 def _cut(part: Callable[..., None], axis: int, *arrays: Any) -> None:
-    """Have a part computed over pieces of arrays: as rows, or as (outer, along, inner)."""
+    """Compute a part over blocks of arrays, as rows or as (outer, along, inner)."""
     shape = arrays[0].shape
     outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
     form = (outer, shape[axis]) if inner == 1 else (outer, shape[axis], inner)
@@ -59,7 +59,7 @@ def _cut(part: Callable[..., None], axis: int, *arrays: Any) -> None:
 
 
 def _rows(x: Any, axis: int) -> Any:
-    """Whether the sums along an axis of a large array are those of many rows, which `einsum` has in half the time."""
+    """True if the sums are along the last axis, and short enough for `einsum`, which takes half the time."""
     return axis == x.ndim - 1 and x.shape[axis] <= LONGEST
 
 
@@ -79,20 +79,20 @@ _max: Any = np.maximum.reduce  # (x, axis, dtype, out, keepdims)
 
 
 def _highest(x: Any, axis: int) -> Any:
-    """The maxima along an axis; of the rows of a matrix by their places, in half the time."""
+    """The maxima along an axis; for rows of a matrix via argmax, which takes half the time."""
     if axis == 1 and x.ndim == 2:
         return x.take(_xp.in_rows(x, x.argmax(1)))[:, None]
     return _max(x, axis, None, None, True)
 
 
 def _near(x: Any) -> Any:
-    """Whether few numbers are so near to zero that sums of their exponentials need no shift: by their squares."""
+    """True if a few values are so close to zero, by their sum of squares, that exponentials need no shift."""
     flat = x.reshape(-1)
     return flat.dot(flat) <= NEAR
 
 
 def _exponentials(x: Any, out: Any, axis: int, plain: tuple[float, float]) -> tuple[Any, Any]:
-    """Write exponentials into `out`: what of, which is x or x less its maxima along an axis, and their sums."""
+    """Write exponentials into `out`; return their argument, x or x less its maxima along an axis, and their sums."""
     near = x.size < LARGE and plain != PLAIN_LOGARITHMS and _near(x)
     if near or x.size >= LARGE:
         np.exp(x, out)
@@ -107,7 +107,7 @@ def _exponentials(x: Any, out: Any, axis: int, plain: tuple[float, float]) -> tu
 def powers_of_rows(x: Any, bounds: tuple[float, float], out: Any = None, sums: Any = None) -> tuple[Any, Any]:
     """The exponentials of rows and their sums; of rows less their maxima, unless all sums are within bounds.
 
-    They are written where there is a contiguous place for them.
+    They are written to `out` and `sums` where these are given and contiguous.
     """
     out = np.empty(x.shape, x.dtype) if out is None else out
     sums = np.empty((*x.shape[:-1], 1), x.dtype) if sums is None else sums
@@ -120,7 +120,7 @@ def powers_of_rows(x: Any, bounds: tuple[float, float], out: Any = None, sums: A
 
 
 def slopes_of_rows(x: Any, powers: Any, sums: Any) -> None:
-    """Bring the cotangents of weights to those of scores, in place: less their means by weights, times exponentials."""
+    """Turn the cotangents of weights into those of scores, in place: less their weighted means, times exponentials."""
     if (code := machine.rows(x, x.shape[-1])) is not None and powers.flags.c_contiguous:
         code("slopes", given=x, powers=powers, sums=sums, out=x)
         return
@@ -176,19 +176,19 @@ def _by_logs(xp: Any, g: Any, given: Any, logs: Any, *, axis: int) -> Any:
 
 # Cross-entropy
 #
-# The losses of rows of scores, each with the number of its class. `known` holds what the pullback needs besides, where
-# the caller has computed it, which is right for scores that fit into the cache. Otherwise nothing so large is kept: the
-# pullback computes the exponentials again, which is quicker than to write them to memory and to read them.
+# The losses of rows of scores, each with the index of its class. `known` holds the intermediate results that the
+# pullback needs, if the caller has computed them, which pays off for scores that fit into the cache. Otherwise they are
+# not saved: the pullback computes the exponentials again, which is faster than writing them to memory and reading them.
 
 
 def known_losses(x: Any, indices: Any) -> tuple[Any, Any, Any] | None:
-    """The losses of rows of scores, the probabilities of all classes, and where those of the right ones lie among them.
+    """The losses of rows of scores, the probabilities of all classes, and the flat indices of the correct classes.
 
-    None where it does not pay to keep so much.
+    None if saving the probabilities does not pay off.
     """
     if x.nbytes > blocks.BLOCK or x.dtype.char == "e":
         return None
-    if x.size < LARGE:  # a step of a small network, whose time is that of calls
+    if x.size < LARGE:  # a step of a small network, dominated by the overhead of calls
         starts = _xp.few_starts(*x.shape)
         shifted = x - x.take(starts + x.argmax(1))[:, None]
         shares = np.exp(shifted, order="C")
@@ -254,7 +254,7 @@ def _cross_entropy_pullback_forward(given: Any, x: Any, indices: Any, *, reducti
 
 
 def _less_own(rows: Any, own: Any, places: Any) -> Any:
-    """Rows less at some places what is their own, in place."""
+    """Subtract `own` from one element of each row, the one at `places` in the flattened rows, in place."""
     _xp.reshaped_view(rows, -1)[places] -= own
     return rows
 
@@ -264,12 +264,12 @@ def _cross_entropy(xp: Any, g: Any, x: Any, indices: Any, *, reduction: str, kno
 
 
 def _shares(xp: Any, x: Any, known: Any) -> Any:
-    """The probabilities of classes; by what is known, where x is an array and nothing more is asked of it."""
+    """The probabilities of classes; from the known ones, if x is an array."""
     return xp.softmax(x, axis=1) if known is None or type(x) is not np.ndarray else known[1]
 
 
 def _less_one_hot(xp: Any, x: Any, indices: Any, reduction: str, known: Any) -> Any:
-    """The derivatives of the losses: the probabilities of all classes, less one at the class that it is."""
+    """The derivatives of the losses: the probabilities of all classes, less one at the correct class."""
     one_hot = xp.put_rows(xp.zeros(x.shape[:1], like=x) + 1, indices, shape=tuple(x.shape))
     slopes = _shares(xp, x, known) - one_hot
     return slopes / x.shape[0] if reduction == "mean" else slopes

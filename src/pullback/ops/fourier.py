@@ -1,8 +1,8 @@
-"""Discrete Fourier transforms: sums of exponentials times a scale, along axes whose lengths stay as they are.
+"""Discrete Fourier transforms times a scale, along axes whose lengths do not change.
 
-`fft` maps complex numbers to complex numbers. `rfft` maps real numbers to the first half of their spectrum, of which the
-other half is the conjugate, and `irfft` maps such a half to real numbers. All are written for torch's convention of
-complex gradients: the pullback is the conjugate transpose.
+`fft` maps complex numbers to complex numbers. `rfft` maps real numbers to the first half of their spectrum, whose other
+half is its conjugate, and `irfft` maps such a half to real numbers. All follow torch's convention of complex gradients:
+the pullback is the conjugate transpose.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .._core.primitives import linear
 
 
 def _fft_forward(x: Any, *, axes: tuple[int, ...], inverse: bool, scale: float) -> Any:
-    if len(axes) == 1:  # NumPy decides faster about one axis
+    if len(axes) == 1:  # NumPy's function for a single axis has less overhead
         out = np.fft.ifft(x, None, axes[0], "forward") if inverse else np.fft.fft(x, None, axes[0])
     elif axes:
         out = np.fft.ifftn(x, None, axes, "forward") if inverse else np.fft.fftn(x, None, axes)
@@ -33,14 +33,14 @@ def _irfft_forward(x: Any, *, n: int, axis: int, scale: float) -> Any:
 
 
 def _scaled(out: Any, scale: float, dtype: np.dtype[Any]) -> Any:
-    """A transform in the precision of its input; before NumPy 2 all were computed in double precision."""
+    """A transform, scaled and cast to the precision of its input: NumPy 1 computes all in double precision."""
     if scale != 1:
         out = out * scale
     return out.astype(dtype, copy=False)
 
 
 def _halves(n: int, ndim: int, axis: int, inner: float) -> Any:
-    """Factors along half a spectrum: 1 for what is its own conjugate, another for what stands for two."""
+    """Factors along half a spectrum: 1 for frequencies that are their own conjugates, `inner` for the others."""
     factors = np.full((n // 2 + 1, *[1] * (ndim - axis - 1)), inner, np.float32)
     factors[0] = 1
     if n % 2 == 0:

@@ -1,4 +1,4 @@
-"""Elementwise functions that fewer programs need: inverse functions, logarithms to other bases, pairs and triples."""
+"""Less common elementwise functions: inverse functions, logarithms to other bases, functions of several arguments."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .._core.primitives import elementwise, linear, zero
 
 LN_TWO, LN_TEN = math.log(2), math.log(10)
 
-# 1. Computed
+# 1. Forward functions
 
 
 def _sinc(x: Any) -> Any:
@@ -28,7 +28,7 @@ def _logit(x: Any, *, eps: float | None) -> Any:
 
 
 def _round_to(x: Any, *, decimals: int) -> Any:
-    """Rounded at a place of the decimal expansion; whole powers of ten are exact, so one of the two forms is."""
+    """x rounded to a number of decimals; scaling uses a positive power of ten, which is exact."""
     shift = x.dtype.type(10.0 ** abs(decimals))
     return np.rint(x * shift) / shift if decimals >= 0 else np.rint(x / shift) * shift
 
@@ -42,7 +42,7 @@ def _logaddexp(a: Any, b: Any) -> Any:
 
 
 def _lerp(a: Any, b: Any, weight: Any) -> Any:
-    """From the nearer end, so that both ends are met exactly."""
+    """Linear interpolation from the nearer end, so that both ends are reproduced exactly."""
     way = b - a
     near = np.abs(weight) < 0.5
     if weight.ndim:
@@ -63,14 +63,14 @@ def _heaviside(a: Any, b: Any) -> Any:
     return np.where(a == 0, b, np.greater(a, 0).astype(a.dtype))
 
 
-# 2. Pulled back
+# 2. Pullbacks
 
 
 SINC_SLOPES = [(-1) ** k * 2 * k * math.pi ** (2 * k) / math.factorial(2 * k + 1) for k in range(7, 0, -1)]
 
 
 def _sinc_pullback(xp: Any, g: Any, x: Any, y: Any) -> Any:
-    """The slope: near 0, where the difference loses its digits, by its series."""
+    """The derivative of sinc: near 0, where the difference cancels, by its series."""
     small = xp.abs(x) < 0.1
     near = xp.where(small, x, 0)
     series = near * functools.reduce(lambda total, coefficient: total * near * near + coefficient, SINC_SLOPES)
@@ -84,13 +84,13 @@ def _logit_pullback(xp: Any, g: Any, x: Any, *, eps: float | None) -> Any:
 
 
 def _over_square(xp: Any, g: Any, a: Any, b: Any) -> Any:
-    """g over the square of the distance from the origin; 0 where that is 0, as in torch: it may be too small for the dtype."""
+    """g / (a^2 + b^2), which may underflow; 0 where both a and b are 0, as in torch."""
     square = a * a + b * b
     return xp.where(square == 0, 0, g / square)
 
 
 def _acosh(xp: Any, g: Any, x: Any) -> Any:
-    """Of complex numbers the square root of a product is not that of its factors in the left half of the plane."""
+    """The square root is taken of each factor: for complex numbers sqrt(u) sqrt(v) is not always sqrt(u v)."""
     return g / (xp.sqrt(x - 1) * xp.sqrt(x + 1) if xp.is_complex(x) else xp.sqrt(x * x - 1))
 
 

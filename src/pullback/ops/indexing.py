@@ -1,7 +1,7 @@
-"""Writes to places along an axis, and to the places of a mask, each as a new array; triangles of matrices.
+"""Writes at indices along an axis, and at the True elements of a mask, as new arrays; triangles of matrices.
 
-`indices` has as many axes as the array: along `axis` it says where, along the others an element stays in its place. It
-may be shorter there than the array. What is written has the shape of `indices`.
+`indices` has as many axes as the array: along `axis` it selects the position, along the others the position is the
+element's own. It may be shorter there than the array. The values written have the shape of `indices`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def _scatter_forward(x: Any, src: Any, indices: Any, *, axis: int, label: str = 
 
 
 def _combined(ufunc: Any) -> Any:
-    """The forward function that combines what comes to one place, and what stands there, by a ufunc."""
+    """The forward function that combines the values written to a position, and the value there, by a ufunc."""
 
     def forward(x: Any, src: Any, indices: Any, *, axis: int, label: str = "", nans: bool = False) -> Any:
         out = np.array(x, order="C")
@@ -34,7 +34,7 @@ def _combined(ufunc: Any) -> Any:
 
 
 def _prod(xp: Any, g: Any, x: Any, src: Any, y: Any, indices: Any, *, axis: int, needs: Any, nans: bool = False) -> Any:
-    """g times the product of the others: y / factor, but for a factor that is the only 0, or NaN, of its product."""
+    """g times the product of the other factors: y / factor, except for a factor that is the only 0, or NaN."""
     pulled: list[Any] = [None, None, None]
     if needs[0]:
         alone = xp.where(x == 0, 1, x)
@@ -54,10 +54,10 @@ def _quotient(xp: Any, y: Any, src: Any, indices: Any, axis: int) -> Any:
 
 
 def _extreme(xp: Any, g: Any, x: Any, src: Any, y: Any, indices: Any, *, axis: int, nans: bool = False) -> Any:
-    """Those that are the extreme share the cotangent equally.
+    """The cotangent is shared equally among the elements that attain the extreme.
 
-    No element equals an extreme that is NaN, so that the gradient of all that came there is NaN, as torch has it; or, if
-    `nans` is true, those that are NaN share it.
+    No element equals an extreme that is NaN, so the gradient of everything written there is NaN, as in torch; if `nans`
+    is true, the NaN elements share it instead.
     """
     kept = x == y
     taken = src == xp.take_along_axis(y, indices, axis=axis)
@@ -69,16 +69,16 @@ def _extreme(xp: Any, g: Any, x: Any, src: Any, y: Any, indices: Any, *, axis: i
 
 
 def _places(title: str) -> Any:
-    """What the scatters have in common; torch's name for the node may be another than the usual one."""
+    """The arguments common to all scatters; `title` is torch's name of the node, if it differs from the usual one."""
     return {"inputs": ("x", "src", "indices"), "title": lambda axis, label=title, nans=False: label}
 
 
-SMALL = 1 << 12  # elements of a mask up to which it is kept
+SMALL = 1 << 12  # masks of at most this many elements are saved
 
 
 @functools.lru_cache(maxsize=64)
 def _lower(rows: int, columns: int, k: int) -> Any:
-    """Where the elements of a matrix stand on its diagonal k or below."""
+    """True for the elements of a matrix on its k-th diagonal or below."""
     mask = np.tri(rows, columns, k, dtype=np.bool_)
     mask.flags.writeable = False
     return mask
@@ -108,7 +108,7 @@ def _masked_fill(x: Any, mask: Any, value: Any, *, label: str = "") -> Any:
 
 
 REDUCED = _places("ScatterReduceBackward0")
-REAL_MATRIX: Any = {"complex": "as written"}  # linear with real coefficients: its transpose needs no conjugates
+REAL_MATRIX: Any = {"complex": "as written"}  # linear with real coefficients: the transpose needs no conjugate
 
 # fmt: off
 #                        name             pullback per input

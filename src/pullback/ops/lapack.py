@@ -1,7 +1,8 @@
-"""What LAPACK has and NumPy does not show: LU with its pivots, LDL, triangular systems; and the matrix exponential.
+"""LAPACK routines that NumPy does not expose: LU with pivots, LDL, triangular systems; and the matrix exponential.
 
-Everything here works on plain arrays, on stacks of matrices at once. NumPy's own routines raise for a whole stack when
-one matrix of it is singular; here such a matrix gives infinities, and who wants an error asks for it by a name.
+Everything here works on plain arrays, on stacks of matrices at once. NumPy's routines raise for a whole stack if one of
+its matrices is singular; here such a matrix gives infinities, and an error only if the caller passes `name`, the name
+of the operation for the message.
 """
 
 from __future__ import annotations
@@ -14,27 +15,27 @@ import numpy as np
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-BLOCK = 48  # columns that are factorised one by one before products of matrices take over
+BLOCK = 48  # columns factorised one by one, before matrix products update the rest
 
 
 class LinAlgError(RuntimeError):
-    """A matrix that has no such inverse, factor or solution: singular, not positive-definite, or not finite."""
+    """An error for a matrix without the requested inverse, factor or solution: singular, indefinite or not finite."""
 
     __module__ = "pullback.linalg"
 
 
 def transposed(x: Array) -> Array:
-    """The last two axes exchanged."""
+    """The transpose of the last two axes."""
     return x.swapaxes(-1, -2)
 
 
 def adjoint(x: Array) -> Array:
-    """The transpose, conjugated."""
+    """The conjugate transpose."""
     return np.conj(x).swapaxes(-1, -2) if x.dtype.kind == "c" else x.swapaxes(-1, -2)
 
 
 def stacked(x: Array) -> Array:
-    """Any number of axes in front of matrices made one."""
+    """x reshaped to a single batch axis in front of the matrices."""
     return x.reshape(math.prod(x.shape[:-2]), *x.shape[-2:])
 
 
@@ -42,7 +43,7 @@ def stacked(x: Array) -> Array:
 
 
 def solve(a: Array, b: Array, *, operation: str = "") -> Array:
-    """The solution of a @ x = b for matrices b; with a name, a singular matrix is refused in torch's words."""
+    """The solution of a @ x = b for matrices b; given a name, a singular matrix raises torch's error."""
     if b.ndim < a.ndim:
         b = b[(None,) * (a.ndim - b.ndim)]
     try:
@@ -56,7 +57,7 @@ def solve(a: Array, b: Array, *, operation: str = "") -> Array:
 
 
 def inv(x: Array, *, operation: str = "") -> Array:
-    """The inverse; with a name, a singular matrix is refused in torch's words."""
+    """The inverse; given a name, a singular matrix raises torch's error."""
     try:
         return np.linalg.inv(x)
     except np.linalg.LinAlgError:
@@ -82,7 +83,7 @@ def _refuse_singular(operation: str, text: str, x: Array) -> None:
 
 
 def refuse(operation: str, text: str, info: Array) -> None:
-    """Raise torch's error for the first matrix whose `info` says that it failed, if there is one."""
+    """Raise torch's error for the first matrix whose `info` is not zero, if there is one."""
     failed = np.flatnonzero(info)
     if failed.size:
         which = f"(Batch element {failed[0]}): " if np.ndim(info) else ""
@@ -90,14 +91,14 @@ def refuse(operation: str, text: str, info: Array) -> None:
 
 
 def pivot_info(x: Array, y: Array) -> Array:
-    """For each matrix of x 0, or, where the solution y is not finite, the number of the first pivot that is zero."""
+    """For each matrix of x 0 or, if the solution y is not finite, the index from 1 of the first zero pivot."""
     if np.isfinite(y).all():
         return np.zeros(x.shape[:-2], np.int32)
     return lu_factor(x)[2]
 
 
 def solve_triangular(a: Array, b: Array, *, upper: bool, unitriangular: bool = False) -> Array:
-    """The solution of a @ x = b, where only one triangle of a is read; a zero on the diagonal gives infinities."""
+    """The solution of a @ x = b for triangular a; one triangle is read, and a zero on the diagonal gives infinities."""
     a = np.triu(a) if upper else np.tril(a)
     diagonal = np.arange(a.shape[-1])
     if unitriangular:
@@ -108,7 +109,7 @@ def solve_triangular(a: Array, b: Array, *, upper: bool, unitriangular: bool = F
 
 
 def _by_blocks(a: Array, b: Array, upper: bool) -> Array:
-    """By halves: the diagonal blocks of a triangular matrix are triangular, and the rest is a product."""
+    """Recursion by halves: the diagonal blocks of a triangular matrix are triangular, the rest is a product."""
     n = a.shape[-1]
     if n <= 2 * BLOCK:
         return solve(a, b)
@@ -138,10 +139,10 @@ def _substituted(a: Array, b: Array, upper: bool) -> Array:
 
 
 def lu_factor(x: Array, *, pivot: bool = True) -> tuple[Array, Array, Array]:
-    """L and U in one matrix, the pivots counted from 1 as in LAPACK, and which pivot is zero, counted from 1, or 0.
+    """L and U in one matrix, the pivots counted from 1 as in LAPACK, and the index from 1 of the zero pivot, or 0.
 
-    Columns are eliminated one by one in a block, then the block from the rest by products (Golub and Van Loan, Matrix
-    Computations, section 3.2).
+    Columns of a block are eliminated one by one, then the rest is updated by matrix products (Golub and Van Loan,
+    Matrix Computations, section 3.2).
     """
     *batch, m, n = x.shape
     k = min(m, n)
@@ -171,7 +172,7 @@ def lu_factor(x: Array, *, pivot: bool = True) -> tuple[Array, Array, Array]:
 
 
 def permutation(pivots: Array, x: Array) -> Array:
-    """The matrix p, in the dtype of x, with p @ l @ u the matrix that was factorised with these pivots."""
+    """The permutation matrix p, in the dtype of x, such that p @ l @ u is the factorised matrix."""
     m = x.shape[-2]
     swaps = pivots.reshape(math.prod(pivots.shape[:-1]), pivots.shape[-1]) - 1
     rows = np.tile(np.arange(m), (len(swaps), 1))
@@ -186,15 +187,15 @@ def permutation(pivots: Array, x: Array) -> Array:
 
 # 3. LDL
 #
-# The pivoting of Bunch and Kaufman (1977), stored as LAPACK's sytrf and hetrf store it below the diagonal: a positive
-# pivot is the row that was exchanged, two equal negative ones are a block of two rows. Each matrix chooses its own
-# blocks, so that a stack is taken matrix by matrix.
+# The pivoting of Bunch and Kaufman (1977), stored below the diagonal as LAPACK's sytrf and hetrf do: a positive pivot
+# is the row that was exchanged, two equal negative ones mark a block of two rows. Each matrix chooses its own blocks,
+# so a stack is processed matrix by matrix.
 
 GROWTH = (1 + math.sqrt(17)) / 8
 
 
 def ldl_factor(x: Array, *, hermitian: bool) -> tuple[Array, Array, Array]:
-    """L and the blocks of D in one matrix, the pivots, and which block is zero, counted from 1, or 0."""
+    """L and the blocks of D in one matrix, the pivots, and the index from 1 of the zero block, or 0."""
     *batch, n, _ = x.shape
     a = stacked(np.tril(x))
     pivots = np.zeros((len(a), n), np.int32)
@@ -212,7 +213,7 @@ def _size(x: Any) -> Any:
 
 
 def _ldl_step(a: Array, pivots: Array, info: Array, k: int, conj: Callable[[Any], Any]) -> int:
-    """Eliminate one row and column, or two; how many."""
+    """Eliminate one or two rows and columns, in place; returns how many."""
     n = len(a)
     here, other, width = _size(a[k, k]), k, 1
     below = _size(a[k + 1 :, k])
@@ -242,7 +243,7 @@ def _ldl_step(a: Array, pivots: Array, info: Array, k: int, conj: Callable[[Any]
 
 
 def _exchange(a: Array, i: int, j: int, conj: Callable[[Any], Any]) -> None:
-    """Rows and columns i < j of a Hermitian or symmetric matrix exchanged, of which the lower triangle is there."""
+    """Exchange rows and columns i < j of a symmetric or Hermitian matrix stored as its lower triangle, in place."""
     a[j + 1 :, [i, j]] = a[j + 1 :, [j, i]]
     between = a[i + 1 : j, i].copy()
     a[i + 1 : j, i] = conj(a[j, i + 1 : j])
@@ -252,7 +253,7 @@ def _exchange(a: Array, i: int, j: int, conj: Callable[[Any], Any]) -> None:
 
 
 def ldl_solve(factor: Array, pivots: Array, b: Array, *, hermitian: bool) -> Array:
-    """The solution of a @ x = b, from what `ldl_factor` has made of a."""
+    """The solution of a @ x = b, from the result of `ldl_factor` for a."""
     shape = np.broadcast_shapes(factor.shape[:-2], b.shape[:-2])
     n = factor.shape[-1]
     a = stacked(np.broadcast_to(factor, (*shape, n, n)))
@@ -288,7 +289,7 @@ def _ldl_solved(a: Array, pivots: Array, x: Array, conj: Callable[[Any], Any]) -
 def cholesky(x: Array, *, upper: bool = False, operation: str = "") -> Array:
     """The lower factor, from the lower or the upper triangle of a Hermitian matrix.
 
-    One that is not positive-definite gives NaN, or with a name an error in torch's words.
+    A matrix that is not positive-definite gives NaN or, given a name, raises torch's error.
     """
     if upper:
         x = adjoint(x)
@@ -312,7 +313,7 @@ def _factor(x: Array) -> Array:
 
 
 def _minors(x: Array) -> Array:
-    """For each matrix 0, or the order of the first leading minor that is not positive-definite, found by halving."""
+    """For each matrix 0, or the order of the first leading minor that is not positive-definite, found by bisection."""
     found = []
     for each in stacked(x):
         good, bad = 0, len(each) + 1
@@ -327,14 +328,14 @@ def _minors(x: Array) -> Array:
 
 
 def minor_info(x: Array, y: Array, *, upper: bool) -> Array:
-    """For each matrix of x 0, or, where its factor y is not finite, the first leading minor that is to blame."""
+    """For each matrix of x 0 or, if its factor y is not finite, the order of the first minor not positive-definite."""
     return np.zeros(x.shape[:-2], np.int32) if np.isfinite(y).all() else _minors(adjoint(x) if upper else x)
 
 
 # 5. The exponential
 #
-# Scaling and squaring with Pade approximants: Higham (2005), The Scaling and Squaring Method for the Matrix Exponential
-# Revisited, has the coefficients, and the norms up to which a degree is enough.
+# Scaling and squaring with Pade approximants. The coefficients, and the largest norm for each degree, are from
+# Higham (2005), The Scaling and Squaring Method for the Matrix Exponential Revisited.
 
 DEGREES: dict[int, tuple[float, ...]] = {
     3: (120, 60, 12, 1),
@@ -346,7 +347,7 @@ DEGREES: dict[int, tuple[float, ...]] = {
         670442572800, 33522128640, 1323241920, 40840800, 960960, 16380, 182, 1,
     ),
 }  # fmt: skip
-ENOUGH = {  # by the number of bits of a real number: the largest 1-norm for each degree
+ENOUGH = {  # by the bits of a real number: the largest 1-norm for each degree
     32: {3: 4.258730016922831e-1, 5: 1.880152677804762, 7: 3.925724783138660},
     64: {
         3: 1.495585217958292e-2,
@@ -380,7 +381,7 @@ def matrix_exp(x: Array) -> Array:
 
 
 def _pade(x: Array, degree: int, eye: Array) -> Array:
-    """Numerator over denominator; their odd parts differ in sign."""
+    """The Pade approximant: numerator over denominator, which differ in the sign of their odd parts."""
     c = DEGREES[degree]
     square = x @ x
     powers = [eye, square]

@@ -1,4 +1,4 @@
-"""Layers: maps that are linear in their weights."""
+"""Layers: operations that are linear in their weights."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .._core.primitives import general, linear, zero
 
 
 def _flat(xp: Any, x: Any) -> Any:
-    """x with all axes but the last made one."""
+    """x with all axes but the last flattened into one."""
     return x if x.ndim == 2 else xp.reshape(x, shape=(math.prod(x.shape[:-1]), x.shape[-1]))
 
 
@@ -36,7 +36,7 @@ def _project(xp: Any, g: Any, x: Any, weight: Any, *, needs: Any) -> Any:
 
 
 def _embedding(xp: Any, g: Any, x_shape: Any, indices: Any, *, padding: int | None, by_frequency: bool) -> Any:
-    """Added up for each row, a share for each index of a frequent one; nothing, be it NaN, for the padding."""
+    """The gradient rows summed for each index, divided by its count if `by_frequency`; zero for the padding row."""
     if by_frequency:
         g = g / xp.index_counts(indices)
     if padding is not None:
@@ -49,14 +49,14 @@ def _embedding_forward(x: Any, indices: Any, *, padding: int | None = None, by_f
 
 
 def _index_counts(indices: Any) -> Any:
-    """How often each index occurs: whole numbers in the least dtype of fractions, which leaves that of others as it is."""
+    """How often each index occurs, in the smallest float dtype, so that dividing by it does not change other dtypes."""
     return np.bincount(indices.reshape(-1))[indices][..., None].astype(np.float32)
 
 
 def _scatter_rows_forward(g: Any, indices: Any, *, rows: int) -> Any:
-    """Zeros with the rows of g added at indices: sums over runs of the sorted indices, faster than `np.add.at`."""
+    """Zeros with the rows of g added at indices, by sums over runs of sorted indices: faster than `np.add.at`."""
     out = np.zeros((rows, g.shape[-1]), g.dtype)
-    places = np.arange(rows)[indices.reshape(-1)]  # from the front, and inside
+    places = np.arange(rows)[indices.reshape(-1)]  # negative indices made positive, and bounds checked
     if places.size and machine.accumulates(g):
         _xp.add_rows(out, places, g)
     elif places.size and g.shape[-1]:

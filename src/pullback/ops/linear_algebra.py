@@ -1,4 +1,4 @@
-"""Products: matmul in all its ranks, and einsum."""
+"""Products: matmul for operands of any rank, and einsum."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .._core.primitives import SINGLES, multilinear
 
 
 def _left(xp: Any, g: Any, b: Any, a_shape: Any) -> Any:
-    """The cotangent of a in a @ b; batch axes that were broadcast are summed at the tape's edge."""
+    """The cotangent of a in a @ b; the tape sums it over batch axes that were broadcast."""
     if b.ndim == 1:
         return g * b if len(a_shape) == 1 else _column(xp, g) * b
     if len(a_shape) == 1:
@@ -41,10 +41,10 @@ def _matmul_title(*, label: str = "MmBackward0") -> str:
 
 
 def _einsum(xp: Any, g: Any, arrays: Any, *, equation: str, needs: Any) -> Any:
-    """For each operand, the einsum of the cotangent with all the others.
+    """For each operand, the einsum of the cotangent with all the other operands.
 
     Labels are unique within an operand (callers take diagonals first). The cotangent is constant along a label that
-    occurs in one operand alone and is summed there, and along one in which all others have length 1.
+    occurs in only one operand, and along one in which all other operands have length 1.
     """
     terms, result = equation.split("->")
     operands = terms.split(",")
@@ -67,7 +67,7 @@ def _einsum(xp: Any, g: Any, arrays: Any, *, equation: str, needs: Any) -> Any:
 
 
 def _by_column(xp: Any, g: Any, b: Any, a_shape: Any) -> Any:
-    """The cotangent of a in a * b for a column a and a vector b: a product, where the rule of multiply makes a matrix."""
+    """The cotangent of a in a * b for a column a and a vector b: a matrix-vector product, without the matrix g * b."""
     return xp.reshape(xp.matmul(g, b), shape=a_shape)
 
 
@@ -81,7 +81,7 @@ matmul = multilinear("matmul", _left, _right, title=_matmul_title, forward=lambd
 outer  = multilinear("outer",  _by_column, _by_vector, title="MulBackward0", forward=lambda a, b: a * b)
 einsum = multilinear("einsum", joint=_einsum, inputs=("*arrays",), **SINGLES)
 
-# Products of two matrices, one of them transposed: of these three, the derivatives of each are made of the others.
+# Products of two matrices, one of them transposed: the derivatives of these three are made of each other.
 times_transpose = multilinear("times_transpose", lambda xp, g, b: xp.matmul(g, b),
                                                  lambda xp, g, a: xp.transpose_times(g, a),
                               title="MmBackward0", forward=lambda a, b: _xp.matmul(a, b.T))

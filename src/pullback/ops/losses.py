@@ -1,4 +1,4 @@
-"""Losses: what no composition of other operations says well."""
+"""Losses that are more accurate or faster than a composition of other operations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .._core import xp as _xp
 from .._core.primitives import elementwise, general, linear
 
 LOWEST_LOG = -100  # torch's floor for the logarithms of a probability of zero
-IMPOSSIBLE = -1e30  # the logarithm of a probability of zero where -inf would make differences NaN
+IMPOSSIBLE = -1e30  # stands for the logarithm of zero where -inf would make differences NaN
 
 
 def _binary_forward(x: Any, target: Any) -> Any:
@@ -36,7 +36,7 @@ def _huber_forward(x: Any, *, delta: float) -> Any:
 
 
 def _huber(xp: Any, g: Any, x: Any, *, delta: float) -> Any:
-    """The slope, which at the bounds is flat, as torch has it."""
+    """The derivative of the Huber loss; at the bounds that of the flat side, as in torch."""
     if xp is _xp:
         return g * xp.clip(x, lower=-delta, upper=delta)
     return g * xp.where(xp.abs(x) >= delta, xp.sign(x) * delta, x)
@@ -47,7 +47,7 @@ def _pick(xp: Any, g: Any, x: Any, indices: Any, weights: Any) -> Any:
 
 
 def _arrivals(xp: Any, before: Any, skips: Any) -> Any:
-    """The log-probabilities of having come to each state from itself, from the last one, from the one before that."""
+    """The log-probabilities of reaching each state from itself, from the previous one, and from the one before that."""
     edge = xp.zeros((*before.shape[:-1], 2), like=before) + IMPOSSIBLE
     last = len(before.shape) - 1
     wide = xp.concat(edge, before, axis=last, sizes=(2, before.shape[-1]))
@@ -61,7 +61,7 @@ def _ctc_step_forward(before: Any, emission: Any, skips: Any) -> Any:
 
 
 def _ctc_step(xp: Any, g: Any, before: Any, emission: Any, skips: Any, y: Any, *, needs: Any) -> Any:
-    """Each state's cotangent goes back to the states it came from, by their shares in its probability."""
+    """The cotangent of each state, divided among its predecessor states by their shares in its probability."""
     if not needs[0]:
         return None, g, None
     shares = xp.exp(_arrivals(xp, before, skips) - (y - emission))

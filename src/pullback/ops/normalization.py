@@ -1,7 +1,7 @@
-"""Normalisation: values brought to a mean of zero and a variance of one along axes.
+"""Normalisation: values shifted and scaled to a mean of zero and a variance of one along axes.
 
-`known` holds the statistics of x where the caller has computed them. They are functions of x all the same: a rule that
-is to be differentiated itself computes them from x.
+`known` holds the statistics of x if the caller has computed them. They depend on x nevertheless: a rule that is
+differentiated itself computes them again from x.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from .._core import xp as _xp
 from .._core.primitives import general, linear
 from .._numerics import blocks
 
-FEW = 1 << 10  # a sum of fewer numbers is left to `_xp.sum`, which begins quicker
-LONGEST = 1 << 14  # a sum of more numbers is left to `_xp.sum`, which keeps its error small
-MERGED = 1 << 14  # elements from which on rows are worth the steps in which their sums are merged
-SHORTEST = 1 << 6  # of parts of sums: `einsum` begins anew for each
+FEW = 1 << 10  # shorter sums are computed by `_xp.sum`, which has less overhead
+LONGEST = 1 << 14  # longer sums are computed by `_xp.sum`, which keeps the rounding error small
+MERGED = 1 << 14  # from this size on, summing rows separately and merging the sums pays off
+SHORTEST = 1 << 6  # minimum length of partial sums: `einsum` has a fixed cost for each
 
 
 class _Plan(NamedTuple):
     """How to sum over the first and the last axes of an array."""
 
     cut: int  # elements to sum at the end,
-    end: int  # as parts of so many,
-    front: int  # and at the front
+    end: int  # in parts of this length,
+    front: int  # and elements to sum at the front
     shape: tuple[int, ...]  # of the result
 
 
 @functools.lru_cache(maxsize=256)
 def _plan(shape: tuple[int, ...], axis: tuple[int, ...]) -> _Plan | None:
-    """How to sum over axes; None for axes in the middle, and where numbers are too many, or too few."""
+    """How to sum over axes; None for axes in the middle, and for sums that are too long or too short."""
     last = len(shape)
     while last and last - 1 in axis:
         last -= 1
@@ -56,9 +56,9 @@ def _plan(shape: tuple[int, ...], axis: tuple[int, ...]) -> _Plan | None:
 
 
 def inner(axis: tuple[int, ...], x: Any, *others: Any) -> Any:
-    """The sum of an array, or of the product of two, over axes, which stay with length 1.
+    """The sum of an array, or of the product of two, over axes, which are kept with length 1.
 
-    Of what fits together `einsum` takes a third of the time of NumPy's sum.
+    Where `_plan` allows it `einsum` is used, which takes a third of the time of NumPy's sum.
     """
     plan = _plan(x.shape, axis) if x.size >= FEW and x.dtype.kind == "f" and x.dtype.itemsize >= 4 else None
     if plan is None:
@@ -90,7 +90,7 @@ def _number(shape: tuple[int, ...], axis: tuple[int, ...], dtype: np.dtype[Any])
 
 
 def _over(function: Callable[[slice], Any], x: Any) -> list[Any]:
-    """What a function makes of parts of the first axis of x, in their order."""
+    """The results of a function for blocks of the first axis of x, in order, computed by several threads."""
     found: dict[int, Any] = {}
 
     def part(start: int, stop: int) -> None:
@@ -101,50 +101,50 @@ def _over(function: Callable[[slice], Any], x: Any) -> list[Any]:
 
 
 def _merged(parts: list[Any], axis: tuple[int, ...]) -> list[Any]:
-    """Several sums over parts of the first axis, each as one array."""
+    """The results of several sums over blocks of the first axis, each merged into one array."""
     return [functools.reduce(np.add, part) if 0 in axis else np.concatenate(part) for part in zip(*parts, strict=True)]
 
 
 def _of(value: Any, rows: slice) -> Any:
-    """What belongs to some rows."""
+    """The slice of a value for some rows; the value itself if it is shared by all rows."""
     return value if len(value) == 1 else value[rows]
 
 
 class Known(NamedTuple):
-    """The statistics of an array over axes, which stay with length 1."""
+    """The statistics of an array over axes, which are kept with length 1."""
 
     mean: Any
     variance: Any
-    scale: Any  # the reciprocal deviation
-    centred: Any  # the array less its mean, where it is small; else None
+    scale: Any  # 1 / sqrt(variance + eps)
+    centred: Any  # the array less its mean, if it is small; else None
 
 
 class _Rows(NamedTuple):
-    """An array as rows along some of the axes that a sum is over, which share what is found over the others."""
+    """An array divided into contiguous rows for compiled code, and the axes over which the rows' sums are merged."""
 
     code: Any
     heads: tuple[int, ...]
-    """The shape of numbers for each row."""
+    """The shape of an array with one value per row."""
     merged: tuple[int, ...]
-    """The axes of such numbers that sums go on over."""
+    """The axes of such an array over which sums continue."""
     shared: dict[str, int]
-    """How rows share statistics and weights."""
+    """How rows share statistics and weights, as arguments of the compiled code."""
 
     def numbers(self, count: int, dtype: np.dtype[Any]) -> Any:
-        """Places for so many numbers for each row."""
+        """Empty arrays with one value for each row."""
         return [np.empty(self.heads, dtype) for _ in range(count)]
 
     def total(self, numbers: Any) -> Any:
-        """The sums over all rows that share them."""
+        """The sums over all rows that share statistics."""
         return _xp.sum(numbers, axis=self.merged, keepdims=True) if self.merged else numbers
 
     def of(self, weight: Any, ndim: int) -> Any:
-        """A weight as it broadcasts against numbers for each row."""
+        """A weight reshaped to broadcast against one value per row."""
         return weight.reshape(weight.shape[: weight.ndim - ndim + len(self.heads)])
 
 
 class _Cut(NamedTuple):
-    """Where an array is cut into rows."""
+    """How an array is divided into rows: their size, the axes in front of them, and what rows share."""
 
     size: int
     heads: tuple[int, ...]
@@ -154,7 +154,7 @@ class _Cut(NamedTuple):
 
 @functools.lru_cache(maxsize=256)
 def _cut(shape: tuple[int, ...], axis: tuple[int, ...], weight: tuple[int, ...] | None) -> _Cut:
-    """How an array is cut into rows along axes, and along which a weight of a shape is constant."""
+    """The division of an array into rows that lie along `axis`, and along which a weight of a shape is constant."""
     first, size = len(shape), 1
     rest = range(len(shape)) if weight is None else _repeated(shape, weight)
     while first and first - 1 in axis and first - 1 in rest and size * shape[first - 1] <= machine.LONGEST:
@@ -170,7 +170,7 @@ def _cut(shape: tuple[int, ...], axis: tuple[int, ...], weight: tuple[int, ...] 
 
 
 def _order(heads: tuple[int, ...], along: Sequence[int]) -> tuple[int, int] | None:
-    """How rows share numbers that are constant along axes: how many in turn, and how many numbers, if that says it all."""
+    """How rows share values that are constant along axes: (rows in turn, values); None if no such pair describes it."""
     own = [i for i, size in enumerate(heads) if i not in along and size != 1]
     if not own:
         return 1, 1
@@ -179,7 +179,7 @@ def _order(heads: tuple[int, ...], along: Sequence[int]) -> tuple[int, int] | No
 
 
 def _rows(x: Any, axis: tuple[int, ...], weight: Any = None) -> _Rows | None:
-    """The rows of an array that lie along axes, and along which a weight is constant, if there is machine code for them."""
+    """The rows of an array along axes, along which a weight is constant; None if there is no compiled code for them."""
     if x.size < machine.WORTH:
         return None
     size, heads, merged, shared = _cut(x.shape, axis, None if weight is None else weight.shape)
@@ -188,7 +188,7 @@ def _rows(x: Any, axis: tuple[int, ...], weight: Any = None) -> _Rows | None:
 
 
 def _alone(x: Any, axis: tuple[int, ...], weight: Any) -> Any:
-    """Machine code for rows that share nothing, if there is some, and a weight is for their elements."""
+    """Compiled code for rows with separate statistics and one weight per element of a row; None if not available."""
     rows = _rows(x, axis)
     if rows is None or rows.merged or weight.shape != x.shape[len(rows.heads) :] or not weight.flags.c_contiguous:
         return None
@@ -211,15 +211,15 @@ def statistics(x: Any, axis: tuple[int, ...], eps: float) -> Known:
 
 
 def _merged_moments(x: Any, rows: _Rows) -> tuple[Any, Any]:
-    """The mean and the variance of an array: of the rows that share them, and the variance of the means of these."""
+    """The mean and the variance from those of the rows: the mean variance of rows plus the variance of their means."""
     mean, variance = rows.numbers(2, x.dtype)
     rows.code("moments", x=x, mean=mean, variance=variance)
     if rows.merged:
         number = _number(rows.heads, rows.merged, x.dtype)
         means, mean = mean, rows.total(mean) / number
         means -= mean
-        rest = rows.total(means) / number  # what the sum of large means has lost
-        rest[np.isnan(rest)] = 0  # an infinite mean stays one
+        rest = rows.total(means) / number  # the rounding error of the sum of large means
+        rest[np.isnan(rest)] = 0  # an infinite mean stays infinite
         mean += rest
         means -= rest
         means *= means
@@ -230,7 +230,7 @@ def _merged_moments(x: Any, rows: _Rows) -> tuple[Any, Any]:
 
 
 def _moments(x: Any, axis: tuple[int, ...], number: Any) -> tuple[Any, Any]:
-    """The mean and the variance of a large array: in one pass over it, unless a large mean costs the variance digits."""
+    """The mean and the variance of a large array, in one pass unless a large mean would cost the variance digits."""
 
     def sums(rows: slice) -> tuple[Any, Any]:
         return inner(axis, x[rows]), inner(axis, x[rows], x[rows])
@@ -247,7 +247,7 @@ def _moments(x: Any, axis: tuple[int, ...], number: Any) -> tuple[Any, Any]:
 
 
 def _centred(xp: Any, x: Any, axis: tuple[int, ...], eps: float, known: Known | None) -> tuple[Any, Any]:
-    """x less its mean, not to be written, and the reciprocal of its deviation."""
+    """x less its mean, which callers must not write to, and the reciprocal standard deviation."""
     if known is not None and xp is _xp:
         return x - known.mean if known.centred is None else known.centred, known.scale
     number = max(count(x.shape, axis), 1)
@@ -336,29 +336,29 @@ def _affine_forward(
 
 
 def _within(function: Any, out: Any, other: Any) -> Any:
-    """A function of two arrays, written into the first unless the second, as a batch of weights, is larger."""
+    """A function of two arrays, written into the first unless the second is larger, as a batch of weights is."""
     return function(out, other, out if np.broadcast(out, other).shape == out.shape else None)
 
 
 def _repeated(shape: tuple[int, ...], weight_shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The axes of x along which a weight is repeated."""
+    """The axes of x along which a weight is broadcast."""
     new = len(shape) - len(weight_shape)
     return tuple(i for i, size in enumerate(shape) if i < new or weight_shape[i - new] != size)
 
 
 def _constant(shape: tuple[int, ...], weight_shape: tuple[int, ...], axis: tuple[int, ...]) -> bool:
-    """Whether a weight does not change along axes."""
+    """True if a weight is constant along axes."""
     new = len(shape) - len(weight_shape)
     return all(i < new or weight_shape[i - new] == 1 for i in axis)
 
 
 def _products(xp: Any, a: Any, b: Any, axis: tuple[int, ...]) -> Any:
-    """The sum of products over axes, which stay; of arrays without the products in memory."""
+    """The sum of products over axes, which are kept; for arrays without the products in memory."""
     return inner(axis, a, b) if xp is _xp else xp.total(a * b, axis=axis)
 
 
 def _to_input(g: Any, centred: Any, scale: Any, gain: Any, sums: Any, products: Any, number: int) -> Any:
-    """The cotangent of x: g times a gain, less its parts along the ones and along the centred values."""
+    """The cotangent of x: g times a gain, minus its projections on the ones and on the centred values."""
     return (g - sums / number) * gain - centred * (products * (gain * scale * scale / number))
 
 
@@ -369,7 +369,7 @@ def _standardize(xp: Any, g: Any, x: Any, *, axis: tuple[int, ...], eps: float, 
 def _by_values(
     xp: Any, g: Any, given: Any, x: Any, *, axis: tuple[int, ...], eps: float, known: Known | None = None
 ) -> Any:
-    """With n = standardize(x), the pullback is scale * (given - mean(given) - n * mean(given * n)), which projects."""
+    """With n = standardize(x), the pullback is the projection scale * (given - mean(given) - n * mean(given * n))."""
     number = max(count(x.shape, axis), 1)
     centred, scale = _centred(xp, x, axis, eps, None)
     normal = centred * scale
@@ -412,7 +412,7 @@ def _affine(
 
 
 def _shared(rows: _Rows, given: Any, x: Any, known: Known, number: Any, weight: Any, out: Any) -> tuple[Any, Any]:
-    """Write the cotangent of x where rows share statistics; along rows, the sums of what is given and of its products."""
+    """Write the cotangent of x where rows share statistics; the sums of `given` and of its products with x, per row."""
     sums, products = rows.numbers(2, x.dtype)
     parts = {"x": x, "mean": known.mean, "given": given, **rows.shared}
     rows.code("shares", sums=sums, products=products, **parts)
@@ -431,7 +431,7 @@ def _shared(rows: _Rows, given: Any, x: Any, known: Known, number: Any, weight: 
 
 
 def _of_shared(rows: _Rows, given: Any, x: Any, weight: Any, known: Known, number: Any, out: Any) -> tuple[Any, ...]:
-    """The cotangents where rows share statistics, and a weight is one number for each row."""
+    """The cotangents where rows share statistics and a weight has one value per row."""
     sums, products = _shared(rows, given, x, known, number, weight, out)
     products *= rows.of(known.scale, x.ndim)
     rest = tuple(i for i in _repeated(x.shape, weight.shape) if i < len(rows.heads))
@@ -440,7 +440,7 @@ def _of_shared(rows: _Rows, given: Any, x: Any, weight: Any, known: Known, numbe
 
 
 def _of_rows(xp: Any, g: Any, centred: Any, scale: Any, weight: Any, number: int) -> tuple[Any, Any, Any]:
-    """The cotangents where each row of a matrix is normalised: all sums are products with vectors."""
+    """The cotangents where each row of a matrix is normalised: all sums are matrix-vector products."""
     rows = count(g.shape, tuple(range(g.ndim))) // number
     g, centred = (xp.reshape(value, shape=(rows, number)) for value in (g, centred))
     gains, weights = xp.reshape(scale, shape=(rows,)), xp.reshape(weight, shape=(number,))
@@ -461,7 +461,7 @@ def _scaled(xp: Any, g: Any, x: Any, scale: Any, *, needs: Any) -> Any:
 
 
 def _root_mean_square(xp: Any, x: Any, axis: tuple[int, ...], eps: float) -> Any:
-    """The reciprocal of the root of the mean of the squares."""
+    """The reciprocal root mean square."""
     return xp.rsqrt(xp.total(x * x, axis=axis) / max(count(x.shape, axis), 1) + eps)
 
 
@@ -472,7 +472,7 @@ def _rms(xp: Any, g: Any, x: Any, *, axis: tuple[int, ...], eps: float) -> Any:
 
 
 # fmt: off
-# `tied` is its first input, recorded as if it depended on the second, to which nothing flows: so torch records a bias's.
+# `tied` is its first input, recorded as if it depended on the second, whose cotangent is zero: torch records biases so.
 #                                name                 pullback
 tied               = linear("tied",               lambda xp, g: g,  forward=lambda x, other: x, inputs=("x", "other"))
 total              = linear("total",              _total,       title="SumBackward1",

@@ -1,9 +1,10 @@
-"""Pooling: means and maxima over windows, and the elements that were the largest.
+"""Pooling: means and maxima over windows, and the positions of the maxima.
 
 Arrays are (batch, channels, *lengths). Means and maxima are taken along one axis after another, by one vectorised step
-for each element of a window; padding is never laid out, since a step touches only the places that it meets inside. A
-maximum passes its cotangent to the element it came from: the places of those are found when they are asked for, and
-`gather` and `accumulate`, which are each other's transpose, do the rest. Adaptive and fractional pools find places too.
+for each element of a window. Padding is not allocated: a step processes only the positions at which its window element
+is inside the image. A maximum passes its cotangent to the element it came from. The positions of these elements are
+computed when the pullback needs them; `gather` and `accumulate`, each the transpose of the other, move the values.
+Adaptive and fractional pools use positions, too.
 """
 
 from __future__ import annotations
@@ -23,18 +24,18 @@ from .._numerics import blocks
 from .convolution import Sizes, Window
 
 SHORT = 4
-"""With as few windows in a line, or fewer, tiles are worked on as one long array for each element of a window."""
+"""Up to this number of windows in a line, tiles are copied to one long array per window element."""
 
 WORTH = 1 << 12
-"""Elements from which on machine code is worth its way; windows that have fewer are read by a table of them all."""
+"""Above this number of elements, compiled code pays off; smaller images use a table of all window elements."""
 BYTES = 1 << 8
-"""Elements of a window from which on one byte does not number them."""
+"""From this number of window elements on, their index does not fit into one byte."""
 
-Meeting = tuple[slice, slice]  # the places of a result, and the elements that one step of a window meets there
+Meeting = tuple[slice, slice]  # slices of the output positions, and of the input elements that one step covers there
 
 
 def _meeting(size: int, length: int, offset: int, stride: int) -> Meeting:
-    """Where an offset of a window meets elements: places t of the result with 0 <= t * stride + offset < size."""
+    """For one offset in a window: the outputs t with 0 <= t * stride + offset < size, and their inputs."""
     first = max(0, -(offset // stride))
     last = max(first, min(length, (size - 1 - offset) // stride + 1))
     start = first * stride + offset
@@ -43,15 +44,15 @@ def _meeting(size: int, length: int, offset: int, stride: int) -> Meeting:
 
 @functools.lru_cache(maxsize=256)
 def _meetings(size: int, length: int, kernel: int, window: Window, i: int) -> list[Meeting]:
-    """The meetings of each element of a window along one axis."""
+    """The output and input slices of each element of a window along one axis."""
     padding, dilation = window.padding[i], window.dilation[i]
     return [_meeting(size, length, j * dilation - padding, window.stride[i]) for j in range(kernel)]
 
 
 def elements_along(size: Sizes, lengths: Sizes, kernel: Sizes, window: Window) -> list[Any] | None:
-    """Along each axis, which element of an image is that of each window, (kernel, windows).
+    """Along each axis, the index in the image of each window element, (kernel, windows).
 
-    One outside the image becomes the nearest of its window inside; None if a window has none.
+    An index outside the image becomes the nearest one of its window inside; None if a window has none.
     """
     found = []
     for i, (n, length, k) in enumerate(zip(size, lengths, kernel, strict=True)):
@@ -64,7 +65,7 @@ def elements_along(size: Sizes, lengths: Sizes, kernel: Sizes, window: Window) -
 
 
 def places_of(along: list[Any], size: Sizes) -> Any:
-    """The places in a flattened image of the elements of all windows, (kernel, windows), both flattened."""
+    """Indices in a flattened image of the elements of all windows, (kernel, windows), both flattened."""
     found = np.zeros((1, 1), np.int64)
     for each, step in zip(along, _steps(size), strict=True):
         found = (found[:, None, :, None] + each[None, :, None, :] * step).reshape(len(found) * len(each), -1)
@@ -72,17 +73,17 @@ def places_of(along: list[Any], size: Sizes) -> Any:
 
 
 class _Table(NamedTuple):
-    """The elements of all windows of some small images."""
+    """Index tables of the elements of all windows of small images."""
 
-    elements: Any  # places in the flattened images, (kernel, *results)
-    order: Any  # the numbers of the results
-    windows: Any  # for each element the result whose window has it; None if it is not exactly one
-    apart: bool  # whether no element is in two windows
+    elements: Any  # indices into the flattened images, (kernel, *results)
+    order: Any  # the flat index of each output
+    windows: Any  # for each element the output whose window contains it; None unless there is exactly one
+    apart: bool  # True if no two windows overlap
 
 
 @functools.lru_cache(maxsize=64)
 def _table(shape: Sizes, lengths: Sizes, kernel: Sizes, window: Window) -> _Table | None:
-    """The table of images that have few windows, and one element inside each."""
+    """The table for images that have few windows, each with an element inside the image."""
     results = (*shape[:2], *lengths)
     entries, size = math.prod(results) * math.prod(kernel), math.prod(shape)
     along = elements_along(shape[2:], lengths, kernel, window) if 0 < entries < WORTH else None
@@ -100,7 +101,7 @@ def _table(shape: Sizes, lengths: Sizes, kernel: Sizes, window: Window) -> _Tabl
 
 @functools.lru_cache(maxsize=256)
 def _elements(size: Sizes, lengths: Sizes, kernel: Sizes, window: Window) -> list[tuple[Any, Any]]:
-    """The meetings of each element of a window, in its order: indices of a result, and of what is pooled."""
+    """For each element of a window, in order, the index of the outputs and the index of the inputs it covers."""
     axes = zip(size, lengths, kernel, range(len(size)), strict=True)
     along = [_meetings(n, length, k, window, i) for n, length, k, i in axes]
     both = (zip(*element, strict=True) for element in itertools.product(*along))
@@ -133,7 +134,7 @@ def _reduced(x: Any, ufunc: Any, fill: Any, kernel: Sizes, window: Window, lengt
 def _counts(
     size: Sizes, lengths: Sizes, kernel: Sizes, window: Window, inside: bool, divisor: Any, dtype: np.dtype[Any]
 ) -> Any:
-    """By what the sum of each window is divided: how many elements it has; padding counts unless `inside`."""
+    """The divisor of each window's sum: its number of elements, where padding counts unless `inside`."""
     counts = []
     for n, length, k, s, p in zip(size, lengths, kernel, window.stride, window.padding, strict=True):
         start = np.arange(length) * s - p
@@ -178,24 +179,24 @@ def _spread_forward(g: Any, *, size: Sizes, kernel: Sizes, window: Window, divis
 
 
 def lowest(dtype: Any) -> Any:
-    """What is below all elements, and stands where there are none."""
+    """The identity of the maximum in a dtype: -inf, or the lowest integer."""
     return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
 
 
 def _tiled(size: Sizes, kernel: Sizes, window: Window) -> bool:
-    """Whether windows lie side by side and cover all, and lines are so short that NumPy's loops along them cost most."""
+    """True if windows tile the image, and lines are so short that the overhead of NumPy's loops dominates."""
     plain = window.stride == kernel and not any(window.padding) and all(d == 1 for d in window.dilation)
     covered = all(n % k == 0 for n, k in zip(size, kernel, strict=True))
     return plain and covered and 1 < size[-1] // kernel[-1] <= SHORT
 
 
 def _lines(part: Any, elements: int) -> Any:
-    """Memory as an array of items of so many elements, which NumPy copies in one go."""
+    """Contiguous memory viewed as items of several elements, each copied as a unit."""
     return _xp.reshaped_view(part, -1).view(np.dtype((np.void, elements * part.itemsize)))
 
 
 def _planes(x: Any, kernel: Sizes) -> Any:
-    """For each element of a window, in its order, that of all tiles."""
+    """For each element of a window, in order, its values in all tiles."""
     part, elements = x, 1
     for k, n in zip(reversed(kernel), reversed(x.shape[2:]), strict=True):
         lines = _lines(np.ascontiguousarray(part), elements).reshape(-1, k)
@@ -207,7 +208,7 @@ def _planes(x: Any, kernel: Sizes) -> Any:
 
 
 def _put_together(planes: Any, out: Any, kernel: Sizes) -> None:
-    """Writes what has such planes to contiguous memory."""
+    """The inverse of `_planes`: write its values to contiguous memory."""
     lengths = [n // k for n, k in zip(out.shape[2:], kernel, strict=True)]
     part = planes
     for i, k in enumerate(kernel):
@@ -220,7 +221,7 @@ def _put_together(planes: Any, out: Any, kernel: Sizes) -> None:
 
 
 def _plan(x: Any, lengths: Sizes, kernel: Sizes, window: Window) -> Any:
-    """How machine code finds maxima; None where there is none, or NumPy is as quick."""
+    """The compiled implementation of max pooling; None if there is none, or NumPy is as fast."""
     if x.size < WORTH or not machine.installed():
         return None
     return machine.module("pooling").plan(x.shape, lengths, kernel, window, x.dtype)
@@ -231,11 +232,11 @@ def _few(x: Any, lengths: Sizes, kernel: Sizes, window: Window) -> _Table | None
 
 
 def _highest_of_few(x: Any, y: Any, table: _Table) -> Any:
-    """The places of maxima in the flattened images."""
+    """The indices of maxima in the flattened images."""
     found = x.take(table.elements)
     chosen = (found == y).argmax(0)
     flat = y.reshape(-1)
-    if np.isnan(flat.dot(flat)):  # a fifth of the time of looking at each
+    if np.isnan(flat.dot(flat)):  # takes a fifth of the time of np.isnan(flat)
         lost = np.isnan(y)
         chosen[lost] = len(found) - 1 - (found != found)[::-1].argmax(0)[lost]  # noqa: PLR0124
     chosen *= y.size
@@ -254,12 +255,12 @@ def _max_forward(x: Any, *, kernel: Sizes, window: Window, lengths: Sizes) -> An
 
 
 def _steps(size: Sizes) -> Sizes:
-    """How far apart, in a flattened image, neighbours along each axis are."""
+    """The strides, in elements, of a contiguous image."""
     return tuple(math.prod(size[i + 1 :]) for i in range(len(size)))
 
 
 def _max_places_forward(x: Any, y: Any, *, kernel: Sizes, window: Window) -> Any:
-    """Where in the flattened image each maximum of a window stands: the first of equals, the last of NaNs."""
+    """The index in the flattened image of each window's maximum: the first of equal elements, the last NaN."""
     if (table := _few(x, y.shape[2:], kernel, window)) is not None:
         return _highest_of_few(x, y, table) % math.prod(x.shape[2:])
     if (plan := _plan(x, y.shape[2:], kernel, window)) is not None and y.dtype == x.dtype:
@@ -268,7 +269,7 @@ def _max_places_forward(x: Any, y: Any, *, kernel: Sizes, window: Window) -> Any
     elements = _elements(size, lengths, kernel, window)
     order = np.zeros(y.shape, np.uint8 if len(elements) < BYTES else np.int64)
     unmet = np.ones(y.shape, np.bool_)
-    for place, source in elements:  # counts those that come before the first that is met
+    for place, source in elements:  # counts the window elements before the first that equals the maximum
         unmet[place] &= x[source] != y[place]
         order += unmet
     if unmet.any():
@@ -284,7 +285,7 @@ def _max_places_forward(x: Any, y: Any, *, kernel: Sizes, window: Window) -> Any
 
 
 def _max_spread_forward(given: Any, x: Any, highest: Any, *, kernel: Sizes, window: Window) -> Any:
-    """Each element of `given` at the place of its maximum, in zeros like x."""
+    """Zeros like x, with each element of `given` added at the index of its maximum."""
     if (table := _few(x, highest.shape[2:], kernel, window)) is not None:
         out, places = np.zeros(x.shape, given.dtype), _highest_of_few(x, highest, table)
         if table.apart:
@@ -306,7 +307,7 @@ def _max_spread_forward(given: Any, x: Any, highest: Any, *, kernel: Sizes, wind
 
 
 def _spread_apart(given: Any, x: Any, y: Any, kernel: Sizes, window: Window) -> Any:
-    """The same for windows that do not meet, by steps for each element of a window; None where something is not finite."""
+    """As `_max_spread_forward`, for windows that do not overlap, without indices; None if a value is not finite."""
     size = x.shape[2:]
     tiled = _tiled(size, kernel, window)
     out = np.empty(x.shape, given.dtype) if tiled else np.zeros(x.shape, given.dtype)
@@ -318,7 +319,7 @@ def _spread_apart(given: Any, x: Any, y: Any, kernel: Sizes, window: Window) -> 
             rest = left[place]
             taken = np.multiply(rest, values == maxima[place])
             np.subtract(rest, taken, out=rest)
-            np.add(taken, 0.0, out=result)  # which makes 0 of -0
+            np.add(taken, 0.0, out=result)  # makes 0 of -0
         if left.any():
             odd.append(left)
 
@@ -350,7 +351,7 @@ def _max_pool(xp: Any, g: Any, x: Any, y: Any, *, kernel: Sizes, window: Window,
 
 
 def _flat(indices: Any, shape: tuple[int, ...], size: int) -> Any:
-    """Indices within each row of the last axis as indices into all rows."""
+    """Indices within the last axis as indices into the flattened array."""
     rows = np.arange(shape[0] * shape[1]).reshape(*shape[:2], 1) * size
     return indices + rows
 
@@ -379,7 +380,7 @@ def _put_forward(x: Any, indices: Any, *, size: int) -> Any:
 
 
 def _largest(x: Any, spans: list[tuple[Any, Any]]) -> Any:
-    """Where in the flattened image the largest element of each region stands.
+    """The index in the flattened image of the largest element of each region.
 
     A region is a product of spans, one for each axis: their starts and ends, arrays that broadcast to (batch, channels,
     length).
@@ -401,13 +402,13 @@ def _largest(x: Any, spans: list[tuple[Any, Any]]) -> Any:
 
 
 def _crossed(a: Any, b: Any, ufunc: Any) -> Any:
-    """All pairs of a place of a and a place of b, and of their elements: the two last axes of each are flattened."""
+    """A ufunc of all pairs of elements of a and b along their last two axes, pairwise flattened."""
     pairs = ufunc(a[..., :, None, :, None], b[..., None, :, None, :])
     return pairs.reshape(*pairs.shape[:-4], pairs.shape[-4] * pairs.shape[-3], pairs.shape[-2] * pairs.shape[-1])
 
 
 def adaptive_spans(size: int, length: int) -> tuple[Any, Any]:
-    """The starts and ends of regions, all about as long, that cover an axis."""
+    """The starts and ends of regions of nearly equal size that cover an axis."""
     places = np.arange(length)
     return places * size // max(length, 1), -((places + 1) * -size // max(length, 1))
 
@@ -418,7 +419,7 @@ def _adaptive_places_forward(x: Any, *, lengths: Sizes) -> Any:
 
 
 def _fractional_places_forward(x: Any, samples: Any, *, kernel: Sizes, lengths: Sizes) -> Any:
-    """Regions of one size whose starts advance by a random but fixed pattern (Graham, Fractional Max-Pooling, 2014)."""
+    """Regions of one size whose starts advance by a pseudorandom pattern (Graham, Fractional Max-Pooling, 2014)."""
     spans = []
     for i, (n, k, length) in enumerate(zip(x.shape[2:], kernel, lengths, strict=True)):
         sample = samples[..., i, None]

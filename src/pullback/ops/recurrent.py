@@ -1,9 +1,10 @@
-"""Recurrent layers: a sequence of steps, each from rows of its input and the states that the step before has left.
+"""Recurrent layers: sequences of steps, each computed from its input rows and the states after the previous step.
 
-The rows of all steps lie below each other, those of one step after those of another; `sizes` says how many each has. A
-step's rows belong to the first of the sequences, so that sizes fall where sequences end; with `reverse` the last step
-comes first, and a sequence starts from its initial state where it ends. `x` is what the inputs contribute, computed for
-all steps at once. The outputs are all that a pullback needs, and have cotangents of their own: second derivatives.
+The rows of all steps are concatenated along the first axis; `sizes` has the number of rows of each step. A step's rows
+belong to the first sequences of the batch, so sizes decrease as sequences end. With `reverse` the last step is computed
+first, and a sequence starts from its initial state at its end. `x` is the contribution of the inputs, computed for all
+steps at once. The outputs include every value that the pullback needs, each with a cotangent of its own, so that second
+derivatives are possible.
 """
 
 from __future__ import annotations
@@ -22,21 +23,21 @@ from .._core.primitives import general
 Sizes = tuple[int, ...]
 
 WORTH, STEP = 1 << 20, 1 << 14
-"""Multiplications from which on machine code is worth its way, and as how many a step of NumPy's calls counts."""
+"""Above this number of multiplications compiled code pays off; the second is the overhead of a step of NumPy calls."""
 
 
 # Rows and steps
 
 
 def in_order(sizes: Sizes, reverse: bool) -> list[tuple[int, int]]:
-    """The first row of each step and the one after its last, in the order of computation."""
+    """The slices of rows of each step, as (start, stop), in the order of computation."""
     ends = list(itertools.accumulate(sizes))
     steps = list(zip([0, *ends], ends, strict=False))
     return steps[::-1] if reverse else steps
 
 
 def _resized(state: Any, initial: Any, count: int) -> Any:
-    """States of so many sequences: of the first ones, or with the initial ones of those that start here."""
+    """States cut to the number of sequences that go on, or extended by the initial states of those that start."""
     have = len(state)
     if have == count:
         return state
@@ -45,7 +46,7 @@ def _resized(state: Any, initial: Any, count: int) -> Any:
 
 @functools.lru_cache
 def _places_before(sizes: Sizes, reverse: bool) -> Any:
-    """For each row, where the state before it lies among the initial states and, below them, the rows."""
+    """For each row, the index of the previous state among the initial states followed by the rows."""
     count = max(sizes)
     places = np.empty(sum(sizes), np.int64)
     before = np.arange(count)
@@ -57,9 +58,9 @@ def _places_before(sizes: Sizes, reverse: bool) -> Any:
 
 
 def _before(xp: Any, initial: Any, states: Any, sizes: Sizes, reverse: bool) -> Any:
-    """The state before each row."""
+    """The previous state of each row."""
     count, rows = initial.shape[0], states.shape[0]
-    if sizes[0] == sizes[-1]:  # each row's lies as many rows away
+    if sizes[0] == sizes[-1]:  # all sequences have the same length, so the offset is constant
         others = states[count:, :] if reverse else states[: rows - count, :]
         pieces = (others, initial) if reverse else (initial, others)
         return xp.concat(*pieces, axis=0, sizes=tuple([piece.shape[0] for piece in pieces]))
@@ -68,7 +69,7 @@ def _before(xp: Any, initial: Any, states: Any, sizes: Sizes, reverse: bool) -> 
 
 
 class _Backwards:
-    """The steps of a pullback, last ones first, and the cotangents of states that go from one to the next."""
+    """A pullback's steps in reverse order, and the state cotangents passed from one step to the next."""
 
     def __init__(self, xp: Any, sizes: Sizes, reverse: bool) -> None:
         self.xp, self.sizes = xp, sizes
@@ -80,12 +81,12 @@ class _Backwards:
         return self.xp.split(rows, sizes=self.sizes, axis=0)  # type: ignore[no-any-return]  # a namespace's
 
     def join(self, pieces: Sequence[Any]) -> Any:
-        """The opposite of `split`, of pieces in the order of this pass."""
+        """The inverse of `split`, for pieces in the order of this pass."""
         rows = pieces if self.order.step > 0 else pieces[::-1]
         return self.xp.concat(*rows, axis=0, sizes=self.sizes)
 
     def passed(self, step: int, *cotangents: Any) -> list[Any]:
-        """The cotangents of states, from those of the states before a step, for the step that has left them."""
+        """Cotangents of the states before a step, resized to those after the previous step."""
         have, following = self.sizes[step], step + self.order.step
         last = not 0 <= following < len(self.sizes)
         count = 0 if last else self.sizes[following]
@@ -109,7 +110,7 @@ class _Backwards:
 
 
 def _given(xp: Any, g: Any) -> Any:
-    """A cotangent; None for zeros, which is what those of kept values are in a first derivative."""
+    """A cotangent, or None if it is all zeros, as those of saved values are in a first derivative."""
     return None if xp is _xp and not g.any() else g
 
 
@@ -118,7 +119,7 @@ def _to_weight(xp: Any, g: Any, states: Any) -> Any:
 
 
 def _by_machine_code(name: str, weight: Any, sizes: Sizes, reverse: bool, **arrays: Any) -> dict[str, Any] | None:
-    """What machine code finds, by the names of its arrays; None where there is none, or NumPy is as quick."""
+    """The outputs of compiled code by name, as a function; None if there is none, or NumPy is as fast."""
     if weight.size * sum(sizes) + STEP * len(sizes) < WORTH or not machine.installed():
         return None
     plan = machine.module("recurrent").plan(name, sizes, reverse, weight.shape[1], weight.dtype)
@@ -143,7 +144,7 @@ def _rnn_forward(x: Any, h: Any, weight: Any, *, sizes: Sizes, reverse: bool, re
 def _rnn_steps(
     xp: Any, g: Any, y: Any, weight: Any, *, sizes: Sizes, reverse: bool, relu: bool
 ) -> tuple[Any, Any]:  # fmt: skip
-    """Cotangents of the sums and of initial states."""
+    """The cotangents of the pre-activations and of the initial states."""
     if xp is _xp:
         name = "rnn_relu_back" if relu else "rnn_tanh_back"
         found = _by_machine_code(name, weight, sizes, reverse, given=g, states=y)
@@ -172,7 +173,7 @@ def _rnn(
 def _lstm_forward(
     x: Any, h: Any, c: Any, weight: Any, projection: Any = None, *, sizes: Sizes, reverse: bool
 ) -> tuple[Any, ...]:
-    """The states, the cells, and the gates i, f, g, o: 1 / (1 + exp(-a)) is (1 + tanh(a / 2)) / 2."""
+    """The states, the cells and the gates i, f, g, o; the sigmoid 1 / (1 + exp(-a)) is (1 + tanh(a / 2)) / 2."""
     if projection is None and (found := _by_machine_code("lstm", weight, sizes, reverse, x=x, h=h, c=c)) is not None:
         return tuple([found[name] for name in ("states", "cells", *"ifgo")])
     rows, width = len(x), c.shape[1]
@@ -200,7 +201,7 @@ def _lstm_forward(
 
 
 def _of_gates(xp: Any, given: Sequence[Any], gates: Sequence[Any]) -> Any:
-    """Cotangents of the sums before the gates, from what the gates themselves were given; None where that is zeros."""
+    """The cotangents of the gates' pre-activations, from those of the gates; None if they are zero."""
     given = [_given(xp, each) for each in given]
     if all(each is None for each in given):
         return None
@@ -213,7 +214,7 @@ def _of_gates(xp: Any, given: Sequence[Any], gates: Sequence[Any]) -> Any:
 def _lstm_steps(
     xp: Any, g: Any, y: Any, c: Any, weight: Any, projection: Any, *, sizes: Sizes, reverse: bool
 ) -> tuple[Any, ...]:  # fmt: skip
-    """Cotangents of the sums, of initial states and cells, and of the states of all rows."""
+    """The cotangents of the pre-activations, of initial states and cells, and of the states of all rows."""
     _, cells, *gates = y
     i, f, new, o = gates
     extra = _of_gates(xp, g[2:], gates)
@@ -268,11 +269,11 @@ def _lstm_projected(
     return _lstm_pullback(xp, g, y, h, c, weight, projection, sizes, reverse, needs)
 
 
-# Cho et al., Learning phrase representations using RNN encoder-decoder, 2014; the reset after the product, as in cuDNN
+# Cho et al., Learning phrase representations using RNN encoder-decoder, 2014; reset gate after the product, as in cuDNN
 
 
 def _gru_forward(x: Any, h: Any, weight: Any, bias: Any, *, sizes: Sizes, reverse: bool) -> tuple[Any, Any, Any]:
-    """The states, the gates r, z, n side by side, and what of the state r lets through."""
+    """The states, the gates r, z, n side by side, and the term that r multiplies."""
     found = _by_machine_code("gru", weight, sizes, reverse, x=x, h=h, bias=bias)
     if found is not None:
         return found["states"], found["gates"], found["products"]
@@ -303,7 +304,7 @@ def _gru_forward(x: Any, h: Any, weight: Any, bias: Any, *, sizes: Sizes, revers
 def _gru_steps(
     xp: Any, g: Any, y: Any, h: Any, weight: Any, before: Any, *, sizes: Sizes, reverse: bool
 ) -> tuple[Any, Any, Any]:  # fmt: skip
-    """Cotangents of what the inputs and the states contribute, and of initial states."""
+    """The cotangents of the contributions of inputs and states, and of initial states."""
     states, gates, products = y
     extra, extra_product = _given(xp, g[1]), _given(xp, g[2])
     if xp is _xp and extra is None and extra_product is None:

@@ -1,6 +1,6 @@
 """Reductions: sums, means, extremes and norms.
 
-`axis` is a tuple of non-negative ints (an int where one axis is meant), made so by the callers.
+`axis` is a tuple of non-negative ints, or an int for operations along one axis; callers normalise it.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from .._core.primitives import SINGLES, general, linear, zero
 
 
 def _aligned(xp: Any, g: Any, shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool) -> Any:
-    """g, the result of a reduction or its cotangent, with axes that broadcast over the reduced ones."""
-    if not keepdims and axis and g.shape and max(axis) >= len(axis):  # the first axes come by broadcasting
+    """g, a reduction's result or its cotangent, reshaped to broadcast over the reduced axes."""
+    if not keepdims and axis and g.shape and max(axis) >= len(axis):  # leading axes need no reshape to broadcast
         g = xp.reshape(g, shape=_with_ones(shape, axis))
     return g
 
 
 @functools.lru_cache(maxsize=1024)
 def _with_ones(shape: tuple[int, ...], axis: tuple[int, ...]) -> tuple[int, ...]:
-    """A shape in which some axes have length 1."""
+    """A shape whose reduced axes have length 1."""
     return tuple([1 if i in axis else size for i, size in enumerate(shape)])
 
 
 def _spread(xp: Any, g: Any, shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool) -> Any:
-    """g, the cotangent of a reduction, laid out again over the reduced axes."""
+    """g, the cotangent of a reduction, broadcast to the input's shape."""
     return xp.broadcast_to(_aligned(xp, g, shape, axis, keepdims), shape=shape)
 
 
@@ -64,20 +64,20 @@ def _variance(xp: Any, g: Any, x: Any, *, axis: Any, correction: float, keepdims
 
 
 def _deviation(xp: Any, g: Any, x: Any, y: Any, *, axis: Any, correction: float, keepdims: bool) -> Any:
-    """The slope where all elements are equal is zero."""
+    """The derivative of a standard deviation; zero where all elements are equal."""
     level = y == 0
     g = xp.where(level, 0, g / xp.where(level, 1, 2 * y))
     return _variance(xp, g, x, axis=axis, correction=correction, keepdims=keepdims)
 
 
 def _extreme(xp: Any, g: Any, x: Any, y: Any, *, axis: Any, keepdims: bool) -> Any:
-    """Ties share equally; a NaN takes everything, as torch has it."""
+    """Ties share the cotangent equally; a NaN gets all of it, as in torch."""
     y = _aligned(xp, y, x.shape, axis, keepdims)
     return _shared(xp, g, x, xp.where(xp.isnan(y), xp.isnan(x), x == y), axis, keepdims)
 
 
 def _ties(xp: Any, g: Any, x: Any, y: Any, *, axis: Any, keepdims: bool) -> Any:
-    """Ties share equally; of NaNs, which equal nothing, the gradient is NaN everywhere, as torch has it."""
+    """Ties share the cotangent equally; where the result is NaN the whole gradient is NaN, as in torch."""
     return _shared(xp, g, x, x == _aligned(xp, y, x.shape, axis, keepdims), axis, keepdims)
 
 
@@ -112,14 +112,14 @@ def _norm_forward(x: Any, *, order: float, axis: tuple[int, ...], keepdims: bool
 
 
 def _direction(xp: Any, x: Any) -> Any:
-    """x / abs(x), and 0 at 0; of complex numbers as a quotient, since theirs has a derivative."""
+    """x / abs(x), and 0 at 0; a recorded quotient for complex numbers, which can be differentiated again."""
     if not xp.is_complex(x):
         return xp.sign(x)
     return xp.where(x == 0, 0, x / xp.where(x == 0, 1, xp.abs(x)))
 
 
 def _norm(xp: Any, g: Any, x: Any, y: Any, *, order: float, axis: Any, keepdims: bool) -> Any:
-    """The subgradient at zero is zero, for every order."""
+    """The derivative of a norm; the subgradient at zero is zero, for every order."""
     if order in (math.inf, -math.inf):
         return _direction(xp, x) * _extreme(xp, g, xp.abs(x), y, axis=axis, keepdims=keepdims)
     if order == 0:
@@ -128,7 +128,7 @@ def _norm(xp: Any, g: Any, x: Any, y: Any, *, order: float, axis: Any, keepdims:
     if order == 1:
         return g * _direction(xp, x)
     y = _aligned(xp, y, x.shape, axis, keepdims)
-    size = xp.where(y == 0, 1, y)  # no nan behind a mask: forward mode would find it
+    size = xp.where(y == 0, 1, y)  # no NaN behind a mask: forward mode would propagate it
     if order == 2:
         return xp.where(y == 0, 0, g) * (x / size)
     slope = _direction(xp, x) * xp.power(xp.abs(xp.where(x == 0, 1, x)) / size, exponent=order - 1)
@@ -136,7 +136,7 @@ def _norm(xp: Any, g: Any, x: Any, y: Any, *, order: float, axis: Any, keepdims:
 
 
 def _prod(xp: Any, g: Any, x: Any, *, axis: int, keepdims: bool) -> Any:
-    """Each slope is the product of what stands before and what stands behind: no division, so zeros may be there."""
+    """Each slope is the product of the elements before and after, computed without division, so zeros are allowed."""
     if xp is _xp and (code := machine.totals("product_pullback", x, (axis,))) is not None:
         slopes = code.product_pullback(g, x)
         if slopes is not None:
@@ -155,7 +155,7 @@ def _mean_forward(x: Any, *, axis: Any, keepdims: bool, given: bool = True, labe
 
 
 def _reduced_by(ufunc: Any) -> Any:
-    """A reduction by a ufunc, without the 2 us that NumPy's function of that name takes to call it."""
+    """A reduction by a ufunc, without the 2 us of overhead of NumPy's function of that name."""
     reduce = ufunc.reduce
 
     def forward(x: Any, *, axis: Any, keepdims: bool) -> Any:
@@ -166,7 +166,7 @@ def _reduced_by(ufunc: Any) -> Any:
 
 
 def _extreme_by(ufunc: Any, name: str) -> Any:
-    """The same, which has machine code of that name."""
+    """As `_reduced_by`, with a compiled implementation of that name."""
     reduce = ufunc.reduce
 
     def forward(x: Any, *, axis: Any, keepdims: bool) -> Any:
@@ -189,7 +189,7 @@ def _prod_forward(x: Any, *, axis: int, keepdims: bool) -> Any:
 
 
 def _by_axis(name: str) -> Any:
-    """torch numbers the variants: 0 reduces everything, 1 some axes."""
+    """torch numbers the variants of node names: 0 reduces everything, 1 some axes."""
     titles = f"{name}Backward0", f"{name}Backward1"
     return lambda *, axis, keepdims, given=False, label="": label or titles[given]
 

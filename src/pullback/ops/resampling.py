@@ -1,16 +1,16 @@
-"""Resampling along an axis: every element of a result is a weighted sum of a few elements of the input.
+"""Resampling along an axis: each output element is a weighted sum of a few input elements.
 
-Interpolation, padding by reflection and adaptive means are such maps, one for each axis; so are their transposes.
+Interpolation, reflection padding and adaptive means are such linear maps, one for each axis; so are their transposes.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from .._core.lazy import computed
 from .._core.primitives import linear
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -18,7 +18,7 @@ Layer = tuple[Array | None, Array, Array | None]
 
 
 class Taps:
-    """A sparse matrix: which elements of an axis, with which weights, make up each element of a result.
+    """A sparse matrix in coordinate form: the weights with which elements of an axis add up to each output element.
 
     The matrix has `length` rows and `size` columns, and in the place (rows[i], columns[i]) the weight i, or 1.
     """
@@ -27,16 +27,16 @@ class Taps:
         self.rows, self.columns, self.weights = rows, columns, weights
         self.length, self.size = length, size
 
-    @functools.cached_property
+    @computed
     def transposed(self) -> Taps:
         """The transpose."""
         taps = Taps(self.columns, self.rows, self.weights, self.size, self.length)
-        taps.transposed = self
+        vars(taps)["transposed"] = self
         return taps
 
-    @functools.cached_property
+    @computed
     def fixed_point(self) -> tuple[Taps, int]:
-        """The matrix in whole numbers, as many times as large as a power of 2, and that power: the largest fills 15 bits."""
+        """The matrix as integers, scaled by a power of 2 such that the largest weight fills 15 bits, and the power."""
         assert self.weights is not None
         places, which = np.unique(self.rows * self.size + self.columns, return_inverse=True)
         weights = np.bincount(which, self.weights)
@@ -46,9 +46,9 @@ class Taps:
         whole = np.trunc(weights * (1 << power) + np.copysign(0.5, weights)).astype(np.int32)
         return Taps(places // self.size, places % self.size, whole, self.length, self.size), power
 
-    @functools.cached_property
+    @computed
     def layers(self) -> Sequence[Layer]:
-        """The matrix as a sum of layers with at most one weight in each row: rows (None for all), columns, weights."""
+        """The matrix as a sum of layers with at most one entry in each row: rows (None for all), columns, weights."""
         order = np.argsort(self.rows, kind="stable")
         rows, columns = self.rows[order], self.columns[order]
         weights = None if self.weights is None else self.weights[order]

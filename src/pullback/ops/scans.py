@@ -1,8 +1,8 @@
-"""Scans: running products and log-sums along an axis.
+"""Scans: cumulative products and cumulative log-sum-exp along an axis.
 
-Their pullbacks run from the end: s[j] = g[j] + decay[j] s[j + 1]. That recurrence is solved by doubling, in log2(n)
-steps over the whole axis (Hillis and Steele, "Data parallel algorithms", 1986), which is linear in g, divides by nothing
-and can itself be differentiated.
+Their pullbacks run from the end: s[j] = g[j] + decay[j] s[j + 1]. This recurrence is solved by recursive doubling, in
+log2(n) steps over the whole axis (Hillis and Steele, "Data parallel algorithms", 1986). It is linear in g, needs no
+division and can itself be differentiated.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .._core.primitives import SINGLES, general
 
 
 def _shift(xp: Any, x: Any, step: int, axis: int) -> Any:
-    """What stands `step` places further along an axis; zeros past the end."""
+    """x shifted by `step` along an axis, filled with zeros at the end."""
     before = (slice(None),) * axis
     taken = xp.getitem(x, index=(*before, slice(step, None)))
     return xp.scatter_slice(taken, shape=tuple(x.shape), index=(*before, slice(0, x.shape[axis] - step)))
@@ -34,7 +34,7 @@ def _accumulated(xp: Any, g: Any, decay: Any, axis: int) -> Any:
 
 
 def _cumprod_forward(x: Any, *, axis: int, exclusive: bool) -> Any:
-    """The running product; exclusive, of what stands before each element alone."""
+    """The cumulative product; with `exclusive`, of the elements before each one."""
     if not exclusive:
         return _xp.running(np.multiply, x, axis)
     out = np.ones(x.shape, x.dtype)
@@ -44,7 +44,7 @@ def _cumprod_forward(x: Any, *, axis: int, exclusive: bool) -> Any:
 
 
 def _cumprod(xp: Any, g: Any, x: Any, *, axis: int, exclusive: bool) -> Any:
-    """x[j] is a factor of y[j], y[j + 1], ...: each is the product before x[j] times one that begins behind it."""
+    """x[j] is a factor of y[j], y[j + 1], ...: each is the product before x[j] times a product that starts after it."""
     if exclusive:
         g = _shift(xp, g, 1, axis)
     following = _accumulated(xp, g, _shift(xp, x, 1, axis), axis)
@@ -65,7 +65,7 @@ def _logcumsumexp_forward(x: Any, *, axis: int) -> Any:
 
 
 def _logcumsumexp(xp: Any, g: Any, x: Any, y: Any, *, axis: int) -> Any:
-    """exp(x[j] - y[i]) for all i from j, as exp(x[j] - y[j]) times ratios that are at most 1; -inf takes nothing."""
+    """exp(x[j] - y[i]) summed over i >= j, as exp(x[j] - y[j]) times ratios of at most 1; -inf gets zero."""
     before = (slice(None),) * axis
     here = xp.getitem(y, index=(*before, slice(0, -1)))
     there = xp.getitem(y, index=(*before, slice(1, None)))

@@ -1,7 +1,7 @@
-"""Selections: the places of the elements that an order picks out; their values are gathered from there.
+"""Selections: the indices of the elements that an ordering selects; the values are gathered from there.
 
-A place has no derivative, and `take_along_axis` at the place has the right one. NaN counts as the largest number. The
-median over everything is a value of its own, since those who tie for it share its gradient.
+An index has no derivative; `take_along_axis` at the index has the right one. NaN counts as the largest number. The
+median over everything is a primitive of its own, because tied elements share its gradient.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .reductions import _extreme
 
 
 def _argsort(x: Any, *, axis: int, descending: bool) -> Any:
-    """The places that sort x, equal elements in the order in which they stand."""
+    """The indices that sort x, stable for equal elements."""
     if not descending:
         return x.argsort(axis, kind="stable")
     places = _xp.flip(x, axis=axis).argsort(axis, kind="stable")
@@ -25,7 +25,7 @@ def _argsort(x: Any, *, axis: int, descending: bool) -> Any:
 
 
 def _arglast(x: Any, *, axis: int, largest: bool) -> Any:
-    """At each place, where the extreme element up to there stands; the last of several."""
+    """The index of the extreme element up to each position; of equal ones, the last."""
     running = (np.maximum if largest else np.minimum).accumulate(x, axis)
     found = np.where((x == running) | np.isnan(x), _count_along(x, axis), 0)
     return _xp.in_order(np.maximum.accumulate(found, axis))
@@ -36,7 +36,7 @@ def _count_along(x: Any, axis: int) -> Any:
 
 
 def _argtop(x: Any, *, axis: int, k: int, largest: bool) -> Any:
-    """The places of the k largest or smallest elements, in order; few of many are found before they are sorted."""
+    """The indices of the k largest or smallest elements, in order; a few of many are partitioned before sorting."""
     size = x.shape[axis]
     if k * 4 > size:
         return _xp.in_order(_leading(_argsort(x, axis=axis, descending=largest), axis, k))
@@ -51,12 +51,12 @@ def _leading(x: Any, axis: int, k: int) -> Any:
 
 
 def _argkth(x: Any, *, axis: int, k: int) -> Any:
-    """The place of the k-th smallest element, k from 0, on an axis of length 1."""
+    """The index of the k-th smallest element, k from 0, on an axis of length 1."""
     return np.take(np.argpartition(x, k, axis), [k], axis)
 
 
 def _argmedian(x: Any, *, axis: int, skip: bool) -> Any:
-    """The place of the lower median on an axis of length 1: of the first NaN if there is one, unless NaNs are skipped."""
+    """The index of the lower median, on an axis of length 1; of the first NaN, if any, unless NaNs are skipped."""
     absent = np.isnan(x)
     if not absent.any():
         return _argkth(x, axis=axis, k=(x.shape[axis] - 1) // 2)
@@ -68,7 +68,7 @@ def _argmedian(x: Any, *, axis: int, skip: bool) -> Any:
 
 
 def _argmode(x: Any, *, axis: int) -> Any:
-    """The last place of the most frequent element, the smallest of several, on an axis of length 1."""
+    """The last index of the most frequent element, the smallest of several, on an axis of length 1."""
     places = np.argsort(x, axis, kind="stable")
     ordered = np.take_along_axis(x, places, axis)
     counted = np.broadcast_to(_count_along(x, axis), x.shape)
@@ -81,7 +81,7 @@ def _argmode(x: Any, *, axis: int) -> Any:
 
 
 def _median_forward(x: Any, *, axis: tuple[int, ...], keepdims: bool, skip: bool) -> Any:
-    """The lower median over the last axes; NaN where there is none."""
+    """The lower median over the last axes; NaN if there are no elements."""
     rest = x.shape[: x.ndim - len(axis)]
     flat = x.reshape(*rest, math.prod(x.shape[len(rest) :]))
     if not flat.shape[-1]:
@@ -90,7 +90,7 @@ def _median_forward(x: Any, *, axis: tuple[int, ...], keepdims: bool, skip: bool
 
 
 def _searchsorted(ordered: Any, values: Any, *, right: bool) -> Any:
-    """Where values go among ordered ones: before their equals, or behind them."""
+    """The indices at which values would be inserted into sorted ones: before equal elements, or after them."""
     if ordered.ndim == 1:
         return np.searchsorted(ordered, values, "right" if right else "left")
     low, high = np.zeros(values.shape, np.int64), np.full(values.shape, ordered.shape[-1])
@@ -103,13 +103,13 @@ def _searchsorted(ordered: Any, values: Any, *, right: bool) -> Any:
 
 
 def _unique(x: Any, *, axis: int | None) -> Any:
-    """The distinct elements or slices in order, the number of each element's or slice's, and how often each occurs."""
+    """The sorted distinct elements or slices, the index of each input among them, and their counts."""
     found, inverse, counts = np.unique(x, return_inverse=True, return_counts=True, axis=axis, equal_nan=False)
     return found, inverse.reshape(x.shape if axis is None else -1), counts
 
 
 def _unique_consecutive(x: Any, *, axis: int | None) -> Any:
-    """What is left when of equal elements or slices that follow each other only the first is kept; as `_unique`."""
+    """As `_unique`, but merging only equal elements or slices that are adjacent."""
     rows = x.reshape(-1) if axis is None else np.moveaxis(x, axis, 0)
     starts = np.ones(len(rows), bool)
     starts[1:] = np.any(rows[1:] != rows[:-1], axis=tuple(range(1, rows.ndim)))

@@ -31,7 +31,7 @@ def _index_add(xp: Any, g: Any, arrays: Any, *, spec: Any, shape: Any) -> Any:
 
 
 def _index_title(**params: Any) -> str:
-    """torch applies one view per entry and shows the last."""
+    """The node name of an index: torch applies one view per entry, and shows the last."""
     index = params["index"]
     for entry in reversed(index):
         if isinstance(entry, int):
@@ -80,7 +80,7 @@ def _put_along(xp: Any, g: Any, x_shape: Any, indices: Any, *, axis: int) -> Any
 
 
 class _Edge:
-    """All that the rule of a view asks of its edge."""
+    """The only attribute of an edge that the rules of views use: its shape."""
 
     __slots__ = ("shape",)
 
@@ -110,7 +110,7 @@ def _flip(x: Any, *, axis: Any) -> Any:
 
 
 def _roll(x: Any, *, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Any:
-    """Elements moved along axes: along a single one they are joined anew, in a third of the time of NumPy's function."""
+    """Elements rolled along axes; along a single axis by concatenation, in a third of the time of np.roll."""
     if len(axes) > 1 or not x.size:
         return _xp.in_order(np.roll(x, shifts, axes))
     start = -shifts[0] % x.shape[axes[0]]
@@ -119,7 +119,7 @@ def _roll(x: Any, *, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Any:
 
 
 def _tile(x: Any, *, repeats: tuple[int, ...]) -> Any:
-    """Copies of x side by side; `repeats` has an entry for every axis of the result."""
+    """Copies of x side by side; `repeats` has an entry for each axis of the result."""
     parts = _interleaved(repeats, x.shape)
     out = np.empty(parts, x.dtype)
     out[...] = x.reshape([1 if place % 2 == 0 else size for place, size in enumerate(parts)])
@@ -127,7 +127,7 @@ def _tile(x: Any, *, repeats: tuple[int, ...]) -> Any:
 
 
 def _interleaved(repeats: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
-    """For each axis the number of copies, and its length."""
+    """For each axis the number of copies and its length, alternating."""
     full = (1,) * (len(repeats) - len(shape)) + tuple(shape)
     return tuple([number for pair in zip(repeats, full, strict=True) for number in pair])
 
@@ -139,7 +139,7 @@ def _tile_pullback(xp: Any, g: Any, x_shape: Any, *, repeats: tuple[int, ...]) -
 
 
 def _windows(x: Any, *, axis: int, size: int, step: int) -> Any:
-    """Windows along an axis, one at every `step` elements, as a view with their elements along a new last axis."""
+    """Windows along an axis, one every `step` elements, as a view with the window elements along a new last axis."""
     shape, strides = list(x.shape), list(x.strides)
     strides.append(strides[axis])
     shape[axis] = (shape[axis] - size) // step + 1
@@ -148,7 +148,7 @@ def _windows(x: Any, *, axis: int, size: int, step: int) -> Any:
 
 
 def _fold_windows(g: Any, *, axis: int, size: int, step: int, shape: tuple[int, ...]) -> Any:
-    """The transpose of `windows`: one addition for each place within a window."""
+    """The transpose of `windows`: one addition for each offset within a window."""
     out = np.zeros(shape, g.dtype)
     along = out.swapaxes(axis, 0)
     pieces = g.swapaxes(axis, 0)
@@ -158,7 +158,7 @@ def _fold_windows(g: Any, *, axis: int, size: int, step: int, shape: tuple[int, 
 
 
 def _as_strided(x: Any, *, size: tuple[int, ...], stride: tuple[int, ...], offset: int) -> Any:
-    """The elements of x, counted in the order of its axes, read with other strides."""
+    """The elements of x, in row-major order, read with other strides."""
     flat = np.ascontiguousarray(x).reshape(-1)
     if 0 in size:
         return flat[:0].reshape(size)
@@ -166,7 +166,7 @@ def _as_strided(x: Any, *, size: tuple[int, ...], stride: tuple[int, ...], offse
 
 
 def _add_strided(g: Any, *, size: tuple[int, ...], stride: tuple[int, ...], offset: int, shape: tuple[int, ...]) -> Any:
-    """The transpose of `as_strided`: what is read twice adds up."""
+    """The transpose of `as_strided`: elements that are read several times get the sum."""
     out = np.zeros(math.prod(shape), g.dtype)
     places = np.asarray(offset)
     for length, step in zip(size, stride, strict=True):

@@ -1,7 +1,7 @@
-"""Special functions: the error function, the gamma function and their kin, Bessel functions, orthogonal polynomials.
+"""Special functions: error functions, gamma functions and related ones, Bessel functions, orthogonal polynomials.
 
-Families of functions have their number as metadata, `n` or `order`, and each rule leads to a neighbour in its family:
-so every derivative has a derivative itself.
+Families of functions have an index as metadata, `n` or `order`, and each rule uses another member of its family: so
+every derivative has a derivative itself.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ Array = np.ndarray[Any, np.dtype[Any]]
 Function = Callable[..., Any]
 
 WORK = 16
-"""Bytes that an element of a block counts for: the results of two passes."""
+"""Bytes per element when choosing the block size: the results of two passes."""
 ROOT_PI, ROOT_HALF, ROOT_TWO_PI = math.sqrt(math.pi), math.sqrt(0.5), math.sqrt(2 * math.pi)
 
 
 def _double(function: Function, of_singles: Function | None = None) -> Function:
-    """A function of float64 for every dtype: the others are computed in float64, maybe by one for them, and rounded once.
+    """A float64 function for every dtype: the others are computed in float64, or by `of_singles`, and rounded once.
 
-    It takes dozens of passes, so large arrays are worked on block by block.
+    It makes dozens of passes over its input, so large arrays are processed block by block.
     """
     others = of_singles or function
 
@@ -71,11 +71,11 @@ def _xlog1py(a: Array, b: Array) -> Any:
     return np.where((a == 0) & ~np.isnan(b), 0, a * np.log1p(b)).astype(a.dtype)
 
 
-# Bessel functions. Their derivatives are sums of their neighbours, (f(n-1), f(n+1)) times signs, halved.
+# Bessel functions. The derivative is half the signed sum of the functions of the adjacent orders n - 1 and n + 1.
 
 
 def _of_order(scipy_name: str, first: tuple[str, str]) -> Function:
-    """A family of Bessel functions of whole orders: SciPy's functions of orders 0 and 1, and that of all orders."""
+    """A family of Bessel functions of integer order: SciPy's functions of orders 0 and 1, and the general one."""
 
     def forward(x: Array, *, order: int) -> Any:
         special = scipy.special()
@@ -85,7 +85,7 @@ def _of_order(scipy_name: str, first: tuple[str, str]) -> Function:
 
 
 def _neighbours(name: str, below: int, above: int, scale: Callable[[Any, Any], Any] | None = None) -> Function:
-    """The rule of a family; `scale` of (xp, x) is the derivative of the logarithm of a factor in front."""
+    """The rule of a family; `scale(xp, x)` is the logarithmic derivative of the factor in front, if there is one."""
 
     def rule(xp: Any, g: Any, x: Any, y: Any, *, order: int) -> Any:
         function = getattr(xp, name)
@@ -105,7 +105,7 @@ def _bessel(name: str, scipy_name: str, first: tuple[str, str], below: int, abov
 
 
 def _spherical_bessel(x: Array, *, order: int) -> Any:
-    """By its parity for negative x, of which SciPy before 1.14 gives NaN."""
+    """The spherical Bessel function, by its parity for negative x, where SciPy before 1.14 gives NaN."""
     values = scipy.special().spherical_jn(order, np.abs(x))
     return np.where(x < 0, -values, values) if order % 2 else values
 
@@ -124,7 +124,8 @@ def _zeta_by_start(xp: Any, g: Any, s: Any, q: Any, *, order: int) -> Any:
     return -g * (slope + order * xp.zeta(s + 1, q, order=order - 1) if order else slope)
 
 
-# Incomplete functions: integrals of a density from 0 to x. Derivatives of the density by its shapes are `moment` times it.
+# Incomplete functions: integrals of a density from 0 to x. The density's derivatives by its parameters are `moment`
+# times it.
 
 
 def _gamma_density(xp: Any, a: Any, x: Any) -> Any:
@@ -163,11 +164,11 @@ def _beta_by_second(xp: Any, g: Any, a: Any, b: Any, x: Any, *, order: tuple[int
 
 
 FLAT = 40
-"""Where the normal density is 0 in every dtype."""
+"""Above this abs(x), the normal density is 0 in every dtype."""
 
 
 def _log_ndtr(xp: Any, g: Any, x: Any) -> Any:
-    """The density over its integral: on the left, where both vanish, by erfcx, which would overflow on the right."""
+    """The density divided by its integral: on the left, where both vanish, by erfcx, which overflows on the right."""
     left = 2 / (ROOT_TWO_PI * xp.erfcx(xp.where(x > 0, 0, x) * -ROOT_HALF))
     right = xp.clip(x, lower=0, upper=FLAT)
     density = xp.exp(right * right / -2) * (2 / ROOT_TWO_PI)

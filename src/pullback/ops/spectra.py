@@ -1,18 +1,19 @@
 """Eigenvalues of Hermitian matrices and singular values, without their vectors: differentiable where values are equal.
 
-A function that is symmetric in equal values is smooth in the matrix, though the vectors are anybody's choice. Let L be
-the values, V the vectors, and the gradient of such a function V diag(g) V^H. Its derivative in a direction X is, with
-Y = V^H X V, Y[i, j] (g[i] - g[j]) / (L[i] - L[j]) off the diagonal and dg on it (Daleckii and Krein, 1965). Where
-L[i] = L[j] and g[i] = g[j] the quotient is 0 / 0, and its limit is not known from g and L. But the vectors may be chosen
-so that Y is diagonal among equal values, as perturbation theory does: then these elements are on the diagonal of Y, and
-nothing is divided.
+A function that is symmetric in equal values is smooth in the matrix, although the vectors are not unique. Let L be the
+values, V the vectors, and V diag(g) V^H the gradient of such a function. Its derivative in a direction X is, with Y =
+V^H X V, Y[i, j] (g[i] - g[j]) / (L[i] - L[j]) off the diagonal and dg on it (Daleckii and Krein, 1965). Where L[i] =
+L[j] and g[i] = g[j], the quotient is 0 / 0, and its limit is not determined by g and L. But the vectors can be chosen
+such that Y is diagonal among equal values, as in perturbation theory: then these elements are on the diagonal of Y, and
+no division is needed.
 
-Of singular values the same holds, with X seen by both factors, Y = U^H X V: its Hermitian part has the quotients of
-differences, its other part those of sums, and what is outside of U and V has g / S, which is 0 / 0 at 0.
+For singular values the same holds with Y = U^H X V: its Hermitian part has quotients of differences, its skew-Hermitian
+part quotients of sums, and the part outside the spans of U and V has g / S, which is 0 / 0 at 0.
 
-So every derivative in a direction chooses vectors V Q for it. In forward mode the direction is known when the values
-move. In reverse mode it is known first to the pullback of the gradient, which sends Q - 1 as the cotangent of `turn`, a
-third output, zero, of the values. Two directions that choose different vectors have no common answer, and give NaN.
+So every derivative in a direction uses vectors V Q chosen for that direction. In forward mode the direction is known
+when the values are differentiated. In reverse mode it is known only to the pullback of the gradient, which sends Q - 1
+as the cotangent of `turn`, a third output of the primitive, which is zero. If two directions require different vectors
+the derivative is undefined, and NaN.
 """
 
 from __future__ import annotations
@@ -39,13 +40,13 @@ from .decompositions import (
 
 # 1. Which values are equal, and which vectors to choose among them
 
-COMMON = 1e-3  # frames that are farther from unitary are the sum of two
+COMMON = 1e-3  # frames farther from unitary than this are the sum of two
 
 
 def _tied_forward(values: Any, slopes: Any, *, share: float) -> Any:
-    """Which pairs of sorted values are equal, up to a share of the largest, and have equal slopes.
+    """A mask of pairs of sorted values that are equal, up to a share of the largest, and have equal slopes.
 
-    Slopes that vanish have the rounding errors of the values, by which they are computed.
+    Slopes that vanish have the rounding errors of the values from which they are computed.
     """
     eps = float(np.finfo(slopes.dtype).eps)
     size, steep = (np.abs(numbers).max(-1, keepdims=True, initial=0) for numbers in (values, slopes))
@@ -58,7 +59,7 @@ def _tied_forward(values: Any, slopes: Any, *, share: float) -> Any:
 
 
 def _frames_forward(y: Any, tied: Any) -> Any:
-    """Unitary Q, among tied values only, for which Q^H y Q is diagonal among them, and ascends; 1 where y is already 0."""
+    """Unitary Q within groups of tied values such that Q^H y Q is diagonal there, ascending; 1 where y is already 0."""
     size = y.shape[-1]
     one = np.broadcast_to(np.eye(size, dtype=y.dtype), y.shape)
     inside = np.where(tied & (one == 0), y, 0)
@@ -66,13 +67,13 @@ def _frames_forward(y: Any, tied: Any) -> Any:
     if not turns.any():
         return one.copy()
     inside = np.where(turns & tied, y, 0)
-    apart = 4 * size * np.abs(inside).max((-2, -1), keepdims=True)  # keeps blocks apart, and in their order
+    apart = 4 * size * np.abs(inside).max((-2, -1), keepdims=True)  # shifts that keep blocks apart, and in order
     found = np.linalg.eigh(inside + one * apart * np.argmax(tied, -1)[..., None])[1]
     return np.where(turns, np.where(tied, found, 0), one).astype(y.dtype)
 
 
 def _tied(xp: Any, values: Any, slopes: Any, *, digits: float) -> Any:
-    """Which values agree in all digits, or, with `digits` 0.5, in half of them, and have equal slopes."""
+    """True for pairs of values that agree in all digits, or with `digits` 0.5 in half of them, with equal slopes."""
     eps = float(np.finfo(getattr(values, "_dtype", values.dtype)).eps)
     return xp.tied_values(values, slopes, share=ROUNDING * eps if digits == 1 else eps**digits)
 
@@ -86,7 +87,7 @@ def _one(xp: Any, x: Any) -> Any:
 
 
 def _within(xp: Any, x: Any, left: Any, right: Any) -> tuple[Any, Any]:
-    """A direction as the factors see it: its Hermitian part, and the other."""
+    """A direction in the basis of the factors, split into its Hermitian and its skew-Hermitian part."""
     inside = _product(xp, _adjoint(xp, left), x, _adjoint(xp, right))
     back = _adjoint(xp, inside)
     return (inside + back) / 2, (inside - back) / 2
@@ -107,18 +108,18 @@ def _turned(xp: Any, frames: Any, numbers: Any) -> Any:
 
 
 def _gaps(xp: Any, values: Any, tied: Any) -> Any:
-    """How much greater the value of a row is than that of a column; infinite where they are tied."""
+    """The differences values[i] - values[j]; infinite for tied pairs."""
     return xp.where(tied, np.inf, _column(xp, values) - _row(xp, values))
 
 
 def _sums(xp: Any, values: Any, x: Any) -> Any:
-    """The sums of two values; of a real matrix, whose other part has no diagonal, infinite on it."""
+    """The sums of two values; infinite on the diagonal for real matrices, whose skew part has no diagonal."""
     both = _column(xp, values) + _row(xp, values)
     return both if xp.is_complex(x) else xp.where(_identity(xp, values.shape[-1]), np.inf, both)
 
 
 def _outside(xp: Any, x: Any, left: Any, right: Any) -> tuple[Any, Any]:
-    """What of a direction is outside of the left factor and inside the right one, and the reverse."""
+    """The parts of a direction outside the left factor and inside the right one, and the reverse."""
     beyond = x - _product(xp, left, _adjoint(xp, left), x)
     return _product(xp, beyond, _adjoint(xp, right)), _product(
         xp, _adjoint(xp, left), x - _product(xp, x, _adjoint(xp, right), right)
@@ -126,7 +127,7 @@ def _outside(xp: Any, x: Any, left: Any, right: Any) -> tuple[Any, Any]:
 
 
 def _apart(xp: Any, x: Any, slopes: Any, values: Any, left: Any, right: Any, tied: Any, hermitian: bool) -> Any:
-    """How slopes diag(g) in the basis of the factors move with a direction, by those that are not tied.
+    """The derivative of the gradient's matrix, with slopes g, in a direction, from pairs that are not tied.
 
     NaN where tied values have different slopes.
     """
@@ -146,7 +147,7 @@ def _apart(xp: Any, x: Any, slopes: Any, values: Any, left: Any, right: Any, tie
     return moved
 
 
-# 3. The values, their gradient, and their slopes in a direction
+# 3. The values, their gradient, and their derivative in a direction
 
 
 def _eigvalsh_forward(x: Any, *, lower: bool) -> Any:
@@ -160,7 +161,7 @@ def _svdvals_forward(x: Any) -> Any:
 
 
 def _absent(g: Any) -> bool:
-    """Whether an output has no cotangent: where none arrives, a pass fills in zeros."""
+    """True if an output has no cotangent: the pass has filled in zeros."""
     return type(g) is np.ndarray and not g.any()
 
 
@@ -179,7 +180,7 @@ def _by_values(
 
 
 def _eigvalsh(xp: Any, g: Any, x: Any, y: Any) -> Any:
-    """A Hermitian cotangent, as that of `cholesky`; vectors have one only from third derivatives."""
+    """A Hermitian cotangent, as in `cholesky`; those of the vectors arise only in third derivatives."""
     values, vectors, turn = y
     slopes = _by_values(xp, g[0], g[2], x, values, vectors, _adjoint(xp, vectors), turn, True)
     return slopes if _absent(g[1]) else slopes + by_eigenvectors(xp, g[1], values, vectors)
@@ -194,7 +195,7 @@ def _svdvals(xp: Any, g: Any, x: Any, y: Any) -> Any:
 
 
 def _push_eigvalsh(xp: Any, primals: Any, tangents: Any, y: Any, *, lower: bool) -> Any:
-    """Vectors of equal values have no tangent: NaN or infinity."""
+    """The tangents of values and vectors; those of vectors of equal values are NaN or infinite."""
     values, vectors, turn = y
     x, moves = (None if each is None else (each + _adjoint(xp, each)) / 2 for each in (primals[0], tangents[0]))
     back = _adjoint(xp, vectors)
@@ -227,7 +228,7 @@ def _gradient_forward(given: Any, x: Any, values: Any, left: Any, right: Any, tu
 
 
 def _gradient(xp: Any, g: Any, given: Any, values: Any, left: Any, right: Any, *, hermitian: bool) -> Any:
-    """The factors are chosen for the cotangent."""
+    """The pullback of the gradient; the factors are chosen for the cotangent."""
     g = (g + _adjoint(xp, g)) / 2 if hermitian else g
     inside = _within(xp, g, left, right)[0]
     tied = _tied(xp, values, given, digits=0.5)
@@ -237,7 +238,7 @@ def _gradient(xp: Any, g: Any, given: Any, values: Any, left: Any, right: Any, *
 
 
 def _push_gradient(xp: Any, primals: Any, tangents: Any, y: Any, *, hermitian: bool) -> Any:
-    """The factors are chosen for the tangent of the matrix."""
+    """The pushforward of the gradient; the factors are chosen for the tangent of the matrix."""
     given, _, values, left, right, _ = primals
     moved, x = tangents[:2]
     moved = xp.zeros_like(given) if moved is None else moved
@@ -261,7 +262,7 @@ def _slopes_forward(direction: Any, x: Any, values: Any, left: Any, right: Any, 
 
 
 def _by_slopes(xp: Any, g: Any, direction: Any, values: Any, left: Any, right: Any, *, hermitian: bool) -> Any:
-    """The factors are chosen for the direction."""
+    """The pullback of the directional derivative; the factors are chosen for the direction."""
     _, _, tied, frames = _slopes(xp, direction, values, left, right)
     to_direction = _product(xp, left, _turned(xp, frames, g), right)
     moved = _apart(xp, direction, g, values, left, right, tied, hermitian)
@@ -269,7 +270,7 @@ def _by_slopes(xp: Any, g: Any, direction: Any, values: Any, left: Any, right: A
 
 
 def _push_slopes(xp: Any, primals: Any, tangents: Any, y: Any, *, hermitian: bool) -> Any:
-    """Where the matrix moves in a second direction, both have to choose the same factors, or the answer is NaN."""
+    """The tangent in a second direction; NaN unless both directions choose the same factors."""
     direction, _, values, left, right, _ = primals
     slopes, inside, tied, frames = _slopes(xp, direction, values, left, right)
     moved = xp.zeros_like(y)
@@ -285,7 +286,7 @@ def _push_slopes(xp: Any, primals: Any, tangents: Any, y: Any, *, hermitian: boo
 
 
 def _bent(xp: Any, a: Any, b: Any, values: Any, left: Any, right: Any, tied: Any, hermitian: bool) -> Any:
-    """The second derivatives of values in two directions."""
+    """The second derivatives of the values in two directions."""
 
     def total(x: Any, y: Any, axis: int) -> Any:
         y = xp.conj(y) if xp.is_complex(y) else y

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._core.lazy import computed
 from ...ops.convolution import Sizes, Window
 from ..mathematics.lanes import Target
 from .elements import KINDS
@@ -74,7 +75,7 @@ class Plan:
         image[(slice(None), slice(None), *inside)] = x
         return image
 
-    @functools.cached_property
+    @computed
     def _put(self) -> Call:
         """The call that computes results; a task is a part of the output positions of an image."""
         return Call(
@@ -94,7 +95,7 @@ class Plan:
             self._put(len(image) * parts, shared=shared, x=image, weights=factors, out=out[images])
         return out
 
-    @functools.cached_property
+    @computed
     def _add(self) -> Call:
         """The call that computes the weight's gradient; a task is a share of the images."""
         bytes_given = self.plane * self.results

@@ -10,20 +10,21 @@ import ctypes
 import functools
 import hashlib
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 from llvmlite import binding, ir
 
+from ..._core import forks
 from ..._numerics import blas as _blas
 from .. import store
 
 POINTER_SIZE = ctypes.sizeof(ctypes.c_void_p)
 Function = TypeVar("Function", bound=Callable[..., Any])
-turn = threading.RLock()
+turn = forks.lock()
 """Held while a module is written: llvmlite is not thread-safe."""
+forks.hold(binding.ffi.lib._lock._lock)  # in which llvmlite calls LLVM
 
 
 def once(function: Function) -> Function:
@@ -36,6 +37,7 @@ def once(function: Function) -> Function:
 
     @functools.wraps(function)
     def asked(*args: Any) -> Any:
+        forks.give_way()
         with turn:
             return cached(*args)
 
@@ -250,6 +252,7 @@ def compiled(text: str, *, plain: bool = False) -> bytes:
 
     `plain` code is generated at optimisation level 0.
     """
+    forks.give_way()
     module = binding.parse_assembly(text)
     module.triple = binding.get_process_triple()
     target = machine(plain=plain)

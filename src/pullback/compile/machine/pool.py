@@ -25,6 +25,7 @@ from typing import Any
 
 from llvmlite import binding, ir
 
+from ..._core import forks
 from ..._numerics import blas, blocks
 from ..mathematics.lanes import TYPES, Word, declared
 from . import callables, native
@@ -231,12 +232,13 @@ class PoolWriter:
         body.call("PyThread_acquire_lock", lock, 1, of="i32")
         before = body.word(words, 1)
         after = before + more
-        body.put(words, 1, after)
         with body.when(before == 0):
             body.put(words, 2, body.call("get_num_threads", of="i32"))
+        body.put(words, 1, (before > after).select(before, after))  # as long as there is another number to go back to
         own = body.word(words, 2)
         with body.when((own > 1) & ((before == 0) | (after == 0))):
             body.call("set_num_threads", (after == 0).select(own, 1))
+        body.put(words, 1, after)
         body.call("PyThread_release_lock", lock)
         return body.result()
 
@@ -296,8 +298,7 @@ def _code() -> native.Code:
     code = callables.code("pool", PoolWriter, links)
     begin, pause, resume = (ctypes.CFUNCTYPE(None)(code.address(name)) for name in ("begin", "pause", "resume"))
     begin()
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(before=pause, after_in_parent=resume, after_in_child=resume)
+    forks.around(before=pause, in_parent=resume, in_child=resume)
     atexit.register(pause)
     return code
 
