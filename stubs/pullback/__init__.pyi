@@ -198,7 +198,7 @@ def angle(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> T
 def any(input: Tensor, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Whether some element is nonzero, over everything or along axes; with dim=(), along none: whether each is."""
 def arange(start: _Number, end: _Number | None = None, step: _Number = 1, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
-    """Numbers from start up to, not including, end; ints give int64."""
+    """Numbers from start up to, but not including, end; integers give int64."""
 def arccos(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The inverse cosine, elementwise; NaN outside [-1, 1]."""
 def arccos_(input: Tensor) -> Tensor:
@@ -252,9 +252,9 @@ def as_strided_(self: Tensor, *args: _Any, **options: _Any) -> Tensor:
 def as_strided_scatter(input: Tensor, src: Tensor, size: _builtins.int | _Sequence[_builtins.int] | None, stride: _builtins.float | _Sequence[_builtins.int] | str | None, storage_offset: _builtins.int | None = None) -> Tensor:
     """A copy of a contiguous tensor in which the elements that lie in memory `stride` apart are those of `src`."""
 def as_tensor(data: object, dtype: _DType | None = None, device: _Any = None) -> Tensor:
-    """The data as a tensor, without a copy where that is possible: a tensor stays itself, an array is shared."""
+    """The data as a tensor, without a copy if possible: a tensor is returned itself, an array's memory is shared."""
 def asarray(obj: _Any, *, dtype: _DType | None = None, device: _Any = None, copy: _builtins.bool | None = None, requires_grad: _builtins.bool | None = None) -> Tensor:
-    """A tensor of a tensor, an array, a buffer of bytes, or of numbers: sharing memory where it can."""
+    """A tensor with the elements of a tensor, an array, a buffer of bytes, or numbers; it shares memory if it can."""
 def asin(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The inverse sine, elementwise; NaN outside [-1, 1]."""
 def asin_(input: Tensor) -> Tensor:
@@ -286,7 +286,7 @@ def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1,
 def batch_norm(*args: _Any, **options: _Any) -> Tensor:
     """Each channel (axis 1) less its mean, over its deviation, times a weight plus a bias."""
 def bernoulli(input: Tensor, p: _Any = None, *, generator: _Generator | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """1 with the probability that each element gives, or with probability p, else 0."""
+    """1 with the probability given by each element, or with probability p, else 0."""
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """input1 @ weight[k] @ input2 for each k, plus a bias, over the last axes of the inputs."""
 def binary_cross_entropy_with_logits(*args: _Any, **options: _Any) -> Tensor:
@@ -294,7 +294,7 @@ def binary_cross_entropy_with_logits(*args: _Any, **options: _Any) -> Tensor:
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: _builtins.int = 0) -> Tensor:
     """How often each of the numbers 0, 1, 2, ... occurs, or the sum of its weights."""
 def binomial(count: _Any, prob: _Any, generator: _Generator | None = None) -> Tensor:
-    """How many of so many trials succeed, each with a probability."""
+    """Samples of binomial distributions: the number of successes in `count` trials with probability `prob`."""
 def bitwise_and(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The bitwise and of integers or bools."""
 def bitwise_left_shift(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -373,7 +373,7 @@ def clip(input: Tensor, min: _TensorLike | None = None, max: _TensorLike | None 
 def clip_(input: Tensor, min: _TensorLike | None = None, max: _TensorLike | None = None) -> Tensor:
     """input limited to [min, max]; the gradient passes inside and at the bounds."""
 def clone(self: Tensor, *, memory_format: object | None = None) -> Tensor:
-    """A recorded copy; inside a transform, one that can be written to with values of the transform."""
+    """A recorded copy; inside a transform, the transform's values can be written to it."""
 def column_stack(tensors: Tensor | _Sequence[Tensor], *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Tensors joined along their second axis, those with fewer than two axes as columns."""
 def combinations(input: Tensor, r: _builtins.int = 2, with_replacement: _builtins.bool = False) -> Tensor:
@@ -482,9 +482,9 @@ def deg2rad_(input: Tensor) -> Tensor:
 def det(A: Tensor) -> Tensor:
     """The determinant; its derivative is the matrix of cofactors, also where the determinant is 0."""
 def detach(input: Tensor) -> Tensor:
-    """The same values in the same memory, without the history."""
+    """A tensor with the same memory and without the history."""
 def detach_(self: Tensor) -> Tensor:
-    """Forget this tensor's history, in place."""
+    """Drop this tensor's history, in place."""
 from pullback._core.placement import device as device
 def diag(input: Tensor, diagonal: _builtins.int = 0, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The diagonal of a matrix, or the matrix with a vector on its diagonal."""
@@ -531,9 +531,9 @@ def empty(*sizes: _builtins.int | _Sequence[_builtins.int] | None, size: _builti
 def empty_like(input: Tensor, *args: _Any, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None, **options: _Any) -> Tensor:
     """Unset elements in the shape and dtype of another tensor."""
 def empty_permuted(size: _builtins.int | _Sequence[_builtins.int] | None, physical_layout: _Any, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, **placement: _Any) -> Tensor:
-    """A tensor of a shape whose axes lie in memory in a given order, outermost first."""
+    """A tensor of a given shape whose axes are ordered in memory as `physical_layout` says, outermost first."""
 def empty_strided(size: _builtins.int | _Sequence[_builtins.int] | None, stride: _builtins.float | _Sequence[_builtins.int] | str | None, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, **placement: _Any) -> Tensor:
-    """A tensor of a shape, with strides counted in elements, whose elements are whatever the memory held."""
+    """A tensor with uninitialised elements of a given shape, with strides counted in elements."""
 from pullback._core.modes import enable_grad as enable_grad
 def eq(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Where input == other."""
@@ -562,7 +562,7 @@ def expm1(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> T
 def expm1_(input: Tensor) -> Tensor:
     """exp(input) - 1, exact for small inputs."""
 def eye(n: _builtins.int, m: _builtins.int | None = None, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
-    """Ones on the diagonal, zeros elsewhere."""
+    """A matrix with ones on the diagonal and zeros elsewhere."""
 def feature_alpha_dropout(input: Tensor, p: _builtins.float, train: _builtins.bool) -> Tensor:
     """`alpha_dropout` of whole channels (axis 1)."""
 def feature_alpha_dropout_(input: Tensor, p: _builtins.float, train: _builtins.bool) -> Tensor:
@@ -572,9 +572,9 @@ def feature_dropout(input: Tensor, p: _builtins.float, train: _builtins.bool) ->
 def feature_dropout_(input: Tensor, p: _builtins.float, train: _builtins.bool) -> Tensor:
     """In place: `feature_dropout`."""
 def fill(input: Tensor, value: _Number | Tensor) -> Tensor:
-    """A copy that holds one value everywhere: a number, or that of a 0-d tensor, which gets the sum of the gradients."""
+    """A tensor of this shape filled with one value: a number, or a 0-d tensor, which gets the sum of the gradients."""
 def fill_(self: Tensor, value: _TensorLike) -> Tensor:
-    """In place: one value everywhere, a number or a 0-d tensor."""
+    """Set all elements to one value, a number or a 0-d tensor, in place."""
 from pullback._core.dtypes import finfo as finfo
 def fix(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The integer towards zero, elementwise; its gradient is 0."""
@@ -607,7 +607,7 @@ def fmin(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] 
 def fmod(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """What is left of input after truncated division by other; the sign is that of input."""
 def fork_rng(devices: _Any = None, enabled: _builtins.bool = True, **options: _Any) -> _Iterator[None]:
-    """A block after which this thread's random numbers go on as if it had not been; not if `enabled` is False."""
+    """A block after which this thread's random state is restored; not if `enabled` is False."""
 def frac(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """What is left of the input after truncation; it has the input's sign."""
 def frac_(input: Tensor) -> Tensor:
@@ -615,13 +615,13 @@ def frac_(input: Tensor) -> Tensor:
 def frexp(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _Frexp:
     """The mantissa, from 0.5 to 1, and the exponent of 2 whose product is the input."""
 def from_dlpack(ext_tensor: _Any, *, device: _Any = None, copy: _builtins.bool | None = None) -> Tensor:
-    """A tensor on the memory of an array of any library that has `__dlpack__`."""
+    """A tensor that shares the memory of an array of any library with `__dlpack__`."""
 def from_numpy(array: _np.ndarray[_Any, _Any]) -> Tensor:
     """A tensor that shares the memory of a NumPy array: writes to either are seen by both."""
 def frombuffer(buffer: _Any, *, dtype: _DType | None, count: _builtins.int = -1, offset: _builtins.int = 0, requires_grad: _builtins.bool = False) -> Tensor:
-    """A one-dimensional tensor on the memory of a buffer: `count` elements from a byte `offset` on, -1 for all."""
+    """A 1-d tensor that shares the memory of a buffer: `count` elements from a byte `offset` on, -1 for all."""
 def full(size: _Sequence[_builtins.int], fill_value: _Number | Tensor, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
-    """One value everywhere; its type decides the dtype unless one is given."""
+    """A tensor filled with one value, whose type decides the dtype unless one is given."""
 def full_like(input: Tensor, *args: _Any, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None, **options: _Any) -> Tensor:
     """One value everywhere in the shape and dtype of another tensor."""
 @_overload
@@ -643,13 +643,13 @@ def ger(input: Tensor, vec2: Tensor, *, out: Tensor | tuple[Tensor, ...] | None 
 def get_default_dtype() -> _dtype:
     """The dtype of tensors made from Python floats: float32 at first."""
 def get_device(input: Tensor) -> _builtins.int:
-    """The number of the tensor's device: -1, the CPU's."""
+    """The index of the tensor's device: -1 for the CPU."""
 def get_num_threads() -> _builtins.int:
     """The number of threads that work on large arrays."""
 def get_printoptions() -> dict[str, _Any.Any]:
-    """The print options in force, as a new dictionary that `set_printoptions` takes back as keywords."""
+    """The current print options, as a new dictionary of keyword arguments for `set_printoptions`."""
 def get_rng_state() -> dict[str, _Any]:
-    """Where this thread's random numbers have got to, for `set_rng_state`."""
+    """The current state of this thread's default generator, for `set_rng_state`."""
 @_overload
 def gradient(input: Tensor, *, spacing: _Any = 1, dim: _builtins.int | _Sequence[_builtins.int] | None = None, edge_order: _builtins.int = 1) -> tuple[Tensor, ...]:
     """Estimates of the slope along each dim, from central differences inside and one-sided ones at the edges."""
@@ -734,7 +734,7 @@ def index_select(input: Tensor, axis: _builtins.int, index: Tensor | _TensorLike
     """The slices along a dim that `index`, a vector, names."""
 from pullback._core.modes import inference_mode as inference_mode
 def initial_seed() -> _builtins.int:
-    """The seed that this thread's random numbers started from."""
+    """The seed that this thread's default generator was last reset to."""
 def inner(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The sums of products along the last axes of two tensors, for all pairs; with a number, the product."""
 def instance_norm(*args: _Any, **options: _Any) -> Tensor:
@@ -747,11 +747,11 @@ from pullback._core.dtypes import int8 as int8
 def inverse(A: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The inverse of square matrices; LinAlgError for one that has none."""
 def is_complex(self: Tensor) -> _builtins.bool:
-    """Whether the elements are complex numbers."""
+    """True if the dtype is complex."""
 def is_conj(input: Tensor) -> _builtins.bool:
     """False: conjugation is never put off here."""
 def is_floating_point(self: Tensor) -> _builtins.bool:
-    """Whether the elements are real floating-point numbers."""
+    """True if the dtype is a real floating-point dtype."""
 def is_grad_enabled() -> _builtins.bool:
     """Whether operations on tensors that require grad are recorded in this thread."""
 def is_inference_mode_enabled() -> _builtins.bool:
@@ -761,13 +761,13 @@ def is_neg(input: Tensor) -> _builtins.bool:
 def is_nonzero(input: Tensor) -> _builtins.bool:
     """Whether the only element is not zero."""
 def is_same_size(input: Tensor, other: _TensorLike) -> _builtins.bool:
-    """Whether two tensors have the same shape."""
+    """True if two tensors have the same shape."""
 def is_signed(input: Tensor) -> _builtins.bool:
     """Whether the dtype has negative numbers."""
 def is_storage(obj: _Any) -> _builtins.bool:
-    """Whether an object is a storage."""
+    """True if an object is a storage."""
 def is_tensor(value: _TensorLike) -> _builtins.bool:
-    """Whether a value is a tensor."""
+    """True if a value is a tensor."""
 def isclose(input: Tensor, other: _TensorLike, rtol: _builtins.float = 1e-05, atol: _builtins.float = 1e-08, equal_nan: _builtins.bool = False) -> Tensor:
     """Where abs(input - other) is at most atol + rtol * abs(other); both must have one dtype."""
 def isfinite(input: Tensor) -> Tensor:
@@ -862,7 +862,7 @@ def logit(input: Tensor, eps: _builtins.float | None = None, *, out: Tensor | tu
 def logit_(input: Tensor, eps: _builtins.float | None = None) -> Tensor:
     """log(input / (1 - input)), the inverse of sigmoid; `eps` keeps the input within [eps, 1 - eps]."""
 def logspace(start: _Number, end: _Number, steps: _builtins.int, base: _builtins.float = 10.0, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
-    """`steps` powers of a base, whose exponents are evenly spaced from start to end, both included."""
+    """`steps` powers of a base, with exponents evenly spaced from start to end, both included."""
 @_overload
 def logsumexp(input: Tensor, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None, keepdim: _builtins.bool = False, *, keepdims: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """log(sum(exp(input))) along axes, without overflow."""
@@ -883,7 +883,7 @@ def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor |
 def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: _builtins.bool = True, unpack_pivots: _builtins.bool = True, *, out: Tensor | tuple[Tensor, ...] | None = None) -> _LUResult:
     """P, L and U from what `linalg.lu_factor` returns; empty what is not to be unpacked."""
 def manual_seed(seed: _builtins.int) -> _Generator:
-    """Start this thread's random numbers from a seed; the thread's generator is returned."""
+    """Reset this thread's default generator to a seed; the generator is returned."""
 def margin_ranking_loss(*args: _Any, **options: _Any) -> Tensor:
     """max(0, margin - target * (input1 - input2)): a target of 1 says that the first should be larger, -1 the second. Arguments: input1, input2, target, margin, reduction."""
 def masked_fill(input: Tensor, mask: Tensor, value: _TensorLike) -> Tensor:
@@ -948,7 +948,7 @@ def msort(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> T
 def mul(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """input * other, with broadcasting."""
 def multinomial(input: Tensor, num_samples: _builtins.int, replacement: _builtins.bool = False, *, generator: _Generator | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """Places drawn at random from each row of weights, each with a probability in proportion to its weight."""
+    """Indices drawn from each row of weights, with probabilities proportional to the weights."""
 def multiply(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """input * other, with broadcasting."""
 def mv(input: Tensor, vec: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -1020,7 +1020,7 @@ def norm(input: Tensor, p: _Any = 2, dim: _builtins.int | tuple[_builtins.int, .
 def norm(input: Tensor, p: _Any = 2, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False, *, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The p-norm of all elements or along axes: p a number, inf, -inf or 'fro' (2); its slope at 0 is 0."""
 def normal(mean: Tensor | _builtins.float = 0.0, std: Tensor | _builtins.float = 1.0, size: _builtins.int | _Sequence[_builtins.int] | None = None, *, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
-    """Normally distributed numbers: of a size, or one for each mean and standard deviation of a tensor."""
+    """Normally distributed numbers: of a given size, or one for each element of a tensor of means or deviations."""
 def not_equal(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Where input != other."""
 def numel(self: Tensor) -> _builtins.int:
@@ -1054,7 +1054,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: _builtins.int) -> Tensor:
 def pixel_unshuffle(input: Tensor, downscale_factor: _builtins.int) -> Tensor:
     """The inverse of `pixel_shuffle`: images of an r-th of the height and width, with r * r times as many channels."""
 def poisson(input: Tensor, generator: _Generator | None = None) -> Tensor:
-    """Counts of events, for each element the rate of them."""
+    """Samples of Poisson distributions, with each element as the rate."""
 def poisson_nll_loss(*args: _Any, **options: _Any) -> Tensor:
     """The negative log-probability of counts, from the rate of their Poisson distribution or its logarithm."""
 def polar(abs: _Any, angle: _Any, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
@@ -1091,17 +1091,17 @@ def rand(*sizes: _builtins.int | _Sequence[_builtins.int] | None, size: _builtin
 def rand_like(input: Tensor, *args: _Any, dtype: _DType | None = None, **options: _Any) -> Tensor:
     """Numbers drawn evenly from [0, 1) in the shape and dtype of another tensor."""
 def randint(low: _Any = 0, high: _Any = None, size: _builtins.int | _Sequence[_builtins.int] | None = None, *, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
-    """Whole numbers drawn evenly from [low, high); `randint(high, size)` starts at 0."""
+    """Random integers, uniform in [low, high); `randint(high, size)` starts at 0."""
 def randint_like(input: Tensor, low: _Any = 0, high: _Any = None, **options: _Any) -> Tensor:
-    """Whole numbers drawn evenly from [low, high), in the shape and dtype of another tensor."""
+    """Random integers, uniform in [low, high), with the shape and dtype of another tensor."""
 def randn(*sizes: _builtins.int | _Sequence[_builtins.int] | None, size: _builtins.int | _Sequence[_builtins.int] | None = None, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
     """Numbers drawn from the normal distribution with mean 0 and variance 1."""
 def randn_like(input: Tensor, *args: _Any, dtype: _DType | None = None, **options: _Any) -> Tensor:
     """Normally distributed numbers in the shape and dtype of another tensor."""
 def randperm(n: _builtins.int, *, generator: _Generator | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
-    """The whole numbers from 0 to less than n in an order drawn at random."""
+    """A random permutation of the integers from 0 to n - 1."""
 def range(start: _Number, end: _Number | None = None, step: _Number = 1, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
-    """Numbers from start to end, both included, of the default dtype: `arange` is the form that replaced it."""
+    """Numbers from start to end, both included, of the default dtype; `arange` has replaced it."""
 def ravel(input: Tensor) -> Tensor:
     """All elements along one axis, next to each other in memory."""
 def real(input: Tensor) -> Tensor:
@@ -1137,7 +1137,7 @@ def resolve_conj(input: Tensor) -> Tensor:
 def resolve_neg(input: Tensor) -> Tensor:
     """The tensor itself: negation is never put off here."""
 def result_type(tensor: Tensor, other: _TensorLike) -> _dtype:
-    """The dtype that an operation on two tensors or numbers is computed in."""
+    """The dtype of the result of an operation on two tensors or numbers, by type promotion."""
 def rms_norm(input: Tensor, normalized_shape: _builtins.float | _Sequence[_builtins.int] | str | None, weight: Tensor | None = None, eps: _builtins.float | None = None) -> Tensor:
     """The input over the root of the mean of its squares over its last axes, times a weight."""
 def rnn_relu(*args: _Any, **options: _Any) -> tuple[Tensor, ...]:
@@ -1177,7 +1177,7 @@ def rsqrt_(input: Tensor) -> Tensor:
 def rsub(input: Tensor, other: _TensorLike, *, alpha: _builtins.float = 1) -> Tensor:
     """other - alpha * input."""
 def scalar_tensor(s: _builtins.float | _Sequence[_builtins.int] | str | None, *, dtype: _DType | None = None, requires_grad: _builtins.bool = False, **placement: _Any) -> Tensor:
-    """A tensor without axes that holds a number, in the default dtype unless another is given."""
+    """A 0-d tensor that holds a number, of the default dtype unless another is given."""
 @_overload
 def scatter(input: Tensor, dim: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor], src: Tensor | None = None, *, value: _TensorLike | None = None, reduce: str | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """A copy in which the places along a dim that `index` names hold the elements of `src`, or one number."""
@@ -1199,7 +1199,7 @@ def scatter_reduce(input: Tensor, axis: _builtins.int, index: Tensor | _TensorLi
 def searchsorted(sorted_sequence: Tensor, input: Tensor, *, out_int32: _builtins.bool = False, right: _builtins.bool = False, side: str | None = None, sorter: Tensor | None = None, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """Where values go in a sorted sequence, or in each row of several, to keep it sorted."""
 def seed() -> _builtins.int:
-    """Start this thread's random numbers from a seed that the system draws; the seed is returned."""
+    """Reset this thread's default generator to a seed drawn by the operating system; the seed is returned."""
 def segment_reduce(data: object, reduce: str, *, lengths: _Any = None, indices: _TensorLike | None = None, offsets: Tensor | None = None, axis: _builtins.int = 0, unsafe: _builtins.bool = False, initial: _builtins.float | None = None) -> Tensor:
     """The sums, means, maxima, minima or products of segments along an axis: of parts that follow one another."""
 @_overload
@@ -1222,11 +1222,11 @@ def set_default_dtype(d: _Any, /) -> None:
     """Makes a floating dtype the one of tensors made from Python floats, in this process."""
 from pullback._core.modes import set_grad_enabled as set_grad_enabled
 def set_num_threads(number: _builtins.int, /) -> None:
-    """Choose the number of threads that work on large arrays; results do not depend on it."""
+    """Set the number of threads that work on large arrays; results do not depend on it."""
 def set_printoptions(precision: _builtins.int | None = None, threshold: _builtins.float | None = None, edgeitems: _builtins.int | None = None, linewidth: _builtins.int | None = None, profile: _Any[_Literal['default', 'short', 'full']] = None, sci_mode: _builtins.bool | None = None) -> None:
     """Choose how tensors are printed from now on, in every thread."""
 def set_rng_state(state: dict[str, _Any]) -> None:
-    """Let this thread's random numbers go on from a state that `get_rng_state` gave."""
+    """Set this thread's default generator to a state returned by `get_rng_state`."""
 def sgn(input: Tensor, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """input / abs(input), of complex numbers too; 0 at 0."""
 from pullback._core.dtypes import short as short
@@ -1454,7 +1454,7 @@ def unsqueeze(input: Tensor, dim: _builtins.int) -> Tensor:
 def unsqueeze(input: Tensor, axis: _builtins.int) -> Tensor:
     """A view with a new axis of length 1."""
 def vander(x: _TensorLike, N: _builtins.int | None = None, increasing: _builtins.bool = False) -> Tensor:
-    """The powers of a vector's elements, a row for each, from the highest: those of `linalg.vander` begin with 1."""
+    """The powers of a vector's elements, one row per element, highest first; those of `linalg.vander` begin with 1."""
 @_overload
 def var(input: Tensor, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None | _builtins.bool = None, unbiased: _builtins.bool | None = None, keepdim: _builtins.bool = False, *, out: Tensor | tuple[Tensor, ...] | None = None, **options: _Any) -> Tensor:
     """The variance over all elements or along axes, divided by count - correction (1 unless given)."""
@@ -1487,7 +1487,7 @@ def xlogy(input: Tensor, other: _TensorLike, *, out: Tensor | tuple[Tensor, ...]
 def xlogy_(input: Tensor, other: _TensorLike) -> Tensor:
     """input * log(other); 0 where input is 0."""
 def zero_(self: Tensor) -> Tensor:
-    """In place: zeros."""
+    """Set all elements to zero, in place."""
 def zeros(*sizes: _builtins.int | _Sequence[_builtins.int] | None, size: _builtins.int | _Sequence[_builtins.int] | None = None, dtype: _DType | None = None, requires_grad: _builtins.bool = False, out: Tensor | tuple[Tensor, ...] | None = None, **placement: _Any) -> Tensor:
     """Zeros of a shape."""
 def zeros_like(input: Tensor, *args: _Any, dtype: _DType | None = None, out: Tensor | tuple[Tensor, ...] | None = None, **options: _Any) -> Tensor:

@@ -22,7 +22,7 @@ def fft2(input: Tensor, s: float | _Sequence[int] | str | None = None, dim: int 
 def fft2(input: Tensor, s: float | _Sequence[int] | str | None = None, axis: int | tuple[int, ...] | list[int] | None = ..., norm: str | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """`fftn` along the last two dims."""
 def fftfreq(n: int, d: float = 1.0, *, dtype: _DType | None = None, requires_grad: bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The frequencies that `fft` of n points, d apart, belongs to: negative ones in the second half."""
+    """The frequencies of the entries of `fft` for n samples with spacing d; negative ones in the second half."""
 @_overload
 def fftn(input: Tensor, s: float | _Sequence[int] | str | None = None, dim: int | tuple[int, ...] | list[int] | None = None, norm: str | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The Fourier transform along several dims, all unless given, cut or filled with zeros to the sizes s."""
@@ -126,7 +126,7 @@ def rfft2(input: Tensor, s: float | _Sequence[int] | str | None = None, dim: int
 def rfft2(input: Tensor, s: float | _Sequence[int] | str | None = None, axis: int | tuple[int, ...] | list[int] | None = ..., norm: str | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """`rfftn` along the last two dims."""
 def rfftfreq(n: int, d: float = 1.0, *, dtype: _DType | None = None, requires_grad: bool = False, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
-    """The frequencies that `rfft` of n points, d apart, belongs to."""
+    """The frequencies of the entries of `rfft` for n samples with spacing d."""
 @_overload
 def rfftn(input: Tensor, s: float | _Sequence[int] | str | None = None, dim: int | tuple[int, ...] | list[int] | None = None, norm: str | None = None, *, out: Tensor | tuple[Tensor, ...] | None = None) -> Tensor:
     """The Fourier transform of real numbers along several dims: half of it along the last."""

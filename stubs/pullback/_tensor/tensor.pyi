@@ -60,7 +60,7 @@ class _TriangularSolveResult(_NamedTuple):
     cloned_coefficient: Tensor
 
 class Tensor:
-    """An array of numbers that records what is done to it when it, or what it came from, requires grad."""
+    """An array of numbers that records operations if it, or a tensor it was computed from, requires grad."""
     def __init__(self, *data: object, size: object = None, **placement: object) -> None: ...
     def __add__(self, other: _TensorLike, /) -> Tensor: ...
     def __radd__(self, other: _TensorLike, /) -> Tensor: ...
@@ -192,7 +192,7 @@ class Tensor:
     def any(self, dim: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdim: _builtins.bool = False, *, axis: _builtins.int | tuple[_builtins.int, ...] | list[_builtins.int] | None = None, keepdims: _builtins.bool = False) -> Tensor:
         """Whether some element is nonzero, over everything or along axes; with dim=(), along none: whether each is."""
     def apply_(self, callable: _Callable[[_Any], _Any]) -> Tensor:
-        """In place: a Python function of each element, which is slow."""
+        """Apply a Python function to each element, in place; slow."""
     def arccos(self) -> Tensor:
         """The inverse cosine, elementwise; NaN outside [-1, 1]."""
     def arccos_(self) -> Tensor:
@@ -248,7 +248,7 @@ class Tensor:
     def as_strided_scatter(self, src: Tensor, size: _builtins.int | _Sequence[_builtins.int] | None, stride: _builtins.float | _Sequence[_builtins.int] | str | None, storage_offset: _builtins.int | None = None) -> Tensor:
         """A copy of a contiguous tensor in which the elements that lie in memory `stride` apart are those of `src`."""
     def as_subclass(self, cls: _Any) -> Tensor:
-        """The tensor as one of a class derived from Tensor, on the same memory and with the same history."""
+        """The tensor as an instance of a class derived from Tensor, with the same memory and history."""
     def asin(self) -> Tensor:
         """The inverse sine, elementwise; NaN outside [-1, 1]."""
     def asin_(self) -> Tensor:
@@ -276,13 +276,13 @@ class Tensor:
     def baddbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """beta * input + alpha * (batch1 @ batch2) for batches of matrices; the input is broadcast."""
     def bernoulli(self, p: _Any = None, *, generator: _Generator | None = None) -> Tensor:
-        """1 with the probability that each element gives, or with probability p, else 0."""
+        """1 with the probability given by each element, or with probability p, else 0."""
     def bernoulli_(self, p: _Any = 0.5, *, generator: _Generator | None = None) -> Tensor:
         """1 with probability p, a number or one for each element, else 0."""
     def bincount(self, weights: Tensor | None = None, minlength: _builtins.int = 0) -> Tensor:
         """How often each of the numbers 0, 1, 2, ... occurs, or the sum of its weights."""
     def binomial(self, prob: _Any, generator: _Generator | None = None) -> Tensor:
-        """How many of so many trials succeed, each with a probability."""
+        """Samples of binomial distributions: the number of successes in `count` trials with probability `prob`."""
     def bitwise_and(self, other: _TensorLike) -> Tensor:
         """The bitwise and of integers or bools."""
     def bitwise_and_(self, other: _TensorLike) -> Tensor:
@@ -356,9 +356,9 @@ class Tensor:
     def clip_(self, min: _TensorLike | None = None, max: _TensorLike | None = None) -> Tensor:
         """input limited to [min, max]; the gradient passes inside and at the bounds."""
     def clone(self, *, memory_format: object | None = None) -> Tensor:
-        """A recorded copy; inside a transform, one that can be written to with values of the transform."""
+        """A recorded copy; inside a transform, the transform's values can be written to it."""
     def coalesce(self) -> Tensor:
-        """This tensor, with one number for each index, in order."""
+        """This tensor: a dense tensor has one value per index, in order."""
     def conj(self) -> Tensor:
         """The complex conjugate; a real tensor as it is."""
     def conj_(self) -> Tensor:
@@ -368,9 +368,9 @@ class Tensor:
     def conj_physical_(self) -> Tensor:
         """The complex conjugate; a real tensor as it is."""
     def contiguous(self, memory_format: object | None = None) -> Tensor:
-        """This tensor, or a copy whose elements lie in the order of the axes."""
+        """This tensor, or a contiguous copy of it."""
     def copy_(self, other: _TensorLike, non_blocking: _builtins.bool = False) -> Tensor:
-        """In place: the elements of another tensor or array, broadcast and converted."""
+        """Copy the elements of another tensor or array to this one, broadcast and converted, in place."""
     def copysign(self, other: _TensorLike) -> Tensor:
         """The size of input with the sign of other."""
     def copysign_(self, other: _TensorLike) -> Tensor:
@@ -394,7 +394,7 @@ class Tensor:
     def cov(self, *, correction: _builtins.int = 1, fweights: _Any = None, aweights: _Any = None) -> Tensor:
         """The covariances of variables, the rows of the input, over observations, its columns."""
     def cpu(self) -> Tensor:
-        """This tensor."""
+        """This tensor, which is on the CPU already."""
     @_overload
     def cross(self, other: _TensorLike, dim: _builtins.int | None = None) -> Tensor:
         """The vector product along an axis of length 3: the first such axis, unless one is given."""
@@ -402,7 +402,7 @@ class Tensor:
     def cross(self, other: _TensorLike, axis: _builtins.int | None = None) -> Tensor:
         """The vector product along an axis of length 3: the first such axis, unless one is given."""
     def cuda(self, device: _Any = None, non_blocking: _builtins.bool = False, memory_format: object | None = None) -> Tensor:
-        """Refused: there is no other device than the CPU."""
+        """Refused: the CPU is the only device."""
     @_overload
     def cummax(self, dim: _builtins.int) -> _Selection:
         """The largest element so far along a dim, and where it stands, the last of several: (values, indices)."""
@@ -448,9 +448,9 @@ class Tensor:
     def det(self) -> Tensor:
         """The determinant; its derivative is the matrix of cofactors, also where the determinant is 0."""
     def detach(self) -> Tensor:
-        """The same values in the same memory, without the history."""
+        """A tensor with the same memory and without the history."""
     def detach_(self) -> Tensor:
-        """Forget this tensor's history, in place."""
+        """Drop this tensor's history, in place."""
     def diag(self, diagonal: _builtins.int = 0) -> Tensor:
         """The diagonal of a matrix, or the matrix with a vector on its diagonal."""
     def diag_embed(self, offset: _builtins.int = 0, dim1: _builtins.int = -2, dim2: _builtins.int = -1) -> Tensor:
@@ -490,7 +490,7 @@ class Tensor:
     def dsplit(self, indices_or_sections: _Any) -> tuple[Tensor, ...]:
         """Pieces along the third axis, as views: so many of one size, or those between places."""
     def element_size(self) -> _builtins.int:
-        """Bytes of one element."""
+        """The number of bytes of one element."""
     def eq(self, other: _TensorLike) -> Tensor:
         """Where input == other."""
     def eq_(self, other: _TensorLike) -> Tensor:
@@ -528,7 +528,7 @@ class Tensor:
     def exponential_(self, lambd: _builtins.float = 1, *, generator: _Generator | None = None) -> Tensor:
         """Numbers drawn from the exponential distribution of a rate."""
     def fill_(self, value: _TensorLike) -> Tensor:
-        """In place: one value everywhere, a number or a 0-d tensor."""
+        """Set all elements to one value, a number or a 0-d tensor, in place."""
     def fill_diagonal_(self, fill_value: _Number, wrap: _builtins.bool = False) -> Tensor:
         """In place: the main diagonal, that of all axes, filled with a number."""
     def fix(self) -> Tensor:
@@ -592,7 +592,7 @@ class Tensor:
     def ger(self, vec2: Tensor) -> Tensor:
         """All products of an element of one vector with one of another."""
     def get_device(self) -> _builtins.int:
-        """The number of the tensor's device: -1, the CPU's."""
+        """The index of the tensor's device: -1 for the CPU."""
     def greater(self, other: _TensorLike) -> Tensor:
         """Where input > other."""
     def greater_(self, other: _TensorLike) -> Tensor:
@@ -694,7 +694,7 @@ class Tensor:
     def index_select(self, axis: _builtins.int, index: Tensor | _TensorLike | _Sequence[Tensor]) -> Tensor:
         """The slices along a dim that `index`, a vector, names."""
     def indices(self) -> Tensor:
-        """The indices of the elements that are not zero, a column for each; those that a sparse tensor was made of."""
+        """The indices of the nonzero elements, one per column; for a tensor created from indices, those."""
     def inner(self, other: _TensorLike) -> Tensor:
         """The sums of products along the last axes of two tensors, for all pairs; with a number, the product."""
     def int(self, memory_format: object | None = None) -> Tensor:
@@ -703,19 +703,19 @@ class Tensor:
     def inverse(self) -> Tensor:
         """The inverse of square matrices; LinAlgError for one that has none."""
     def is_coalesced(self) -> _builtins.bool:
-        """Whether there is one number for each index, in order."""
+        """True: a dense tensor has one value per index, in order."""
     def is_complex(self) -> _builtins.bool:
-        """Whether the elements are complex numbers."""
+        """True if the dtype is complex."""
     def is_conj(self) -> _builtins.bool:
         """False: conjugation is never put off here."""
     def is_contiguous(self, memory_format: object | None = None) -> _builtins.bool:
-        """Whether the elements lie in memory in the order of the axes."""
+        """True if the elements are contiguous in the given memory format."""
     is_cpu: _builtins.bool
     is_cuda: _builtins.bool
     def is_floating_point(self) -> _builtins.bool:
-        """Whether the elements are real floating-point numbers."""
+        """True if the dtype is a real floating-point dtype."""
     def is_inference(self) -> _builtins.bool:
-        """Whether the tensor was made under inference_mode."""
+        """True if the tensor was created under inference_mode."""
     is_meta: _builtins.bool
     is_mkldnn: _builtins.bool
     is_mps: _builtins.bool
@@ -728,9 +728,9 @@ class Tensor:
         """False: there is no device for which memory could be pinned."""
     is_quantized: _builtins.bool
     def is_same_size(self, other: _TensorLike) -> _builtins.bool:
-        """Whether two tensors have the same shape."""
+        """True if two tensors have the same shape."""
     def is_shared(self) -> _builtins.bool:
-        """Whether the elements lie in memory that `share_memory_` has made."""
+        """True if the elements are in memory created by `share_memory_`."""
     def is_signed(self) -> _builtins.bool:
         """Whether the dtype has negative numbers."""
     is_sparse: _builtins.bool
@@ -861,7 +861,7 @@ class Tensor:
     def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
         """The X with A @ X = input from what `lu` has made of A."""
     def map_(self, tensor: Tensor, callable: _Callable[[_Any, _Any], _Any]) -> Tensor:
-        """In place: a Python function of each element and that of another tensor, which is slow."""
+        """Apply a Python function to each pair of elements of this tensor and another, in place; slow."""
     def masked_fill(self, mask: Tensor, value: _TensorLike) -> Tensor:
         """A copy that holds a number, or a 0-d tensor, where the mask is True."""
     def masked_fill_(self, mask: Tensor, value: _TensorLike) -> Tensor:
@@ -921,7 +921,7 @@ class Tensor:
     def mul_(self, other: _TensorLike) -> Tensor:
         """input * other, with broadcasting."""
     def multinomial(self, num_samples: _builtins.int, replacement: _builtins.bool = False, *, generator: _Generator | None = None) -> Tensor:
-        """Places drawn at random from each row of weights, each with a probability in proportion to its weight."""
+        """Indices drawn from each row of weights, with probabilities proportional to the weights."""
     def multiply(self, other: _TensorLike) -> Tensor:
         """input * other, with broadcasting."""
     def multiply_(self, other: _TensorLike) -> Tensor:
@@ -1024,7 +1024,7 @@ class Tensor:
     def numel(self) -> _builtins.int:
         """The number of elements."""
     def numpy(self, *, force: _builtins.bool = False) -> _np.ndarray[_Any, _Any]:
-        """The NumPy array in which the elements lie; with `force`, also of a tensor that requires grad."""
+        """The tensor's NumPy array, which shares its memory; with `force`, also for a tensor that requires grad."""
     def orgqr(self, tau: Tensor) -> Tensor:
         """The first columns of a product of reflections: Q, from what `geqrf` returns."""
     def ormqr(self, tau: Tensor, other: _TensorLike, left: _builtins.bool = True, transpose: _builtins.bool = False) -> Tensor:
@@ -1038,7 +1038,7 @@ class Tensor:
     def pinverse(self, rcond: _builtins.float = 1e-15) -> Tensor:
         """The pseudoinverse; singular values up to rcond times the largest count as zero."""
     def poisson(self, generator: _Generator | None = None) -> Tensor:
-        """Counts of events, for each element the rate of them."""
+        """Samples of Poisson distributions, with each element as the rate."""
     def polygamma(self, n: _builtins.int) -> Tensor:
         """The n-th derivative of digamma, for n from 0."""
     def polygamma_(self, n: _builtins.int) -> Tensor:
@@ -1078,7 +1078,7 @@ class Tensor:
     def reciprocal_(self) -> Tensor:
         """1 / input, elementwise."""
     def register_hook(self, hook: _Callable[[_Any], _Any]) -> _RemovableHandle:
-        """Call `hook(grad)` when this tensor's gradient is computed; a tensor it returns takes its place."""
+        """Call `hook(grad)` when this tensor's gradient is computed; a tensor that it returns replaces the gradient."""
     def register_post_accumulate_grad_hook(self, hook: _Callable[[_Any], _Any]) -> _RemovableHandle:
         """Call `hook(tensor)` after a pass has updated this leaf's `.grad`."""
     def relu(self) -> Tensor:
@@ -1116,7 +1116,7 @@ class Tensor:
     def reshape_as(self, other: _TensorLike) -> Tensor:
         """input.reshape(other.shape)."""
     def resize(self, *sizes: _builtins.int | _Sequence[_builtins.int] | None) -> Tensor:
-        """The elements in another shape, with a warning: the old name of `reshape`, for as many elements."""
+        """The elements in another shape, with a warning: the old name of `reshape`, for the same number of elements."""
     def resize_(self, *sizes: _builtins.int | _Sequence[_builtins.int] | None, size: _builtins.int | _Sequence[_builtins.int] | None = None, memory_format: object | None = None) -> Tensor:
         """In place: another shape for the elements, in their order in memory; what is added is not set."""
     def resize_as(self, tensor: Tensor) -> Tensor:
@@ -1128,7 +1128,7 @@ class Tensor:
     def resolve_neg(self) -> Tensor:
         """The tensor itself: negation is never put off here."""
     def retain_grad(self) -> None:
-        """Have passes store this tensor's gradient in `.grad`, although it is not a leaf."""
+        """Make passes store this tensor's gradient in `.grad`, although it is not a leaf."""
     @_overload
     def roll(self, shifts: _Any, dims: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
         """A copy with the elements moved along axes, those beyond the end to the beginning; without axes, in the flat order."""
@@ -1198,13 +1198,13 @@ class Tensor:
     def select_scatter(self, src: Tensor, axis: _builtins.int, index: _builtins.int) -> Tensor:
         """A copy whose slice at one place along a dim is `src`."""
     def set_(self, source: Tensor | None = None, storage_offset: _builtins.int = 0, size: _builtins.int | _Sequence[_builtins.int] | None = None, stride: _builtins.float | _Sequence[_builtins.int] | str | None = None) -> Tensor:
-        """Let the tensor lie in the memory of another, or of a storage, from an element on; in no memory without one."""
+        """Make the tensor use the memory of another tensor or a storage, from an element on; without a source, no memory."""
     def sgn(self) -> Tensor:
         """input / abs(input), of complex numbers too; 0 at 0."""
     def sgn_(self) -> Tensor:
         """input / abs(input), of complex numbers too; 0 at 0."""
     def share_memory_(self) -> Tensor:
-        """Move the elements, in place, to memory that is shared with the processes started with this tensor."""
+        """Move the elements, in place, to memory shared with the processes that are started with this tensor."""
     def short(self, memory_format: object | None = None) -> Tensor:
         """This tensor in int16; itself if it has that dtype."""
     def sigmoid(self) -> Tensor:
@@ -1246,7 +1246,7 @@ class Tensor:
     def sort(self, axis: _builtins.int = -1, descending: _builtins.bool = False, stable: _builtins.bool = False) -> _Selection:
         """The elements in order along a dim, and where they stood: (values, indices), as `argsort` has them."""
     def sparse_mask(self, mask: Tensor) -> Tensor:
-        """This tensor where another has elements, and zero elsewhere."""
+        """This tensor where `mask` has elements, and zero elsewhere."""
     @_overload
     def split(self, split_size_or_sections: _Any = None, dim: _builtins.int = 0, *, split_size: _Any = None) -> tuple[Tensor, ...]:
         """Consecutive pieces along an axis: of one size (the last may be smaller), or of the sizes given."""
@@ -1280,15 +1280,15 @@ class Tensor:
     def stft(self, n_fft: _builtins.int, hop_length: _builtins.int | None = None, win_length: _builtins.int | None = None, window: Tensor | None = None, center: _builtins.bool = True, pad_mode: str = 'reflect', normalized: _builtins.bool = False, onesided: _builtins.bool | None = None, return_complex: _builtins.bool | None = None, align_to_window: _builtins.bool | None = None) -> Tensor:
         """The Fourier transforms of overlapping frames of signals, of shape (..., frequency, frame)."""
     def storage(self) -> _TypedStorage:
-        """The memory that the tensor, and those that are views of the same one, lie in, as its elements."""
+        """The memory of the tensor, shared by all views of the same base, as elements."""
     def storage_offset(self) -> _builtins.int:
-        """How many elements of the memory lie before the first of this tensor's."""
+        """The index of this tensor's first element in its storage."""
     @_overload
     def stride(self, dim: _builtins.int | None = None) -> Tensor:
-        """How many elements lie between neighbours along each axis, or along one."""
+        """The number of elements between neighbours along each axis, or along one."""
     @_overload
     def stride(self, axis: _builtins.int | None = None) -> Tensor:
-        """How many elements lie between neighbours along each axis, or along one."""
+        """The number of elements between neighbours along each axis, or along one."""
     def sub(self, other: _TensorLike, *rest: _Any, alpha: _Number = 1) -> Tensor:
         """input - alpha * other, with broadcasting."""
     def sub_(self, other: _TensorLike, *rest: _Any, alpha: _Number = 1) -> Tensor:
@@ -1340,17 +1340,17 @@ class Tensor:
     def tile(self, *counts: _Any, axes: _builtins.int | _Sequence[_builtins.int] | None = None) -> Tensor:
         """Copies side by side: so many along the last axes, one along those before."""
     def to(self, *args: _Any, dtype: _DType | None = None, copy: _builtins.bool = False, **options: _Any) -> Tensor:
-        """This tensor in another dtype (that of another tensor, too); itself when nothing changes."""
+        """This tensor converted to another dtype (or to another tensor's dtype); itself if nothing changes."""
     def to_dense(self, dtype: _DType | None = None, *, masked_grad: _Any = None) -> Tensor:
-        """This tensor, in another dtype if one is given: all tensors are dense."""
+        """This tensor, converted to another dtype if one is given: all tensors are dense."""
     def to_sparse(self, sparse_dim: _Any = None, *, layout: _Any = None, blocksize: _Any = None, dense_dim: _Any = None) -> Tensor:
-        """This tensor, which stays dense; its zeros take no part in gradients, as in torch what is not there does not."""
+        """This tensor, which stays dense; its zeros get no gradient, as in torch for unspecified elements."""
     def to_sparse_coo(self, dense_dim: _Any = None) -> Tensor:
-        """This tensor, which stays dense: `to_sparse`."""
+        """This tensor, which stays dense; the same as `to_sparse`."""
     def to_sparse_csc(self, dense_dim: _Any = None) -> Tensor:
-        """This tensor, which stays dense: `to_sparse`."""
+        """This tensor, which stays dense; the same as `to_sparse`."""
     def to_sparse_csr(self, dense_dim: _Any = None) -> Tensor:
-        """This tensor, which stays dense: `to_sparse`."""
+        """This tensor, which stays dense; the same as `to_sparse`."""
     def tolist(self) -> _Any:
         """The elements as nested lists of Python numbers; a number for a 0-d tensor."""
     @_overload
@@ -1384,7 +1384,7 @@ class Tensor:
     def trunc_(self) -> Tensor:
         """The integer towards zero, elementwise; its gradient is 0."""
     def type(self, dtype: _DType | None = None, non_blocking: _builtins.bool = False) -> Tensor:
-        """The name of this tensor's type, or the tensor in another dtype: torch's old tensor types stand for theirs."""
+        """The name of this tensor's type, or the tensor converted to another dtype or old tensor type."""
     def type_as(self, other: _TensorLike) -> Tensor:
         """This tensor in the dtype of another."""
     @_overload
@@ -1444,7 +1444,7 @@ class Tensor:
     def unsqueeze_(self, *args: _Any, **options: _Any) -> Tensor:
         """In place: A view with a new axis of length 1."""
     def untyped_storage(self) -> _UntypedStorage:
-        """The memory that the tensor, and those that are views of the same one, lie in, as bytes."""
+        """The memory of the tensor, shared by all views of the same base, as bytes."""
     def values(self) -> Tensor:
         """The elements at `indices`."""
     @_overload
@@ -1468,7 +1468,7 @@ class Tensor:
     def xlogy_(self, other: _TensorLike) -> Tensor:
         """input * log(other); 0 where input is 0."""
     def zero_(self) -> Tensor:
-        """In place: zeros."""
+        """Set all elements to zero, in place."""
     @_builtins.property
     def H(self) -> Tensor:
         """A matrix transposed, and complex elements conjugated."""
@@ -1477,28 +1477,28 @@ class Tensor:
         """The axes in reverse order."""
     @_builtins.property
     def data(self) -> Tensor:
-        """The same values in the same memory, without the history; assigning exchanges the values."""
+        """A tensor with the same memory and without the history; assigning replaces the values."""
     @data.setter
     def data(self, value: _Any, /) -> None: ...
     @_builtins.property
     def device(self) -> _device:
-        """Where the elements are: always 'cpu'."""
+        """The device of the elements: always 'cpu'."""
     @_builtins.property
     def dtype(self) -> _dtype:
-        """The type of the elements, one of pullback's own dtype objects."""
+        """The dtype of the elements, one of pullback's own dtype objects."""
     @_builtins.property
     def grad(self) -> Tensor | None:
-        """The gradient that passes have accumulated here: None before the first; settable."""
+        """The gradient accumulated by backward passes: None before the first; settable."""
     @grad.setter
     def grad(self, value: _Any, /) -> None: ...
     @_builtins.property
     def grad_dtype(self) -> _Any:
-        """The dtype that `.grad` must have: the tensor's own unless set; None allows any."""
+        """The dtype that `.grad` must have: the tensor's own by default; None allows any."""
     @grad_dtype.setter
     def grad_dtype(self, value: _Any, /) -> None: ...
     @_builtins.property
     def grad_fn(self) -> _Node | None:
-        """The node of the operation that made this tensor; None for a leaf."""
+        """The node of the operation that computed this tensor; None for a leaf."""
     @_builtins.property
     def imag(self) -> Tensor:
         """The imaginary part of a complex tensor, as a view; assigning writes to it."""
@@ -1506,13 +1506,13 @@ class Tensor:
     def imag(self, value: _Any, /) -> None: ...
     @_builtins.property
     def is_leaf(self) -> _builtins.bool:
-        """Whether no recorded operation made this tensor."""
+        """True if no recorded operation computed this tensor."""
     @_builtins.property
     def itemsize(self) -> _builtins.int:
-        """Bytes of one element."""
+        """The number of bytes of one element."""
     @_builtins.property
     def layout(self) -> _layout:
-        """How the memory is organised: always `strided`."""
+        """The memory layout: always `strided`."""
     @_builtins.property
     def mH(self) -> Tensor:
         """The last two axes exchanged, and complex elements conjugated."""
@@ -1521,13 +1521,13 @@ class Tensor:
         """The last two axes exchanged."""
     @_builtins.property
     def nbytes(self) -> _builtins.int:
-        """Bytes of all elements."""
+        """The number of bytes of all elements."""
     @_builtins.property
     def ndim(self) -> _builtins.int:
         """The number of axes."""
     @_builtins.property
     def output_nr(self) -> _builtins.int:
-        """Which output of its operation this tensor is."""
+        """The index of this tensor among the outputs of its operation."""
     @_builtins.property
     def real(self) -> Tensor:
         """The real part, as a view; assigning writes to it."""
@@ -1535,15 +1535,15 @@ class Tensor:
     def real(self, value: _Any, /) -> None: ...
     @_builtins.property
     def requires_grad(self) -> _builtins.bool:
-        """Whether operations on this tensor are recorded; settable on leaves. A view made under `no_grad` tells its base's."""
+        """True if operations on this tensor are recorded; settable on leaves. For a `no_grad` view: its base's."""
     @requires_grad.setter
     def requires_grad(self, value: _Any, /) -> None: ...
     @_builtins.property
     def retains_grad(self) -> _builtins.bool:
-        """Whether `retain_grad()` has been called on this non-leaf."""
+        """True if `retain_grad()` has been called on this non-leaf."""
     @_builtins.property
     def shape(self) -> _Size:
         """The length of each axis."""
     @_builtins.property
     def size(self) -> _CallableInt:
-        """The number of elements, as in NumPy; called, the shape or the length of one axis, as in torch."""
+        """The number of elements, as in NumPy; if called, the shape or the length of one axis, as in torch."""
