@@ -18,9 +18,7 @@ from .operands import concrete, tensors
 
 Function = Callable[..., Any]
 
-VECTORS_BY_SHAPE = (
-    np.lib.NumpyVersion(np.__version__) < "2.0.0"
-)  # how NumPy distinguishes vectors from matrices in solve
+VECTORS_BY_SHAPE = np.lib.NumpyVersion(np.__version__) < "2.0.0"  # how solve distinguishes vectors from matrices
 
 
 def _operands(*values: Any) -> list[Any]:

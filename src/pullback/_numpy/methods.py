@@ -134,7 +134,7 @@ def in_dtype(name: str, operation: Function, dtype: Any) -> Function:
         result = operation(*given)
         if any(part._dtype != kind for part in (result if isinstance(result, tuple) else (result,))):
             raise TypeError(
-                f"{name} has no derivative here with dtype={kind}, which is not its result's dtype: leave dtype= out, and "
+                f"{name} has no derivative here with dtype={kind}, which is not its result's: leave dtype= out, and "
                 "convert the result"
             )
         return result

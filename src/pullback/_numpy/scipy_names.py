@@ -20,10 +20,7 @@ from .operands import constants, tensors
 
 Function = Callable[..., Any]
 
-MODULES = (
-    "scipy.special",
-    "scipy.special._ufuncs",
-)  # the second module contains ufuncs called inside functions such as zeta
+MODULES = ("scipy.special", "scipy.special._ufuncs")  # the second has ufuncs that functions such as zeta call
 
 
 def name(ufunc: np.ufunc) -> str | None:

@@ -216,6 +216,6 @@ def _check_filled(matrix: SparseMatrix, product: Any) -> None:
     if missing.size:
         others = f" and {missing.size - 1} others" if missing.size > 1 else ""
         raise ValueError(
-            f"like does not have the pattern of this matrix, which has other entries in column {missing[0]}{others}: the "
-            "program took another branch. Leave like out"
+            f"like does not have the pattern of this matrix, which has other entries in column {missing[0]}{others}: "
+            "the program took another branch. Leave like out"
         )
