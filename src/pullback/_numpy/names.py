@@ -114,7 +114,7 @@ def _expand_dims(a: Any, axis: Any) -> Any:
 
 def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
     if x is None and y is None:
-        return arithmetic.where(condition)
+        return arithmetic.nonzero(condition, as_tuple=True)
     return arithmetic.where(cast(operand(condition), np.dtype(bool)), operand(x), operand(y))
 
 
