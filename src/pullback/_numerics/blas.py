@@ -2,7 +2,7 @@
 
 Where several threads make products at the same time, each product should be made by one of them: threads that BLAS
 adds would wait for one another. OpenBLAS, which NumPy's wheels bring with them, can be told so. It knows one number for
-the whole process: while that is 1, products that other threads make take longer, and are the same.
+the whole process: while that is 1, products that other threads make take longer, and may have other last bits.
 """
 
 from __future__ import annotations

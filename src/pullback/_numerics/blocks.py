@@ -16,7 +16,7 @@ from array import array
 from collections.abc import Callable
 from typing import Any
 
-from .._core import forks
+from .._core import forks, machine
 from .._core.modes import quiet
 from . import blas
 
@@ -29,8 +29,9 @@ Piece = Callable[[int, int], None]
 def pieces(function: Piece, length: int, size: int, *, products: bool = False) -> None:
     """Call `function(start, stop)` for pieces of range(length), each element of which stands for `size` bytes.
 
-    Where it makes products of matrices, each is left to the thread that asks for it; with a BLAS that cannot be told
-    so, the threads are BLAS's own.
+    Where it makes products of matrices, each is left to the thread that asks for it. With a BLAS that cannot be told
+    so, the threads are BLAS's own; also where no bit may depend on what other threads do, since bits of products depend
+    on BLAS's number of threads.
     """
     count = min(length, math.ceil(length * size / BLOCK))
     if count < 2:
@@ -40,7 +41,7 @@ def pieces(function: Piece, length: int, size: int, *, products: bool = False) -
     job = _Job(function, [(ends[i - 1], ends[i]) for i in range(count, 0, -1)])
     if not products:
         _share(job, count, get_num_threads())
-    elif blas.threads() is None:
+    elif blas.threads() is None or not machine.automatic():
         _share(job, count, 1)
     else:
         with blas.single():
