@@ -1,4 +1,4 @@
-"""Machine code for single operations: where llvmlite is installed, modules of `compile.machine` compute some of them."""
+"""Machine code for single eager operations: if llvmlite is installed, modules of `compile.machine` compute some of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 import functools
 import importlib
 import os
-from _thread import _local  # what `threading` has, which would cost the import 1.5 ms
+from _thread import _local  # from `threading`, which takes 1.5 ms to import
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -17,14 +17,15 @@ from .lazy import provider
 
 @functools.cache
 def installed() -> bool:
-    """Whether there is machine code: if llvmlite is installed."""
+    """True if llvmlite is installed, without which there is no machine code."""
     return importlib.import_module("importlib.util").find_spec("llvmlite") is not None
 
 
 @functools.cache
 def module(name: str) -> Any:
     """The module of that name in the package that makes machine code, imported when an operation first needs it."""
-    package = provider("machine code")  # at first and whole: threads that import parts of it would meet half of it
+    # The package first: threads that import its modules at once could find it half initialised.
+    package = provider("machine code")
     return importlib.import_module(f"{package.__name__}.{name}")
 
 
@@ -100,27 +101,28 @@ def automatic() -> bool:
 
 
 SHORTEST, LONGEST = 16, 1 << 14
-"""The fewest elements of a row for which there is machine code, and the most: sums of more need more care."""
+"""The shortest and the longest rows for which there is machine code: longer sums need more accurate algorithms."""
 FEW, WORTH, LARGE = 1 << 6, 1 << 12, 1 << 19
-"""Elements of an array from which on machine code is worth its way: where NumPy takes microseconds for a few of them, where
-it takes several steps, and where its own code is as good."""
+"""Sizes of arrays above which machine code pays off: for functions on which NumPy spends microseconds even for a few elements,
+for functions of several steps, and for those whose NumPy code is as good."""
 COSTLY: set[Any] = set()
-"""Functions for which NumPy takes microseconds, however few the elements: they, and their rules, are many steps."""
+"""Functions on which NumPy spends microseconds even for a few elements, because they and their rules take many steps."""
 WORTH_OF = dict.fromkeys(("total", "squares", "spread", "inner", "product"), 1 << 16)
 WORTH_OF |= {"largest": 1 << 18, "smallest": 1 << 18, "product_pullback": 1 << 12}
-"""The same of reductions: of each function in `totals`."""
+"""The same threshold for each reduction in `totals`."""
 ENOUGH = 1 << 22
-"""Elements, of all such arrays, after which it is made: that takes as long as NumPy for some times as many."""
+"""The number of elements processed, over all such arrays, after which code is compiled: compiling takes as long as NumPy needs
+for a few times as many."""
 CALL = 1 << 8
-"""Elements that an array counts for at least: with 16 384 calls for few elements, what they save has paid for llvmlite."""
+"""The least number of elements that one call counts for: 16 384 calls on small arrays save enough to pay for loading llvmlite."""
 PORTION = ENOUGH >> 4
-"""Elements that an operation meets before it is asked for its code, and met again between two such questions."""
+"""The number of elements that an operation processes between two attempts to use compiled code."""
 met = [0]
-"""How many rows and reductions have had so far."""
+"""The number of elements that rows and reductions have processed so far."""
 
 
 class _Once(_local):
-    """Whether a thread computes what it will not compute again."""
+    """A flag of each thread: True while its operations are computed only once."""
 
     running = False
 
@@ -130,7 +132,7 @@ _once = _Once()
 
 @contextlib.contextmanager
 def once() -> Iterator[None]:
-    """A block whose operations are computed once, as those that are recorded: they do not count as met."""
+    """A context manager for operations that are computed only once, such as those of a recording: they are not counted."""
     before, _once.running = _once.running, True
     try:
         yield
@@ -139,23 +141,23 @@ def once() -> Iterator[None]:
 
 
 def counts() -> bool:
-    """Whether what this thread computes counts: whether it may come back."""
+    """True if the elements that this thread processes are counted, because the same operations may be repeated."""
     return always() or not _once.running
 
 
 SLOW = {np.logaddexp, np.logaddexp2, np.remainder, np.fmod, np.floor_divide, np.hypot}
-"""NumPy's functions that compute one element at a time."""
+"""Functions that NumPy does not vectorise."""
 
 
 def worth(function: Any) -> int:
-    """The elements from which on machine code is worth its way in the place of a function: the fewer the more steps it takes."""
+    """The size above which machine code for a function pays off: the more steps the function takes, the lower."""
     if function in COSTLY:
         return FEW
     return LARGE if isinstance(function, np.ufunc) and function not in SLOW else WORTH
 
 
 def way(primitive: Any, place: int | None = None) -> Callable[..., Any]:
-    """An operation, or its rule for one input, by machine code: called with arrays, it gives None where there is none."""
+    """A function that computes an operation, or its rule for one input, by machine code, and returns None if there is none."""
     latest: tuple[Any, Any] = (None, None)
     waiting = 0
 
@@ -182,12 +184,12 @@ def way(primitive: Any, place: int | None = None) -> Callable[..., Any]:
 
 
 def _begins(x: Any) -> bool:
-    """Whether there is machine code for what is done to the rows of an array: if it lies as they do, and many were met."""
+    """True if x is C-contiguous and enough elements have been processed to justify compiling."""
     return x.flags.c_contiguous and usable() and _enough(x.size if counts() else 0)
 
 
 def _enough(elements: int) -> bool:
-    """Whether enough elements were met for machine code to pay; if not, these are counted."""
+    """True if enough elements have been processed for machine code to pay off; otherwise these are added to the count."""
     if met[0] < ENOUGH and not always():
         met[0] += elements
         return False
@@ -195,21 +197,21 @@ def _enough(elements: int) -> bool:
 
 
 def rows(x: Any, size: int) -> Any:
-    """Machine code for the rows of so many elements of an array; None where there is none, or NumPy is as quick."""
+    """Compiled code for rows of `size` elements of an array; None if there is none, or NumPy is as fast."""
     if x.size < WORTH or not SHORTEST <= size <= LONGEST or not _begins(x):
         return None
     return module("rows").plan(x.size // size, size, x.dtype)
 
 
 def totals(name: str, x: Any, axis: tuple[int, ...]) -> Any:
-    """Machine code for a reduction of an array over axes; None where there is none, or NumPy is as quick."""
+    """Compiled code for a reduction of an array over axes; None if there is none, or NumPy is as fast."""
     if x.size < WORTH_OF[name] or x.dtype.char not in "fd" or not _begins(x):
         return None
     return module("totals").plan(name, x.shape, axis, x.dtype)
 
 
 def inner(a: Any, b: Any) -> Any:
-    """The sum of the products of two vectors of singles by machine code; None where there is none, or BLAS is as quick."""
+    """The dot product of two float32 vectors by compiled code; None if there is none, or BLAS is as fast."""
     if a.size < WORTH_OF["inner"] or a.shape != b.shape or not a.dtype.char == "f" == b.dtype.char:
         return None
     if not b.flags.c_contiguous:
@@ -219,39 +221,39 @@ def inner(a: Any, b: Any) -> Any:
 
 
 MOVED = 1 << 20
-"""Bytes from which on threads copy: below, NumPy takes less time than it takes to ask them."""
+"""The number of bytes above which several threads copy an array: below, starting them takes longer than NumPy's copy."""
 
 
 def _moves(size: int, worth: int) -> bool:
-    """Whether there is machine code for copies of so many bytes: if that is worth it, and many were met."""
+    """True if compiled code is to copy `size` bytes: if that pays off, and enough has been processed to justify compiling."""
     return size >= worth and usable() and _enough(size // 4)
 
 
 def copied(x: Any) -> Any:
-    """A contiguous copy of an array by threads; None where NumPy is as quick."""
+    """A contiguous copy of an array made by several threads; None if NumPy is as fast."""
     return module("moving").copied(x) if _moves(x.nbytes, MOVED) else None
 
 
 def triangle(x: Any, k: int, *, lower: bool) -> Any:
-    """The lower or the upper triangles of matrices by machine code; None where NumPy is as quick."""
+    """The lower or the upper triangles of matrices by compiled code; None if NumPy is as fast."""
     return module("moving").triangle(x, k, lower=lower) if _moves(x.nbytes, 4 * WORTH) else None
 
 
 def accumulates(values: Any) -> bool:
-    """Whether there is machine code that adds up such values at places: if that is worth it, and many were met."""
+    """True if compiled code is to add such values at indices: if that pays off, and enough has been processed."""
     return values.dtype.char in "fd" and _moves(4 * values.size, 4 * WORTH)
 
 
 FACTOR = 1 << 11
-"""Elements of a left factor from which on it is asked whether a product is worth its way."""
+"""The size of the left factor above which compiled code is considered for a matrix product."""
 PRODUCTS = 1 << 31
-"""Multiplications, of all such products, after which they are machine code: of some hundredths of a second."""
+"""The number of multiplications, over all such products, after which code is compiled: some hundredths of a second of work."""
 _products: dict[str, Callable[[Any, Any], Any] | None] = dict.fromkeys("?bBhHiIlLqQeFDgGO")
 _multiplied = [0]
 
 
 def product(a: Any, b: Any) -> Any:
-    """The product of two matrices by machine code; None where there is none, or not yet."""
+    """The product of two matrices by compiled code; None if there is none (yet)."""
     dtype = a.dtype
     try:
         function = _products[dtype.char]
