@@ -7,13 +7,13 @@ import multiprocessing
 import os
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from multiprocessing.context import BaseContext
 from typing import Any, Generic, Self, TypeVar
 
 from ..._numerics.random import source
 from .collating import default_collate, default_convert
-from .datasets import IterableDataset
+from .datasets import Dataset, IterableDataset
 from .fetching import COLLATING, PLACE, ExhaustedError, Fetcher, doing
 from .pool import Member, Pool
 from .samplers import BatchSampler, RandomSampler, Sampler, SequentialSampler
@@ -72,7 +72,7 @@ class DataLoader(Generic[Sample_co]):
 
     def __init__(
         self,
-        dataset: Any,
+        dataset: Dataset[Sample_co] | Sequence[Sample_co],
         batch_size: int | None = 1,
         shuffle: bool | None = None,
         sampler: Iterable[Any] | None = None,
